@@ -1,0 +1,76 @@
+/**
+ * Turns saved tables into what the screen shows. It owns the reading of cells, defaults and limits; every text that
+ * leaves here is a string, every number in range, whatever somebody typed into the table.
+ */
+
+const asText = (value) => {
+  if (Array.isArray(value)) {
+    return value.map(asText).filter(Boolean).join(", ")
+  }
+  return value === null || value === undefined || typeof value === "object" ? "" : String(value).trim()
+}
+
+const asLines = (value) => (Array.isArray(value) ? value : [value]).map(asText).filter(Boolean)
+
+const asOrder = (value) => {
+  const order = Number.parseFloat(asText(value))
+  return Number.isNaN(order) ? Number.MAX_VALUE : order
+}
+
+const asSeconds = (value, { fallback, least, most }) =>
+  typeof value === "number" ? Math.min(most, Math.max(least, value)) : fallback
+
+const asColour = (value, fallback) => (CSS.supports("color", asText(value)) ? asText(value) : fallback)
+
+/** The first attachment that lies on disk, whatever its column is called. */
+const pictureOf = (record, folder) => {
+  const attachment = Object.values(record)
+    .flat()
+    .find((item) => typeof item?.localPath === "string")
+  return attachment === undefined
+    ? null
+    : `${folder}/${attachment.localPath.split("/").map(encodeURIComponent).join("/")}`
+}
+
+const toObject = (record, folder) => ({
+  key: asText(record.inventory) || record.id,
+  order: asOrder(record.order),
+  title: asText(record.title) || "Untitled",
+  year: asText(record.year),
+  maker: asText(record.maker),
+  material: asText(record.material),
+  room: asText(record.room),
+  text: asText(record.text),
+  figure: asText(record.figure),
+  picture: pictureOf(record, folder)
+})
+
+const byOrder = (a, b) => a.order - b.order || a.key.localeCompare(b.key)
+
+/** Every room once: first those the settings list, in their order, then the others as they come. */
+const roomsOf = (settings, objects) => [
+  ...new Set([...asLines(settings.rooms), ...objects.map(({ room }) => room)])
+]
+
+/**
+ * `{ museum, title, subtitle, openingHours, accent, slideSeconds, showYear, showMaker, rooms, objects }`, the objects
+ * in the order of the show, each key once.
+ */
+export const toExhibit = ({ folder, objects: records, settings }) => {
+  const byKey = new Map(
+    records.map((record) => toObject(record, folder)).map((object) => [object.key, object])
+  )
+  const objects = [...byKey.values()].sort(byOrder)
+  return {
+    museum: asText(settings.museum),
+    title: asText(settings.title),
+    subtitle: asText(settings.subtitle),
+    openingHours: asLines(settings.openingHours),
+    accent: asColour(settings.accent, "#ffc069"),
+    slideSeconds: asSeconds(settings.slideSeconds, { fallback: 16, least: 4, most: 600 }),
+    showYear: settings.showYear !== false,
+    showMaker: settings.showMaker !== false,
+    rooms: roomsOf(settings, objects),
+    objects
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Puts an exhibit on the screen. It owns the DOM: the masthead, the index with every object, and the two leaves that
+ * take turns in showing one object large. Content only ever becomes text, and only what differs is touched.
+ */
+
+import { fitType } from "./fit.js"
+import { ornament } from "./ornament.js"
+
+const find = (selector, within = document) => within.querySelector(selector)
+
+const fromTemplate = (id) => document.getElementById(id).content.firstElementChild.cloneNode(true)
+
+/** Lets a text come up in the accent colour and cool down: an animation of its own, so that no entrance restarts. */
+const highlight = (element) => {
+  element.animate(
+    [
+      { opacity: 0, color: "var(--accent)" },
+      { opacity: 1, color: "var(--accent)", offset: 0.12 },
+      { opacity: 1, color: "var(--accent)", offset: 0.6 },
+      {}
+    ],
+    { duration: 4000 }
+  )
+}
+
+/** Writes a text where it differs, and highlights the change unless the element is fresh on the screen. */
+const write = (element, text, fresh) => {
+  element.hidden = text === ""
+  if (element.textContent === text) {
+    return
+  }
+  element.textContent = text
+  if (!fresh) {
+    highlight(element)
+  }
+}
+
+const roomColour = (exhibit, room) => `var(--room-${exhibit.rooms.indexOf(room) % 6})`
+
+const captionTexts = (exhibit, object) => ({
+  room: object.room,
+  title: object.title,
+  year: exhibit.showYear ? object.year : "",
+  maker: exhibit.showMaker ? object.maker : "",
+  text: object.text,
+  material: object.material,
+  inventory: object.key
+})
+
+/** The picture once it can be painted; nothing where there is none or it does not load. */
+const loadPicture = async (url) => {
+  const image = new Image()
+  image.src = url
+  image.alt = ""
+  await image.decode()
+  return image
+}
+
+/** One of the two leaves: a plate with the figure, and a caption. */
+const leafView = (element) => {
+  const plate = find(".plate", element)
+  const caption = find(".caption", element)
+  let shown = null
+
+  const drawPlate = (object) => {
+    plate.replaceChildren(ornament(object.key, object.figure))
+    plate.classList.remove("pictured")
+    if (object.picture === null) {
+      return
+    }
+    loadPicture(object.picture).then(
+      (image) => {
+        if (shown?.picture === object.picture) {
+          plate.classList.add("pictured")
+          plate.append(image)
+        }
+      },
+      () => undefined
+    )
+  }
+
+  const fill = (exhibit, object) => {
+    const same = shown?.key === object.key
+    if (!same) {
+      caption.replaceChildren(fromTemplate("caption"))
+    }
+    element.style.setProperty("--ground", roomColour(exhibit, object.room))
+    for (const [part, text] of Object.entries(captionTexts(exhibit, object))) {
+      write(find(`[data-part="${part}"]`, caption), text, !same)
+    }
+    const redraw = !same || shown.figure !== object.figure || shown.picture !== object.picture
+    shown = object
+    if (redraw) {
+      drawPlate(object)
+    }
+    element.dataset.featured = object.key
+    fitType(caption)
+  }
+
+  return {
+    fill,
+    refit: () => {
+      if (shown !== null) {
+        fitType(caption)
+      }
+    },
+    show: (current) => element.classList.toggle("current", current)
+  }
+}
+
+const indexView = (list, onPick) => {
+  const entries = new Map()
+
+  const entryOf = (key) => {
+    const entry = fromTemplate("entry")
+    entry.dataset.object = key
+    find("button", entry).addEventListener("click", () => onPick(key))
+    entries.set(key, entry)
+    return entry
+  }
+
+  const fill = (exhibit) => {
+    const inOrder = exhibit.objects.map((object) => {
+      const known = entries.get(object.key)
+      const entry = known ?? entryOf(object.key)
+      write(find('[data-field="title"]', entry), object.title, known === undefined)
+      return entry
+    })
+    list.style.setProperty("--rows", Math.ceil(inOrder.length / 2))
+    const kept = new Set(inOrder)
+    for (const [key, entry] of entries) {
+      if (!kept.has(entry)) {
+        entries.delete(key)
+      }
+    }
+    if (inOrder.length !== list.children.length || inOrder.some((entry, at) => list.children[at] !== entry)) {
+      list.replaceChildren(...inOrder)
+    }
+  }
+
+  const mark = (key) => {
+    for (const [each, entry] of entries) {
+      if (each === key) {
+        entry.setAttribute("aria-current", "true")
+      } else {
+        entry.removeAttribute("aria-current")
+      }
+    }
+    const entry = entries.get(key)
+    if (entry !== undefined && list.scrollHeight > list.clientHeight) {
+      list.scrollTo({ top: entry.offsetTop - list.clientHeight / 2, behavior: "smooth" })
+    }
+  }
+
+  return { fill, mark }
+}
+
+/**
+ * `{ swap(exhibit), feature(key), status({ connection, problem, versionId }) }`. `swap` changes the whole screen in
+ * one go, and `feature` makes another object the large one. `onPick(key)` is called when a visitor picks an object.
+ */
+export const screen = (onPick) => {
+  const leaves = Array.from(document.querySelectorAll(".leaf"), leafView)
+  const index = indexView(find(".index"), onPick)
+  const hours = find(".hours")
+  let exhibit = null
+  let featured = null
+
+  const objectOf = (key) => exhibit.objects.find((object) => object.key === key)
+
+  const writeHours = (lines, fresh) => {
+    while (hours.children.length > lines.length) {
+      hours.lastElementChild.remove()
+    }
+    for (const [at, text] of lines.entries()) {
+      write(hours.children[at] ?? hours.appendChild(document.createElement("p")), text, fresh)
+    }
+  }
+
+  const swap = (next) => {
+    const fresh = exhibit === null
+    exhibit = next
+    for (const setting of ["museum", "title", "subtitle"]) {
+      write(find(`[data-setting="${setting}"]`), next[setting], fresh)
+    }
+    writeHours(next.openingHours, fresh)
+    index.fill(next)
+    document.title = [next.title, next.museum].filter(Boolean).join(" · ") || "Exhibit"
+    document.body.style.setProperty("--accent", next.accent)
+    document.body.dataset.state = next.objects.length === 0 ? "waiting" : "showing"
+    const object = objectOf(featured)
+    if (object !== undefined) {
+      leaves[0].fill(next, object)
+    }
+  }
+
+  const feature = (key) => {
+    if (key !== featured) {
+      featured = key
+      leaves.reverse()
+      leaves[0].fill(exhibit, objectOf(key))
+      leaves[0].show(true)
+      leaves[1].show(false)
+    }
+    index.mark(key)
+  }
+
+  const status = ({ connection, problem, versionId }) => {
+    find(".version").textContent = versionId === null ? "" : `Version ${versionId}`
+    find(".connection").textContent =
+      problem === null ? connection : `${connection}, newer version incomplete`
+  }
+
+  let refitTimer
+  addEventListener("resize", () => {
+    clearTimeout(refitTimer)
+    refitTimer = setTimeout(() => {
+      for (const leaf of leaves) {
+        leaf.refit()
+      }
+    }, 150)
+  })
+
+  return { swap, feature, status }
+}

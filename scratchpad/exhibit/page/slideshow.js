@@ -1,0 +1,45 @@
+/**
+ * Whose turn it is. It owns the order, the current object and the one timer; showing is left to `onTurn(key)`.
+ */
+
+/** `{ replace(keys, seconds), go(key), step(count) }`. */
+export const slideShow = (onTurn) => {
+  let keys = []
+  let seconds = 16
+  let current = null
+  let timer
+
+  const go = (key) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => step(1), seconds * 1000)
+    current = key
+    onTurn(key)
+  }
+
+  const step = (count) => {
+    if (keys.length > 0) {
+      go(keys.at((keys.indexOf(current) + count) % keys.length))
+    }
+  }
+
+  /**
+   * A current object that is still there stays, and its time runs on. One that is gone hands over to whoever took
+   * its place in the order.
+   */
+  const replace = (nextKeys, nextSeconds) => {
+    const place = Math.max(0, keys.indexOf(current))
+    keys = nextKeys
+    seconds = nextSeconds
+    if (keys.includes(current)) {
+      return
+    }
+    if (keys.length === 0) {
+      clearTimeout(timer)
+      current = null
+    } else {
+      go(keys[place % keys.length])
+    }
+  }
+
+  return { replace, go, step }
+}

@@ -1,0 +1,68 @@
+/**
+ * Vitrine: the plugins and sources of a configuration, and the services and layers for programs of their own.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Content from "./layers/content/Content.ts"
+import * as ContentOptions from "./layers/content/ContentOptions.ts"
+import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
+import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
+import * as ReplayBacklogMemory from "./layers/ReplayBacklogMemory.ts"
+import * as RequestPacingMemory from "./layers/tables/RequestPacingMemory.ts"
+import * as HttpTransport from "./layers/transport/HttpTransport.ts"
+import * as HttpTransportOptions from "./layers/transport/HttpTransportOptions.ts"
+import { issuesOf } from "./services/Options.ts"
+import * as Plugin from "./services/Plugin.ts"
+
+export * as CommandBusMemory from "./layers/CommandBusMemory.ts"
+export * as ControllerStateMemory from "./layers/ControllerStateMemory.ts"
+export type { ContentConfig } from "./layers/content/ContentOptions.ts"
+export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
+export * as EventBusMemory from "./layers/EventBusMemory.ts"
+export * as TableServer from "./layers/tableServer/TableServer.ts"
+export { tableSource } from "./layers/tables/TableSource.ts"
+export type { HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
+export { BindError } from "./services/BindError.ts"
+export { CommandBus } from "./services/CommandBus.ts"
+export { ControllerState } from "./services/ControllerState.ts"
+export { EventBus } from "./services/EventBus.ts"
+export { InvalidOptions } from "./services/Options.ts"
+export { ReplayBacklog } from "./services/ReplayBacklog.ts"
+export { HttpTransport, Plugin, ReplayBacklogMemory }
+
+/** The configuration of a controller; the default export of `vitrine.config.ts`. */
+export const defineConfig = (configuration: ConfigurationFile): ConfigurationFile => configuration
+
+/** Fetches content from its sources into immutable versions on disk and announces the active one. */
+export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => {
+  const options = ContentOptions.decode(config)
+  return {
+    name: "content",
+    issues: issuesOf(options),
+    setup: ({ cwd }) =>
+      Effect.gen(function* () {
+        const { downloadPath, sources, ...settings } = yield* options
+        const path = yield* Path.Path
+        const services = yield* Layer.build(
+          Layer.merge(
+            VersionStoreDisk.layer({ ...settings, directory: path.resolve(cwd, downloadPath) }),
+            RequestPacingMemory.layer
+          )
+        )
+        return yield* Effect.forEach(sources, ({ make }) => make).pipe(
+          Effect.flatMap((sources) => Content.make(settings, sources)),
+          Effect.provide(services)
+        )
+      })
+  }
+}
+
+/** Exposes the command bus and the event bus over loopback HTTP and Server-Sent Events. */
+export const httpTransport = (config: HttpTransportOptions.HttpTransportConfig = {}): Plugin.Plugin => ({
+  ...Plugin.fromLayer(
+    "http-transport",
+    Layer.provide(HttpTransport.layer(config), ReplayBacklogMemory.layer)
+  ),
+  issues: issuesOf(HttpTransportOptions.decode(config))
+})

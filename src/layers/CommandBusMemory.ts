@@ -1,0 +1,67 @@
+/**
+ * The command bus of one process.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import {
+  type Command,
+  CommandAlreadyRegistered,
+  CommandBus,
+  CommandFailed,
+  type CommandHandler,
+  type DispatchError,
+  InvalidCommandFields,
+  UnknownCommand
+} from "../services/CommandBus.ts"
+import { issueText, placedIssues } from "../services/ParseIssues.ts"
+
+type Run = (command: Command) => Effect.Effect<unknown, DispatchError>
+
+export const make = Effect.sync(() => {
+  const commands = new Map<string, Run>()
+
+  const types = Effect.sync(() => [...commands.keys()].sort())
+
+  const register = Effect.fn("CommandBus.register")(function* <Fields, Encoded, R>(
+    handler: CommandHandler<Fields, Encoded, R>
+  ) {
+    const context = yield* Effect.context<R>()
+    yield* Effect.acquireRelease(
+      Effect.suspend(() => {
+        if (commands.has(handler.type)) {
+          return new CommandAlreadyRegistered({ type: handler.type })
+        }
+        commands.set(handler.type, (command) => Effect.provide(run(handler, command), context))
+        return Effect.void
+      }),
+      () => Effect.sync(() => commands.delete(handler.type))
+    )
+  })
+
+  const dispatch = Effect.fn("CommandBus.dispatch")(function* (command: Command) {
+    const run = commands.get(command.type)
+    if (run === undefined) {
+      return yield* new UnknownCommand({ type: command.type, known: yield* types })
+    }
+    return yield* run(command)
+  })
+
+  return CommandBus.of({ register, dispatch, types })
+})
+
+export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
+
+const run = <Fields, Encoded, R>(
+  { fields, run, type }: CommandHandler<Fields, Encoded, R>,
+  command: Command
+): Effect.Effect<unknown, DispatchError, R> =>
+  Schema.decodeUnknown(fields, { errors: "all" })(command).pipe(
+    Effect.mapError((error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })),
+    Effect.flatMap((decoded) =>
+      Effect.suspend(() => run(decoded)).pipe(
+        Effect.catchAllCause((cause) => new CommandFailed({ type, cause: Cause.squash(cause) }))
+      )
+    )
+  )

@@ -1,0 +1,59 @@
+/**
+ * The state and the status of the controller in this process.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Ref from "effect/Ref"
+import {
+  ControllerState,
+  type GlobalState,
+  type Mode,
+  type Section,
+  type SectionSource
+} from "../services/ControllerState.ts"
+
+const defaultOrder = 50
+
+export const make = (mode: Mode) =>
+  Effect.gen(function* () {
+    const startedAt = yield* Clock.currentTimeMillis
+    const startTime = new Date(startedAt).toISOString()
+    const state = yield* Ref.make<GlobalState>({ system: { startTime, mode }, plugins: {}, _version: 0 })
+    const sources = new Set<SectionSource>()
+
+    return ControllerState.of({
+      mode,
+      state: Ref.get(state),
+      updateSlice: (plugin, f) =>
+        Ref.update(state, ({ _version, plugins, system }) => ({
+          system,
+          plugins: { ...plugins, [plugin]: f(Option.getOrUndefined(Record.get(plugins, plugin))) },
+          _version: _version + 1
+        })),
+      addSection: (source) =>
+        Effect.acquireRelease(
+          Effect.sync(() => sources.add(source)),
+          () => Effect.sync(() => sources.delete(source))
+        ),
+      status: Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const inOrder = [...sources].sort((a, b) => (a.order ?? defaultOrder) - (b.order ?? defaultOrder))
+        const sections = yield* Effect.forEach(inOrder, build)
+        return { header: { startTime, uptimeMs: now - startedAt, mode }, sections: sections.flat() }
+      })
+    })
+  })
+
+/** The state of a controller that runs in the given mode. */
+export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))
+
+const build = ({ rows, ...head }: SectionSource): Effect.Effect<ReadonlyArray<Section>> =>
+  rows.pipe(
+    Effect.map((rows) => [{ ...head, rows }]),
+    Effect.catchAllCause((cause) =>
+      Effect.as(Effect.logWarning(`The status section "${head.name}" could not be built`, cause), [])
+    )
+  )

@@ -1,0 +1,73 @@
+/**
+ * The options of the content plugin.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
+import { decodeOptions, expects, expectsSecret, optional } from "../../services/Options.ts"
+import { fileKey } from "../FileName.ts"
+
+/** What a user may write for a length of time: `"10 minutes"`, or milliseconds. */
+const isDuration = (value: unknown): value is Duration.DurationInput =>
+  Predicate.isString(value) || Predicate.isNumber(value)
+    ? Option.exists(
+        Duration.decodeUnknown(value),
+        Duration.between({ minimum: "1 second", maximum: "24 days" })
+      )
+    : false
+
+const duration = expects(
+  Schema.declare(isDuration),
+  'a length of time such as "10 minutes" or "30 seconds", from 1 second to 24 days'
+)
+
+const isDefinition = (value: unknown): value is ContentSourceDefinition =>
+  Predicate.isRecord(value) && Array.isArray(value.issues) && Effect.isEffect(value.make)
+
+/** A source, whose own mistakes are reported where it stands. */
+const source = expectsSecret(Schema.declare(isDefinition), "a source, as tableSource({ … }) makes it").pipe(
+  Schema.filter(({ issues }) =>
+    issues.map(({ message, path }) => ({ path: path === "" ? [] : [path], message }))
+  )
+)
+
+const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
+  Schema.filter((sources) =>
+    sources.flatMap(({ id }, index) =>
+      sources.findIndex((other) => fileKey(other.id) === fileKey(id)) < index
+        ? [
+            {
+              path: [index, "id"],
+              message: `another source has the id ${JSON.stringify(id)} too, or one that is the same folder`
+            }
+          ]
+        : []
+    )
+  )
+)
+
+export const ContentOptions = Schema.Struct({
+  /** Folder of the versions and the manifest, relative to the configuration file. Default `downloads`. */
+  downloadPath: optional(expects(Schema.NonEmptyString, "the path of a folder"), "downloads"),
+
+  /** Time between the end of one fetch and the next. Without it, content is fetched at the start only. */
+  fetchEvery: Schema.optionalWith(duration, { exact: true }),
+
+  /** How many versions are kept on disk; the active one and those that consumers show come on top. Default 3. */
+  keepVersions: optional(expects(Schema.Int.pipe(Schema.between(1, 1000)), "an integer from 1 to 1000"), 3),
+
+  /** How long a consumer's `content.ack` keeps a version. Default 30 minutes. */
+  ackLease: optional(duration, "30 minutes"),
+
+  /** Where the content comes from. */
+  sources
+})
+export type ContentOptions = typeof ContentOptions.Type
+
+/** The options as a user writes them. */
+export type ContentConfig = typeof ContentOptions.Encoded
+
+export const decode = decodeOptions("the options of the content plugin", ContentOptions)

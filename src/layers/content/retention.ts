@@ -1,0 +1,14 @@
+/**
+ * Which versions are kept on disk (decisions, part A).
+ */
+import type { VersionOverview } from "../../services/VersionStore.ts"
+
+/**
+ * The versions that need not be kept: neither among the newest `keepVersions`, nor active, nor shown by a
+ * consumer. `versions` has the oldest first.
+ */
+export const dispensable = (
+  versions: ReadonlyArray<VersionOverview>,
+  keepVersions: number
+): ReadonlyArray<VersionOverview> =>
+  versions.slice(0, -keepVersions).filter(({ active, consumers }) => !active && consumers.length === 0)

@@ -1,0 +1,119 @@
+/**
+ * The controller: plugins set up in order, then made ready in order, shut down in reverse (decisions, part D).
+ *
+ * It knows nothing of what a plugin does.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as Path from "@effect/platform/Path"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import { type Command, CommandBus, type DispatchError } from "../../services/CommandBus.ts"
+import type { Mode } from "../../services/ControllerState.ts"
+import { InvalidOptions } from "../../services/Options.ts"
+import type { PlacedIssue } from "../../services/ParseIssues.ts"
+import { type Plugin, type PluginContext, PluginSetupFailed } from "../../services/Plugin.ts"
+import * as CommandBusMemory from "../CommandBusMemory.ts"
+import * as ControllerStateMemory from "../ControllerStateMemory.ts"
+import * as EventBusMemory from "../EventBusMemory.ts"
+
+export interface Configuration extends PluginContext {
+  readonly plugins: ReadonlyArray<Plugin>
+}
+
+/** Everything that is wrong with the configuration, or the plugin that could not be set up. */
+export type StartError = InvalidOptions | PluginSetupFailed
+
+type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
+
+/** Runs the controller until it is interrupted. Its end takes two seconds at most. */
+export const runPersistent = (configuration: Configuration): Effect.Effect<never, StartError, Platform> =>
+  start(configuration).pipe(
+    Effect.tap(() => Effect.logInfo("Ready")),
+    Effect.zipRight(Effect.never),
+    Effect.onInterrupt(() => Effect.logInfo("Stopping")),
+    inController("persistent")
+  )
+
+/** Sets everything up, carries one command out and ends. */
+export const runTask = (
+  configuration: Configuration,
+  command: Command
+): Effect.Effect<unknown, StartError | DispatchError, Platform> =>
+  start(configuration).pipe(
+    Effect.zipRight(Effect.flatMap(CommandBus, ({ dispatch }) => dispatch(command))),
+    inController("task")
+  )
+
+const start = Effect.fn("Controller.start")(function* ({ plugins, ...context }: Configuration) {
+  const issues = [...plugins.flatMap(pluginIssues), ...duplicateNames(plugins)]
+  if (issues.length > 0) {
+    return yield* new InvalidOptions({ subject: "the configuration", issues })
+  }
+  const shutdownShare = Duration.divide(shutdownLimit, plugins.length).pipe(
+    Option.getOrElse(() => shutdownLimit)
+  )
+  const readies = yield* Effect.forEach(plugins, (plugin) => setUp(plugin, context, shutdownShare))
+  yield* Effect.forEach(readies, ({ name, ready }) =>
+    Effect.catchAllCause(ready, (cause) =>
+      Effect.logError(`The plugin "${name}" could not be made ready`, cause)
+    )
+  )
+})
+
+const pluginIssues = ({ issues, name }: Plugin, index: number): ReadonlyArray<PlacedIssue> =>
+  issues.map(({ message, path }) => ({
+    path: `plugins[${index}] (${name})${path === "" ? "" : `.${path}`}`,
+    message
+  }))
+
+const duplicateNames = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<PlacedIssue> =>
+  plugins.flatMap(({ name }, index) =>
+    plugins.findIndex((other) => other.name === name) < index
+      ? [{ path: `plugins[${index}] (${name})`, message: "the same plugin stands there twice" }]
+      : []
+  )
+
+/** All plugins together have this long to shut down; what is left then ends with the process. */
+const shutdownLimit = Duration.millis(1800)
+
+/** Sets a plugin up in a scope of its own, whose end the others do not wait for longer than its share. */
+const setUp = Effect.fnUntraced(function* (
+  { name, setup }: Plugin,
+  context: PluginContext,
+  shutdownShare: Duration.Duration
+) {
+  const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) =>
+    Scope.close(scope, exit).pipe(
+      Effect.disconnect,
+      Effect.interruptible,
+      Effect.timeoutTo({
+        duration: shutdownShare,
+        onSuccess: () => Effect.void,
+        onTimeout: () => Effect.logWarning(`The plugin "${name}" did not shut down in time`)
+      }),
+      Effect.flatten
+    )
+  )
+  const ready = yield* Effect.suspend(() => setup(context)).pipe(
+    Scope.extend(scope),
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause)
+        ? Effect.interrupt
+        : new PluginSetupFailed({ plugin: name, cause: Cause.squash(cause) })
+    )
+  )
+  return { name, ready }
+})
+
+const inController =
+  (mode: Mode) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provide(
+      Effect.scoped(effect),
+      Layer.mergeAll(EventBusMemory.layer, CommandBusMemory.layer, ControllerStateMemory.layer(mode))
+    )

@@ -1,0 +1,107 @@
+/**
+ * The configuration file: found, loaded, checked.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { createJiti } from "jiti"
+import { UnknownCommand } from "../../services/CommandBus.ts"
+import { messageOf } from "../../services/ErrorDescription.ts"
+import { decodeOptions, expects, InvalidOptions } from "../../services/Options.ts"
+import type { Plugin } from "../../services/Plugin.ts"
+import type { Configuration } from "./Controller.ts"
+
+export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
+  "ConfigurationUnusable",
+  {
+    /** The file, or the folder where none was found. */
+    path: Schema.String,
+    detail: Schema.String,
+    cause: Schema.optional(Schema.Defect)
+  }
+) {
+  override get message() {
+    return `${this.path}: ${this.detail}`
+  }
+}
+
+const isPlugin = (value: unknown): value is Plugin =>
+  Predicate.isRecord(value) &&
+  Predicate.isString(value.name) &&
+  Array.isArray(value.issues) &&
+  Predicate.isFunction(value.setup)
+
+const plugin = expects(Schema.declare(isPlugin), "a plugin, such as content({ … }) or httpTransport({ … })")
+
+/** What a configuration file exports by default. */
+export const ConfigurationFile = Schema.Struct({
+  plugins: expects(Schema.Array(plugin), "an array of plugins")
+})
+export type ConfigurationFile = typeof ConfigurationFile.Type
+
+const decode = decodeOptions("the configuration", ConfigurationFile)
+
+const names = ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]
+
+export interface LoadedConfiguration extends Configuration {
+  readonly file: string
+}
+
+/** Loads the given file, or the one in the current folder. */
+export const loadConfiguration = Effect.fn("loadConfiguration")(function* (named: Option.Option<string>) {
+  const path = yield* Path.Path
+  const file = yield* Option.match(named, {
+    onNone: () => findFile(path.resolve()),
+    onSome: (name) => existing(path.resolve(name))
+  })
+  const module = yield* Effect.tryPromise({
+    try: (): Promise<object> =>
+      createJiti(import.meta.url, { interopDefault: false, tryNative: true }).import(file),
+    catch: (cause) =>
+      new ConfigurationUnusable({
+        path: file,
+        detail: `it could not be loaded. ${messageOf(cause)}`,
+        cause
+      })
+  })
+  if (!("default" in module)) {
+    return yield* new ConfigurationUnusable({
+      path: file,
+      detail: "it exports nothing by default. Write: export default defineConfig({ plugins: [ … ] })"
+    })
+  }
+  const { plugins } = yield* Effect.mapError(decode(module.default), inFile(file))
+  const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), plugins }
+  return configuration
+})
+
+/** Adds the file to what is wrong with the configuration; any other error stays as it is. */
+export const inFile =
+  (file: string) =>
+  <E>(error: E): E | ConfigurationUnusable =>
+    error instanceof InvalidOptions || error instanceof UnknownCommand
+      ? new ConfigurationUnusable({ path: file, detail: error.message, cause: error })
+      : error
+
+const existing = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  return (yield* Effect.orElseSucceed(fs.exists(file), () => false))
+    ? file
+    : yield* new ConfigurationUnusable({ path: file, detail: "there is no such file." })
+})
+
+const findFile = Effect.fnUntraced(function* (folder: string) {
+  const path = yield* Path.Path
+  return yield* Effect.firstSuccessOf(names.map((name) => existing(path.join(folder, name)))).pipe(
+    Effect.mapError(
+      () =>
+        new ConfigurationUnusable({
+          path: folder,
+          detail: `there is no ${names.join(", ")} here. Name a configuration file with --config FILE.`
+        })
+    )
+  )
+})

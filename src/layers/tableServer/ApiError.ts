@@ -1,0 +1,62 @@
+/**
+ * The answers of the API when it refuses something: status, type and shape are the hosted API's, the words
+ * are our own.
+ */
+import * as Schema from "effect/Schema"
+
+export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
+  status: Schema.Number,
+  body: Schema.Unknown
+}) {
+  override get message() {
+    return `${this.status} ${JSON.stringify(this.body)}`
+  }
+}
+
+const typed = (status: number, type: string, message: string) =>
+  new ApiError({ status, body: { error: { type, message } } })
+
+const unprocessable = (type: string, message: string) => typed(422, type, message)
+
+const quoted = (names: ReadonlyArray<string>): string =>
+  names.length === 0 ? "none" : names.map((name) => JSON.stringify(name)).join(", ")
+
+export const notFound = new ApiError({ status: 404, body: { error: "NOT_FOUND" } })
+
+export const unauthorized = (message: string) => typed(401, "AUTHENTICATION_REQUIRED", message)
+
+export const unknownModel = (message: string) => typed(403, "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND", message)
+
+export const unknownTable = (table: string, known: ReadonlyArray<string>) =>
+  unknownModel(`There is no table ${JSON.stringify(table)}. Tables here: ${quoted(known)}.`)
+
+export const unknownView = (view: string, known: ReadonlyArray<string>) =>
+  unprocessable(
+    "VIEW_NAME_NOT_FOUND",
+    `The table has no view ${JSON.stringify(view)}. Views here: ${quoted(known)}.`
+  )
+
+export const unknownField = (field: string, known: ReadonlyArray<string>) =>
+  unprocessable(
+    "UNKNOWN_FIELD_NAME",
+    `The table has no field ${JSON.stringify(field)}. Fields here: ${quoted(known)}.`
+  )
+
+export const invalidRequest = (message: string) => unprocessable("INVALID_REQUEST_UNKNOWN", message)
+
+export const invalidTableFile = (message: string) => unprocessable("INVALID_TABLE_FILE", message)
+
+/** The iterator that an offset stands for is gone. The hosted API says no more than this. */
+export const iteratorNotAvailable = new ApiError({
+  status: 422,
+  body: { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } }
+})
+
+export const rateLimitReached = (message: string) =>
+  new ApiError({ status: 429, body: { errors: [{ error: "RATE_LIMIT_REACHED", message }] } })
+
+export const serverError = (message: string) => typed(500, "SERVER_ERROR", message)
+
+/** For what could not even be read as HTTP. */
+export const malformedRequest = (status: number, message: string) =>
+  typed(status, "INVALID_REQUEST_UNKNOWN", message)

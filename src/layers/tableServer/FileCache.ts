@@ -1,0 +1,82 @@
+/**
+ * What was made of the files of a folder, made anew when a file has changed.
+ *
+ * A file counts as changed when its modification time or size has.
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import { InvalidTableFile } from "./InvalidTableFile.ts"
+
+export interface FileCache<A> {
+  /** What the file holds now. What is wrong with it is logged once for each change of the file. */
+  readonly get: (file: string) => Effect.Effect<A, InvalidTableFile>
+
+  /** Forgets every other file. */
+  readonly retain: (files: ReadonlyArray<string>) => Effect.Effect<void>
+}
+
+/** `parse` gets the name of a file of the directory and its text. */
+export const make = <A>(
+  directory: string,
+  parse: (file: string, text: string) => Either.Either<A, InvalidTableFile>
+): Effect.Effect<FileCache<A>, never, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const entries = new Map<string, Entry<A>>()
+    const oneAtATime = yield* Effect.makeSemaphore(1)
+
+    const readAnew = (file: string, known: Entry<A> | undefined) =>
+      Effect.gen(function* () {
+        const info = yield* fs.stat(path.join(directory, file))
+        const modified = Option.match(info.mtime, { onNone: () => 0, onSome: (time) => time.getTime() })
+        const stamp = `${modified} ${info.size}`
+        if (known?.stamp === stamp) {
+          return known
+        }
+        const bytes = yield* fs.readFile(path.join(directory, file))
+        const content = Either.flatMap(decodeText(file, bytes), (text) => parse(file, text))
+        return { stamp, content }
+      }).pipe(Effect.catchAll((error) => Effect.succeed(unreadable<A>(file, error))))
+
+    const get = Effect.fn("FileCache.get")(function* (file: string) {
+      const known = entries.get(file)
+      const entry = yield* readAnew(file, known)
+      entries.set(file, entry)
+      if (Either.isLeft(entry.content) && entry.stamp !== known?.stamp) {
+        yield* Effect.logWarning(entry.content.left.message)
+      }
+      return yield* entry.content
+    }, oneAtATime.withPermits(1))
+
+    const retain = (files: ReadonlyArray<string>) =>
+      Effect.sync(() => {
+        for (const file of entries.keys()) {
+          if (!files.includes(file)) entries.delete(file)
+        }
+      })
+
+    return { get, retain }
+  })
+
+interface Entry<A> {
+  /** Differs where the file has changed. */
+  readonly stamp: string
+  readonly content: Either.Either<A, InvalidTableFile>
+}
+
+const unreadable = <A>(file: string, error: PlatformError): Entry<A> => ({
+  stamp: error.message,
+  content: Either.left(new InvalidTableFile({ file, problem: `cannot be read: ${error.message}` }))
+})
+
+/** UTF-8 text, without its byte order mark. */
+const decodeText = (file: string, bytes: Uint8Array): Either.Either<string, InvalidTableFile> =>
+  Either.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => new InvalidTableFile({ file, problem: "is not UTF-8 text. Save it with that encoding." })
+  })

@@ -1,0 +1,115 @@
+/**
+ * Writing a table to its file.
+ *
+ * It owns the form of the file and its digest. Which file that is, and what happens to it later, belongs to
+ * whoever asked for it.
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import type { CursorExpired, TableError, TableRecord } from "../../services/TableSourceClient.ts"
+import { makeDigest } from "./Fingerprint.ts"
+import { keyValues } from "./KeyValueTable.ts"
+import { idColumn, savedRecord, savedText } from "./SavedJson.ts"
+import { TableNotSaved } from "./TableNotSaved.ts"
+import type { Pages } from "./TableReader.ts"
+
+export interface SavedTable {
+  /** Equal for equal content. */
+  readonly digest: string
+  readonly records: number
+  /** What was saved otherwise than one may expect. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface SavedTableTarget {
+  readonly table: string
+  /** The file to write; one that is there is replaced. */
+  readonly path: string
+  /** Told after every page how many records there are so far. */
+  readonly progress: (records: number) => Effect.Effect<void>
+}
+
+type Saving = Effect.Effect<SavedTable, TableError | CursorExpired | TableNotSaved, FileSystem.FileSystem>
+
+/** Writes an array of records, each page when it comes, so that a long table takes no more memory than a short one. */
+export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
+  Effect.gen(function* () {
+    const { path, progress, table } = target
+    const fileSystem = yield* FileSystem.FileSystem
+    const file = yield* writing(target, fileSystem.open(path, { flag: "w" }))
+    const write = (text: string) => writing(target, file.writeAll(new TextEncoder().encode(text)))
+    const digest = makeDigest()
+    const columns = new Set<string>()
+    let records = 0
+
+    const item = (record: TableRecord): string => {
+      for (const column of ["id", idColumn]) {
+        if (Object.hasOwn(record.fields, column)) columns.add(column)
+      }
+      const saved = savedRecord(record)
+      const text = savedText(saved)
+      digest.add(saved, text)
+      return `${records++ === 0 ? "[" : ","}\n  ${text.replaceAll("\n", "\n  ")}`
+    }
+
+    yield* Stream.runForEach(pages, (page) =>
+      Effect.gen(function* () {
+        const text = yield* asText(table, () => page.map(item).join(""))
+        if (columns.size === 2) {
+          return yield* new TableNotSaved({
+            table,
+            detail: `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
+          })
+        }
+        // A write of nothing is an error to the file system.
+        if (text !== "") yield* write(text)
+        yield* progress(records)
+      })
+    )
+    yield* write(records === 0 ? "[]\n" : "\n]\n")
+    return {
+      digest: digest.sum(),
+      records,
+      warnings: columns.has("id")
+        ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`]
+        : []
+    }
+  }).pipe(Effect.scoped)
+
+/** Writes the one object of a key/value table. */
+export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
+  Effect.gen(function* () {
+    const { path, progress, table } = target
+    const fileSystem = yield* FileSystem.FileSystem
+    const records: Array<TableRecord> = []
+    yield* Stream.runForEach(pages, (page) => {
+      records.push(...page)
+      return progress(records.length)
+    })
+    const { text, value, warnings } = yield* Effect.flatten(
+      asText(table, () =>
+        Either.map(keyValues(table, records), (read) => ({ ...read, text: savedText(read.value) }))
+      )
+    )
+    const digest = makeDigest()
+    digest.add(value, text)
+    yield* writing(target, fileSystem.writeFileString(path, `${text}\n`))
+    return { digest: digest.sum(), records: records.length, warnings }
+  })
+
+const writing = <A, R>({ path, table }: SavedTableTarget, write: Effect.Effect<A, PlatformError, R>) =>
+  Effect.mapError(
+    write,
+    (cause) => new TableNotSaved({ table, detail: `cannot write ${path}: ${cause.message}`, cause })
+  )
+
+/** A cell may be nested deeper than can be written. */
+const asText = <A>(table: string, write: () => A): Effect.Effect<A, TableNotSaved> =>
+  Effect.try({
+    try: write,
+    catch: (cause) =>
+      new TableNotSaved({ table, detail: `cannot be written as JSON: ${String(cause)}`, cause })
+  })

@@ -1,0 +1,16 @@
+/**
+ * Why a table that was read is not on disk.
+ */
+import * as Schema from "effect/Schema"
+
+/** What is in the table cannot be saved, or its file cannot be written. */
+export class TableNotSaved extends Schema.TaggedError<TableNotSaved>()("TableNotSaved", {
+  table: Schema.String,
+  /** What is wrong, where, and what would be right. */
+  detail: Schema.String,
+  cause: Schema.optional(Schema.Defect)
+}) {
+  override get message() {
+    return `Table "${this.table}": ${this.detail}`
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The table source: content that is kept in the tables of a hosted base (specification, section 2.8).
+ *
+ * ```
+ * <source id>/<table>.json    an array of records, or the object of a key/value table
+ * ```
+ *
+ * It owns what is saved and under which name. Talking to the API belongs to the client, versions to the content
+ * plugin.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import {
+  type ContentSource,
+  type ContentSourceDefinition,
+  type FetchTarget,
+  SourceFailed
+} from "../../services/ContentSource.ts"
+import { issuesOf } from "../../services/Options.ts"
+import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { fileName } from "../FileName.ts"
+import { fingerprint } from "./Fingerprint.ts"
+import { saveKeyValues, saveRecords } from "./SavedTable.ts"
+import { readTable } from "./TableReader.ts"
+import * as TableSourceClientHttp from "./TableSourceClientHttp.ts"
+import { decode, idOf, type TableSourceConfig, type TableSourceOptions } from "./TableSourceOptions.ts"
+
+/** A source of content for the content plugin's `sources`. */
+export const tableSource = (config: TableSourceConfig): ContentSourceDefinition => {
+  const decoded = decode(config)
+  return {
+    id: idOf(config),
+    issues: issuesOf(decoded),
+    make: Effect.flatMap(decoded, (options) =>
+      Effect.provideServiceEffect(make(options), TableSourceClient, TableSourceClientHttp.make(options))
+    )
+  }
+}
+
+/** The source over any client. */
+export const make = Effect.fnUntraced(function* ({
+  defaultView,
+  id,
+  keyValueTables,
+  tables
+}: Pick<TableSourceOptions, "id" | "defaultView" | "tables" | "keyValueTables">) {
+  if (tables.length + keyValueTables.length === 0) {
+    yield* Effect.logWarning(
+      `The table source "${id}" has neither "tables" nor "keyValueTables": it is empty.`
+    )
+  }
+  const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path | TableSourceClient>()
+
+  const lastWarnings = new Map<string, ReadonlyArray<string>>()
+  /** What was to be warned of at the fetch before is not said again. */
+  const warn = (table: string, warnings: ReadonlyArray<string>) =>
+    Effect.suspend(() => {
+      const known = lastWarnings.get(table) ?? []
+      lastWarnings.set(table, warnings)
+      return Effect.forEach(
+        warnings.filter((warning) => !known.includes(warning)),
+        (warning) => Effect.logWarning(`Table "${table}": ${warning}`)
+      )
+    })
+
+  const fetchTable = Effect.fnUntraced(function* (
+    table: string,
+    save: typeof saveRecords,
+    { directory, progress }: FetchTarget
+  ) {
+    const path = yield* Path.Path
+    const name = `${fileName(table)}.json`
+    const target = {
+      table,
+      path: path.join(directory, name),
+      progress: (records: number) => progress({ document: table, records })
+    }
+    const { warnings, ...saved } = yield* readTable({ table, view: defaultView }, (pages) =>
+      save(target, pages)
+    )
+    yield* warn(table, warnings)
+    return { ...saved, name }
+  })
+
+  const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
+    const files = yield* Effect.all([
+      ...tables.map((table) => fetchTable(table, saveRecords, target)),
+      ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, target))
+    ])
+    return {
+      fingerprint: fingerprint(files),
+      records: files.reduce((sum, { records }) => sum + records, 0)
+    }
+  })
+
+  const source: ContentSource = {
+    id,
+    fetch: (target) =>
+      fetch(target).pipe(
+        Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
+        Effect.annotateLogs("source", id),
+        Effect.provide(environment)
+      )
+  }
+  return source
+})

@@ -1,0 +1,78 @@
+/**
+ * The HTTP/SSE transport: the command bus and the event bus over loopback HTTP and Server-Sent Events, for
+ * clients that cannot open a Unix socket (specification, sections 1 and 4).
+ */
+import { createServer } from "node:http"
+import { isIPv6 } from "node:net"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { BindError } from "../../services/BindError.ts"
+import type { CommandBus } from "../../services/CommandBus.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { EventBus } from "../../services/EventBus.ts"
+import { HttpTransport } from "../../services/HttpTransport.ts"
+import type { InvalidOptions } from "../../services/Options.ts"
+import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
+import { listen } from "../http/listen.ts"
+import { answerMalformed } from "../http/malformed.ts"
+import * as answers from "./answers.ts"
+import { decode, type HttpTransportConfig, type HttpTransportOptions } from "./HttpTransportOptions.ts"
+import * as Hub from "./Hub.ts"
+import { inTurn } from "./inTurn.ts"
+import * as routes from "./routes.ts"
+import { nothingDone, statusRows } from "./transportStatus.ts"
+
+export { HttpTransport }
+
+/**
+ * The transport with the given options. Options are validated in every mode; in task mode nothing is bound.
+ *
+ * It ends within two seconds whatever its clients do.
+ */
+export const layer = (
+  options: HttpTransportConfig = {}
+): Layer.Layer<
+  HttpTransport,
+  InvalidOptions | BindError,
+  EventBus | CommandBus | ReplayBacklog | ControllerState
+> => Layer.scoped(HttpTransport, Effect.flatMap(decode(options), make))
+
+const make = Effect.fn("HttpTransport.make")(function* (options: HttpTransportOptions) {
+  const state = yield* ControllerState
+  if (state.mode === "task") {
+    return HttpTransport.of({
+      address: Option.none(),
+      clients: Effect.succeed(0),
+      statistics: Effect.succeed(nothingDone)
+    })
+  }
+
+  const hub = yield* Hub.make(options)
+  const handler = yield* NodeHttpServer.makeHandler(yield* routes.make(hub, options)).pipe(
+    Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
+    Effect.map(inTurn)
+  )
+  // Node's own answers to a missing Host and to an Expect header would lack what every answer carries.
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000, requireHostHeader: false },
+    handler
+  ).on("checkExpectation", handler)
+  answerMalformed(server, ({ message }) => ({ headers: answers.corsHeader, body: { error: { message } } }))
+  const address = yield* listen(server, { ...options, beforeDrain: hub.close })
+
+  const host = isIPv6(options.host) ? `[${options.host}]` : options.host
+  const url = `http://${host}:${address.port}`
+  yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
+  yield* state.updateSlice("http-transport", () => ({ url, maxClients: options.maxClients }))
+  yield* state.addSection({
+    name: "http-transport",
+    order: 20,
+    title: "HTTP transport",
+    rows: Effect.map(hub.statistics, (statistics) => statusRows(url, options.maxClients, statistics))
+  })
+  const clients = Effect.map(hub.statistics, ({ clients }) => clients)
+  return HttpTransport.of({ address: Option.some(address), clients, statistics: hub.statistics })
+})

@@ -1,0 +1,20 @@
+/**
+ * The frames of a Server-Sent Events stream, as text (specification, section 2.6).
+ */
+
+/** What a stream begins with: reconnect two seconds after a drop. */
+export const retry = "retry: 2000\n\n"
+
+/** A comment that keeps the connection alive. */
+export const ping = ": ping\n\n"
+
+/** An event. Each line of `data` becomes a field of its own, whichever line ending it has. */
+export const event = (name: string, data: string): string => {
+  const lines = lineBreak.test(data) ? data.split(lineBreak).join("\ndata: ") : data
+  return `event: ${name}\ndata: ${lines}\n\n`
+}
+
+/** Whether a name can stand in a frame: a line break in it would inject fields, a NUL cannot be sent. */
+export const isEventName = (name: string): boolean => !/[\r\n\0]/.test(name)
+
+const lineBreak = /\r\n|\r|\n/

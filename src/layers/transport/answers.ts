@@ -1,0 +1,90 @@
+/**
+ * The edge: how results and errors become HTTP answers (specification, sections 2.3 to 2.5, 4.4 and 7).
+ */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Schema from "effect/Schema"
+import type { DispatchError } from "../../services/CommandBus.ts"
+import { describeError } from "../../services/ErrorDescription.ts"
+import type { TooManyClients } from "./Hub.ts"
+import { jsonText } from "./JsonText.ts"
+import type { BodyTooLarge, BodyUnreadable } from "./RequestBody.ts"
+
+export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("NoSuchRoute", {
+  method: Schema.String,
+  path: Schema.String
+}) {
+  override get message() {
+    return `There is no ${this.method} ${this.path}.`
+  }
+}
+
+export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", { detail: Schema.String }) {
+  override get message() {
+    return this.detail
+  }
+}
+
+export class CommandNotAllowed extends Schema.TaggedError<CommandNotAllowed>()("CommandNotAllowed", {
+  type: Schema.String
+}) {
+  override get message() {
+    return `The command ${JSON.stringify(this.type)} is not allowed over HTTP. "allowedCommands" names those that are.`
+  }
+}
+
+export type AnswerableError =
+  | NoSuchRoute
+  | BadRequest
+  | BodyUnreadable
+  | BodyTooLarge
+  | CommandNotAllowed
+  | TooManyClients
+  | DispatchError
+
+/** Every answer carries it (section 4). */
+export const corsHeader = { "access-control-allow-origin": "*" } as const
+
+export const json = (value: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
+  jsonBody(jsonText(value), status)
+
+export const preflight = HttpServerResponse.empty({
+  status: 204,
+  headers: {
+    ...corsHeader,
+    "access-control-allow-methods": "GET, POST, OPTIONS",
+    "access-control-allow-headers": "Content-Type",
+    "access-control-max-age": "86400"
+  }
+})
+
+/** Of what JSON lacks, a function for example, an object would drop the key. */
+export const result = (value: unknown) => jsonBody(`{"result":${jsonText(value)}}`, 200)
+
+export const error = (error: AnswerableError): HttpServerResponse.HttpServerResponse => {
+  switch (error._tag) {
+    case "BadRequest":
+    case "BodyUnreadable":
+      return plainError(400, error)
+    case "CommandNotAllowed":
+      return plainError(403, error)
+    case "NoSuchRoute":
+      return plainError(404, error)
+    case "BodyTooLarge":
+      return plainError(413, error)
+    case "TooManyClients":
+      return plainError(503, error)
+    case "CommandFailed":
+      return commandError(error.cause)
+    case "InvalidCommandFields":
+    case "UnknownCommand":
+      return commandError(error)
+  }
+}
+
+/** For what nobody expected. */
+export const commandError = (error: unknown) => json({ error: describeError(error) }, 500)
+
+const jsonBody = (body: string, status: number) =>
+  HttpServerResponse.text(body, { status, contentType: "application/json", headers: corsHeader })
+
+const plainError = (status: number, { message }: Error) => json({ error: { message } }, status)

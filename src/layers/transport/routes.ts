@@ -1,0 +1,129 @@
+/**
+ * The routes of the transport (specification, section 4).
+ */
+import type { IncomingMessage } from "node:http"
+import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { type Command, CommandBus } from "../../services/CommandBus.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import * as answers from "./answers.ts"
+import * as EventStreamResponse from "./EventStreamResponse.ts"
+import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
+import type { Hub } from "./Hub.ts"
+import * as RequestBody from "./RequestBody.ts"
+import * as RequestTarget from "./RequestTarget.ts"
+
+type Options = Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
+
+/** The whole of the transport as one HTTP application that answers everything and never fails. */
+export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
+  const commands = yield* CommandBus
+  const { state, status } = yield* ControllerState
+
+  const events = Effect.gen(function* () {
+    const response = NodeHttpServerRequest.toServerResponse(yield* HttpServerRequest.HttpServerRequest)
+    const sink = EventStreamResponse.makeSink(response)
+    yield* hub.join(sink)
+    yield* EventStreamResponse.closed(response)
+    sink.end()
+    return HttpServerResponse.empty()
+  }).pipe(Effect.catchAll((error) => Effect.succeed(answers.error(error))))
+
+  const command = Effect.gen(function* () {
+    const request = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest.HttpServerRequest)
+    const command = yield* parseCommand(yield* RequestBody.read(request))
+    if (!options.allowedCommands.includes(command.type)) {
+      return yield* new answers.CommandNotAllowed({ type: command.type })
+    }
+    return answers.result(yield* commands.dispatch(command))
+  }).pipe(Effect.catchAll((error) => Effect.succeed(answers.error(error))))
+
+  const router = yield* HttpRouter.toHttpEffect(
+    HttpRouter.addAll([
+      // It ends with its response anyhow; an interruption would be answered and reported as an error.
+      HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
+      HttpRouter.route("POST", "/command", command),
+      HttpRouter.route(
+        "GET",
+        "/status",
+        Effect.map(status, (status) => answers.json(status))
+      ),
+      ...(options.exposeState
+        ? [
+            HttpRouter.route(
+              "GET",
+              "/state",
+              Effect.map(state, (state) => answers.json(state))
+            )
+          ]
+        : [])
+    ])
+  ).pipe(Effect.provideService(HttpRouter.RouterConfig, exactMatching))
+
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    if (request.method === "OPTIONS") {
+      return Effect.succeed(answers.preflight)
+    }
+    if (lacksHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+      return Effect.succeed(answers.error(new answers.BadRequest({ detail: "The Host header is missing." })))
+    }
+    const path = RequestTarget.path(request.url)
+    if (Option.isNone(path)) {
+      return Effect.succeed(
+        answers.error(new answers.BadRequest({ detail: "The request target cannot be read." }))
+      )
+    }
+    const notFound = Effect.sync(() =>
+      answers.error(new answers.NoSuchRoute({ method: request.method, path: path.value }))
+    )
+    // The router would answer HEAD as GET.
+    if (request.method === "HEAD") {
+      return notFound
+    }
+    return router.pipe(
+      Effect.provideService(
+        HttpServerRequest.HttpServerRequest,
+        request.modify({ url: RequestTarget.literal(path.value) })
+      ),
+      Effect.catchTag("RouteNotFound", () => notFound),
+      Effect.catchAllCause(unexpected)
+    )
+  })
+})
+
+/** HTTP/1.1 demands the header. */
+const lacksHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  httpVersion === "1.1" && headers.host === undefined
+
+/** Paths match exactly (decisions, part B). */
+const exactMatching = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const parseCommand = (body: Buffer): Effect.Effect<Command, answers.BadRequest> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(utf8.decode(body)),
+    catch: () => new answers.BadRequest({ detail: "The body is not valid JSON." })
+  }).pipe(
+    Effect.filterOrFail(
+      isCommand,
+      () => new answers.BadRequest({ detail: 'The body must be a JSON object with a string "type".' })
+    )
+  )
+
+const isCommand = (value: unknown): value is Command =>
+  Predicate.isReadonlyRecord(value) && typeof value.type === "string"
+
+const unexpected = (cause: Cause.Cause<never>): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Cause.isInterruptedOnly(cause)
+    ? Effect.interrupt
+    : Effect.as(
+        Effect.logError("A request failed unexpectedly", cause),
+        answers.commandError(Cause.squash(cause))
+      )

@@ -1,0 +1,84 @@
+/**
+ * Decoding of options: every mistake at once, each with its path and what would be right.
+ */
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import { PlacedIssue, placedIssues } from "./ParseIssues.ts"
+
+export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("InvalidOptions", {
+  /** What has the mistakes, as in "the options of the content plugin". */
+  subject: Schema.String,
+  issues: Schema.Array(PlacedIssue)
+}) {
+  override get message() {
+    const lines = this.issues.map(({ message, path }) => `  ${path === "" ? "options" : path}: ${message}`)
+    const mistakes = lines.length === 1 ? "a mistake" : `${lines.length} mistakes`
+    return [`There ${lines.length === 1 ? "is" : "are"} ${mistakes} in ${this.subject}:`, ...lines].join("\n")
+  }
+}
+
+/**
+ * Decodes what a user wrote, strictly: an unknown key is a mistake, a key whose value is `undefined` is not there.
+ *
+ * Schemas say what would be right with `expects`; no other message shows a value, so that no secret is printed
+ * by accident.
+ */
+export const decodeOptions =
+  <A, I>(subject: string, schema: Schema.Schema<A, I>) =>
+  (input: unknown): Either.Either<A, InvalidOptions> => {
+    if (!Predicate.isRecord(input)) {
+      const issue = { path: "", message: `expected an object, got ${show(input)}` }
+      return Either.left(new InvalidOptions({ subject, issues: [issue] }))
+    }
+    return Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })(
+      Record.filter(input, Predicate.isNotUndefined)
+    ).pipe(
+      Either.mapLeft(
+        (error) =>
+          new InvalidOptions({
+            subject,
+            issues: placedIssues(error)
+          })
+      )
+    )
+  }
+
+/** What is wrong with decoded options. */
+export const issuesOf = (decoded: Either.Either<unknown, InvalidOptions>): ReadonlyArray<PlacedIssue> =>
+  Either.match(decoded, { onLeft: ({ issues }) => issues, onRight: () => [] })
+
+/** An option that may be left out. */
+export const optional = <A, I>(schema: Schema.Schema<A, I>, defaultValue: A) =>
+  Schema.optionalWith(schema, { exact: true, default: () => defaultValue })
+
+/** Says what an option expects, and shows what it got instead. */
+export const expects = <A, I, R>(schema: Schema.Schema<A, I, R>, what: string): Schema.Schema<A, I, R> =>
+  explaining(schema, (actual) => `expected ${what}, got ${show(actual)}`)
+
+/** As `expects`, for values that must never be shown. */
+export const expectsSecret = <A, I, R>(
+  schema: Schema.Schema<A, I, R>,
+  what: string
+): Schema.Schema<A, I, R> => explaining(schema, () => `expected ${what}`)
+
+const explaining = <A, I, R>(schema: Schema.Schema<A, I, R>, message: (actual: unknown) => string) =>
+  schema.annotations({
+    // What is wrong inside a composite is said where it is.
+    message: ({ _tag, actual }) => ({ message: message(actual), override: _tag !== "Composite" })
+  })
+
+const show = (value: unknown): string => {
+  const text =
+    typeof value === "string"
+      ? JSON.stringify(value)
+      : Array.isArray(value)
+        ? "an array"
+        : typeof value === "object" && value !== null
+          ? "an object"
+          : typeof value === "function"
+            ? "a function"
+            : String(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

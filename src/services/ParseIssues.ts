@@ -1,0 +1,35 @@
+/**
+ * What a schema found wrong, in lines that name the place.
+ */
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+
+/** A mistake: where it is, as in `sources[0].id`, and what would be right. */
+export const PlacedIssue = Schema.Struct({ path: Schema.String, message: Schema.String })
+export type PlacedIssue = typeof PlacedIssue.Type
+
+/** All issues of a decoding error. */
+export const placedIssues = (error: ParseResult.ParseError): ReadonlyArray<PlacedIssue> =>
+  ParseResult.ArrayFormatter.formatErrorSync(error).map(({ _tag, message, path }) => ({
+    path: formatPath(path),
+    message:
+      _tag === "Unexpected"
+        ? message
+            .replace("is unexpected, expected: ", "there is no such key; known are: ")
+            .replaceAll(" | ", ", ")
+        : _tag === "Missing"
+          ? "is required"
+          : message
+  }))
+
+/** The same as one line of text. */
+export const issueText = (issues: ReadonlyArray<PlacedIssue>): string =>
+  issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+
+/** `["sources", 0, "id"]` as `sources[0].id`. */
+const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
+  path.reduce<string>(
+    (text, key) =>
+      typeof key === "number" ? `${text}[${key}]` : text === "" ? String(key) : `${text}.${String(key)}`,
+    ""
+  )

@@ -1,0 +1,62 @@
+/**
+ * A part of a controller: set up in the order of the configuration, then made ready in that order, shut down
+ * in reverse (specification, section 1; the scope of the setup is the plugin's lifetime).
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { CommandBus } from "./CommandBus.ts"
+import type { ControllerState } from "./ControllerState.ts"
+import { messageOf } from "./ErrorDescription.ts"
+import type { EventBus } from "./EventBus.ts"
+import type { PlacedIssue } from "./ParseIssues.ts"
+
+export interface Plugin {
+  /** Unique in a controller. */
+  readonly name: string
+
+  /** What is wrong with its options; it is only set up when that is nothing. */
+  readonly issues: ReadonlyArray<PlacedIssue>
+
+  /**
+   * Acquires what the plugin needs; a failure fails the start. Returns what is to be done when every plugin
+   * is set up; a failure of that is logged and contained.
+   */
+  readonly setup: (context: PluginContext) => Effect.Effect<Ready, unknown, PluginEnvironment | Scope.Scope>
+}
+
+export type Ready = Effect.Effect<void, unknown>
+
+export interface PluginContext {
+  /** The folder that relative paths in options start from: the configuration file's. */
+  readonly cwd: string
+}
+
+/** What the controller provides to every plugin. */
+export type PluginEnvironment =
+  | EventBus
+  | CommandBus
+  | ControllerState
+  | FileSystem.FileSystem
+  | Path.Path
+  | HttpClient.HttpClient
+
+/** A plugin that provides its layer and has nothing to do when every other one is set up. */
+export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({
+  name,
+  issues: [],
+  setup: () => Effect.as(Layer.build(layer), Effect.void)
+})
+
+export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("PluginSetupFailed", {
+  plugin: Schema.String,
+  cause: Schema.Defect
+}) {
+  override get message() {
+    return `The plugin "${this.plugin}" could not be set up. ${messageOf(this.cause)}`
+  }
+}

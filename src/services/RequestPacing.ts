@@ -1,0 +1,25 @@
+/**
+ * Pacing of requests to a rate-limited API, shared by everyone who talks to the same thing.
+ *
+ * It owns when a request may start. What a refused request means, and whether to try it again, belongs to
+ * the client.
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+
+export interface Pacer {
+  /** Waits until a request may start, and takes that place. Waiters are served in order. */
+  readonly take: Effect.Effect<void>
+
+  /** Lets no request start for that long from now; waiters keep their order. */
+  readonly hold: (duration: Duration.DurationInput) => Effect.Effect<void>
+}
+
+export class RequestPacing extends Context.Tag("vitrine/RequestPacing")<
+  RequestPacing,
+  {
+    /** The one pacer of everybody who gives the same key (an endpoint and a base, say). */
+    readonly pacer: (key: string) => Effect.Effect<Pacer>
+  }
+>() {}

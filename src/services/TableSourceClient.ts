@@ -1,0 +1,86 @@
+/**
+ * A client of one hosted base of tables: lists a table's records page by page.
+ *
+ * It owns authentication, pacing, retries and the decoding of answers. Reading a table to its end, and what
+ * is made of its records, belongs to the table source.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+export interface TableRecord {
+  readonly id: string
+  /** Cells by field name. Empty cells are left out. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+export interface PageRequest {
+  /** Name or id of the table. */
+  readonly table: string
+  /** Name or id of the view that filters and orders; `null` for the whole table. */
+  readonly view: string | null
+  /** The `next` of the page before; absent for the first page. */
+  readonly cursor?: string
+}
+
+export interface Page {
+  readonly records: ReadonlyArray<TableRecord>
+  /** Where the next page begins; absent on the last page. */
+  readonly next?: string
+}
+
+export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
+  TableSourceClient,
+  {
+    /**
+     * Reads one page.
+     *
+     * It ends within a bounded time, retries included. `CursorExpired` means that the list must be read
+     * again from its beginning.
+     */
+    readonly listPage: (request: PageRequest) => Effect.Effect<Page, TableError | CursorExpired>
+  }
+>() {}
+
+/** Why a table could not be read. */
+export const TableErrorReason = Schema.Literal(
+  /** The server could not be reached, or the connection broke. */
+  "Unreachable",
+  /** No complete answer within the time allowed for one request. */
+  "Timeout",
+  /** The credential was refused. */
+  "Unauthorized",
+  /** There is no such base, table or view, or the credential may not read it. */
+  "NotFound",
+  /** The request was refused for another reason. */
+  "Refused",
+  /** Too many requests, or a spent quota. */
+  "RateLimited",
+  /** The server failed. */
+  "ServerError",
+  /** The answer was not what this API answers with. */
+  "UnexpectedAnswer"
+)
+
+export class TableError extends Schema.TaggedError<TableError>()("TableError", {
+  table: Schema.String,
+  reason: TableErrorReason,
+  /** What happened and, where it is known, what to do; the server's own words included. */
+  detail: Schema.String,
+  /** HTTP status, where there was an answer. */
+  status: Schema.optional(Schema.Number),
+  cause: Schema.optional(Schema.Defect)
+}) {
+  override get message() {
+    return `Table "${this.table}": ${this.detail}`
+  }
+}
+
+/** The server no longer knows the cursor: read the list again from its beginning. */
+export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {
+  table: Schema.String
+}) {
+  override get message() {
+    return `Table "${this.table}": the server no longer knows the list that was being read.`
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * The versions of the content on disk: staged, promoted, leased, swept (specification, section 9).
+ *
+ * It owns the downloads folder. When to fetch, and whom to tell, belongs to the content plugin.
+ *
+ * ```
+ * manifest.json                    names the active version; replaced as a whole
+ * versions/<versionId>/<source>/…  immutable once promoted
+ * acks/<consumerId>.json           leases of consumers that still show a version
+ * .staging/…                       what is being fetched; emptied at every start
+ * ```
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+
+/** UTC in compact form, `20261121T093000Z`; `-01`, `-02`, … are further versions of the same second. */
+export const VersionId = Schema.String.pipe(
+  Schema.pattern(/^\d{8}T\d{6}Z(-\d{2})?$/),
+  Schema.filter((id) => !Number.isNaN(timeOf(id)) || "not a time")
+)
+export type VersionId = typeof VersionId.Type
+
+/** The time in a version id, in milliseconds since 1970; not a number where it is none. */
+export const timeOf = (id: string): number =>
+  Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z"))
+
+/** The content of `manifest.json`. Paths are relative and have forward slashes. */
+export const Manifest = Schema.Struct({
+  schemaVersion: Schema.Literal(1),
+  versionId: VersionId,
+  versionPath: Schema.String,
+  /** ISO 8601, UTC, with milliseconds. */
+  generatedAt: Schema.String,
+  sources: Schema.Array(Schema.Struct({ sourceId: Schema.String, path: Schema.String }))
+})
+export type Manifest = typeof Manifest.Type
+
+/** What `content.manifest.read` returns. */
+export type ManifestReading =
+  | { readonly status: "ok"; readonly manifest: Manifest }
+  | { readonly status: "missing" }
+  | { readonly status: "invalid"; readonly message: string }
+
+/** A source as part of a version. */
+export const VersionSource = Schema.Struct({ sourceId: Schema.String, fingerprint: Schema.String })
+export type VersionSource = typeof VersionSource.Type
+
+/** A version that is still being put together. It is discarded with its scope unless it was promoted. */
+export interface StagedVersion {
+  /** Makes the folder of a source and returns its absolute path. */
+  readonly sourceDirectory: (sourceId: string) => Effect.Effect<string, VersionStoreError>
+
+  /**
+   * Makes it the active version: durable on disk first, then named by the manifest in one step.
+   *
+   * Where the active version holds just the same, nothing is promoted.
+   */
+  readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
+}
+
+export interface Promotion {
+  readonly changed: boolean
+  /** The active version, new or old. */
+  readonly manifest: Manifest
+}
+
+export interface VersionOverview {
+  readonly versionId: VersionId
+  readonly active: boolean
+  /** Consumers with a fresh lease on it. */
+  readonly consumers: ReadonlyArray<string>
+}
+
+export class VersionStore extends Context.Tag("vitrine/VersionStore")<
+  VersionStore,
+  {
+    /** What the manifest says now. A manifest that names a version that is not there is invalid. */
+    readonly manifest: Effect.Effect<ManifestReading, VersionStoreError>
+
+    readonly stage: Effect.Effect<StagedVersion, VersionStoreError, Scope.Scope>
+
+    /** Takes or renews a consumer's lease on a version. */
+    readonly acknowledge: (
+      consumerId: string,
+      versionId: string
+    ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound>
+
+    /** All versions on disk, the oldest first. */
+    readonly versions: Effect.Effect<ReadonlyArray<VersionOverview>, VersionStoreError>
+
+    /** Removes what needs no longer be kept, and returns what was removed. */
+    readonly sweep: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
+  }
+>() {}
+
+/** The downloads folder could not be read or written. */
+export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("VersionStoreError", {
+  /** What was tried, as in "cannot …". */
+  action: Schema.String,
+  path: Schema.String,
+  /** What the system said and, where it is known, what to do. */
+  detail: Schema.String,
+  cause: Schema.optional(Schema.Defect)
+}) {
+  override get message() {
+    return `Cannot ${this.action} ${this.path}: ${this.detail}`
+  }
+}
+
+/** Another controller works in the downloads folder. */
+export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("DownloadsInUse", {
+  path: Schema.String,
+  /** The process that works there, where it told. */
+  owner: Schema.String
+}) {
+  override get message() {
+    return `The downloads folder ${this.path} is in use by another controller (${this.owner}). Stop that one first, or give this one a folder of its own with "downloadPath".`
+  }
+}
+
+export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("InvalidConsumerId", {
+  consumerId: Schema.String
+}) {
+  override get message() {
+    return `The consumerId ${JSON.stringify(this.consumerId)} cannot be used: it must be one plain file name, such as "screen-1".`
+  }
+}
+
+export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("VersionNotFound", {
+  versionId: Schema.String
+}) {
+  override get message() {
+    return `There is no version ${JSON.stringify(this.versionId)} on disk. Read the manifest again.`
+  }
+}

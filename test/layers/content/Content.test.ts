@@ -1,0 +1,266 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import * as CommandBusMemory from "../../../src/layers/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/ControllerStateMemory.ts"
+import * as Content from "../../../src/layers/content/Content.ts"
+import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
+import * as EventBusMemory from "../../../src/layers/EventBusMemory.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
+import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
+
+/** A source that saves `text`, or fails with `failure`; `hold` is waited for in between. */
+const makeSource = (id: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const text = yield* Ref.make("one")
+    const failure = yield* Ref.make(Option.none<Error>())
+    const hold = yield* Ref.make<Effect.Effect<void>>(Effect.void)
+    const fetches = yield* Ref.make(0)
+    const source: ContentSource = {
+      id,
+      fetch: ({ directory, progress }) =>
+        Effect.gen(function* () {
+          yield* Ref.update(fetches, (n) => n + 1)
+          const content = yield* Ref.get(text)
+          yield* fs.writeFileString(`${directory}/text.txt`, content)
+          yield* progress({ document: "text", records: 1 })
+          yield* Effect.flatten(Ref.get(hold))
+          yield* Option.match(yield* Ref.get(failure), { onNone: () => Effect.void, onSome: Effect.fail })
+          return { fingerprint: content, records: 1 }
+        }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })))
+    }
+    return { source, text, failure, hold, fetches }
+  })
+
+const services = (mode: "task" | "persistent") =>
+  Layer.unwrapScoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      return VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
+    })
+  ).pipe(
+    Layer.merge(EventBusMemory.layer),
+    Layer.merge(CommandBusMemory.layer),
+    Layer.merge(ControllerStateMemory.layer(mode)),
+    Layer.provideMerge(NodeContext.layer)
+  )
+
+const fetch = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
+const readManifest = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.manifest.read" }))
+
+/** Follows the event bus from now on: `until` gives the events up to the next one of a name. */
+const follow = Effect.gen(function* () {
+  const live = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+  const events = yield* Stream.toQueueOfElements(live)
+  const until = (name: string): Effect.Effect<ReadonlyArray<BusEvent>> =>
+    Effect.gen(function* () {
+      const told: Array<BusEvent> = []
+      while (told.at(-1)?.name !== name) {
+        told.push(yield* Effect.orDie(Effect.flatten(Queue.take(events))))
+      }
+      return told
+    })
+  return { until }
+})
+
+const names = (events: ReadonlyArray<BusEvent>) => events.map(({ name }) => name)
+
+const lastFetchRow = Effect.flatMap(ControllerState, ({ status }) => status).pipe(
+  Effect.map(({ sections }) =>
+    sections.flatMap(({ rows }) => rows).find((row) => row.type === "kv" && row.label === "Last fetch")
+  )
+)
+
+describe("Content", () => {
+  it.scoped("tells what a fetch does, in order, and announces what it promoted", () =>
+    Effect.gen(function* () {
+      const { source } = yield* makeSource("objects")
+      yield* Content.make({}, [source])
+      const events = yield* follow
+      const outcome = yield* fetch
+      expect(outcome).toMatchObject({ changed: true, versionId: "19700101T000000Z", records: 1 })
+
+      const told = yield* events.until("content:fetch:done")
+      expect(names(told)).toEqual([
+        "content:fetch:start",
+        "content:source:start",
+        "content:source:progress",
+        "content:source:done",
+        "content:version:promoted",
+        "content:fetch:done"
+      ])
+      expect(told[0]?.payload).toEqual({ timestamp: "1970-01-01T00:00:00.000Z" })
+      expect(told[4]?.payload).toEqual({
+        versionId: "19700101T000000Z",
+        versionPath: "versions/19700101T000000Z",
+        generatedAt: "1970-01-01T00:00:00.000Z"
+      })
+      expect(told[5]?.payload).toEqual(outcome)
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("promotes and announces nothing when nothing has changed", () =>
+    Effect.gen(function* () {
+      const { source } = yield* makeSource("objects")
+      yield* Content.make({}, [source])
+      yield* fetch
+      const before = yield* readManifest
+      const events = yield* follow
+      expect(yield* fetch).toMatchObject({ changed: false })
+      expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+      expect(yield* readManifest).toEqual(before)
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("leaves the active version alone when one source fails, and says why", () =>
+    Effect.gen(function* () {
+      const good = yield* makeSource("objects")
+      const bad = yield* makeSource("events")
+      yield* Content.make({}, [good.source, bad.source])
+      yield* fetch
+      const before = yield* readManifest
+
+      yield* Ref.set(good.text, "two")
+      yield* Ref.set(bad.failure, Option.some(new Error("the table is gone")))
+      const events = yield* follow
+      const error = yield* Effect.flip(fetch)
+      expect(error.message).toContain('Source "events": the table is gone')
+
+      const told = yield* events.until("content:fetch:error")
+      expect(told.at(-1)?.payload).toMatchObject({
+        error: { name: "SourceFailed", message: 'Source "events": the table is gone' }
+      })
+      expect(names(told)).toContain("content:source:error")
+      expect(names(told)).not.toContain("content:version:promoted")
+      expect(yield* readManifest).toEqual(before)
+      expect(yield* lastFetchRow).toMatchObject({
+        tone: "error",
+        value: expect.stringContaining("the table is gone")
+      })
+
+      yield* Ref.set(bad.failure, Option.none())
+      expect(yield* fetch).toMatchObject({ changed: true })
+      expect(yield* lastFetchRow).toMatchObject({ tone: "ok" })
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("takes the defect of a source for a failed fetch", () =>
+    Effect.gen(function* () {
+      const { hold, source } = yield* makeSource("objects")
+      yield* Ref.set(hold, Effect.die(new Error("a bug")))
+      yield* Content.make({}, [source])
+      expect((yield* Effect.flip(fetch)).message).toContain('Source "objects": a bug')
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("goes on fetching after a bug, and when the manifest could not be read at the start", () =>
+    Effect.gen(function* () {
+      const { source } = yield* makeSource("objects")
+      const store = yield* VersionStore
+      const calls = yield* Ref.make(0)
+      const flaky = VersionStore.of({
+        ...store,
+        manifest: new VersionStoreError({ action: "read", path: "manifest.json", detail: "broken" }),
+        stage: Effect.flatMap(
+          Ref.getAndUpdate(calls, (n) => n + 1),
+          (call) => (call === 0 ? Effect.die(new Error("a bug")) : store.stage)
+        )
+      })
+      const events = yield* follow
+      const content = Content.make({ fetchEvery: "10 minutes" }, [source])
+      yield* Effect.flatten(Effect.provideService(content, VersionStore, flaky))
+      yield* events.until("content:fetch:start")
+      yield* TestClock.adjust("10 minutes")
+      yield* events.until("content:fetch:done")
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped("lets a second fetch join the one that runs", () =>
+    Effect.gen(function* () {
+      const { fetches, hold, source } = yield* makeSource("objects")
+      const release = yield* Deferred.make<void>()
+      yield* Ref.set(hold, Deferred.await(release))
+      yield* Content.make({}, [source])
+      const events = yield* follow
+      const first = yield* Effect.fork(fetch)
+      yield* events.until("content:source:progress")
+      const second = yield* Effect.fork(fetch)
+      yield* Effect.yieldNow()
+      yield* Deferred.succeed(release, undefined)
+      expect(yield* Fiber.join(second)).toEqual(yield* Fiber.join(first))
+      expect(yield* Ref.get(fetches)).toBe(1)
+      yield* fetch
+      expect(yield* Ref.get(fetches)).toBe(2)
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("announces the active version when it is made ready, before it fetches", () =>
+    Effect.gen(function* () {
+      const { source } = yield* makeSource("objects")
+      const ready = yield* Content.make({}, [source])
+      yield* fetch
+      const events = yield* follow
+      yield* ready
+      expect(names(yield* events.until("content:fetch:done"))).toEqual([
+        "content:version:promoted",
+        "content:fetch:start",
+        "content:source:start",
+        "content:source:progress",
+        "content:source:done",
+        "content:fetch:done"
+      ])
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped("fetches at the start and then every fetchEvery, failed fetches or not", () =>
+    Effect.gen(function* () {
+      const { failure, fetches, source } = yield* makeSource("objects")
+      const events = yield* follow
+      yield* Effect.flatten(Content.make({ fetchEvery: "10 minutes" }, [source]))
+      yield* events.until("content:fetch:done")
+      yield* Ref.set(failure, Option.some(new Error("no network")))
+      yield* TestClock.adjust("599 seconds")
+      expect(yield* Ref.get(fetches)).toBe(1)
+      yield* TestClock.adjust("1 second")
+      yield* events.until("content:fetch:error")
+      yield* Ref.set(failure, Option.none())
+      yield* TestClock.adjust("10 minutes")
+      yield* events.until("content:fetch:done")
+      expect(yield* Ref.get(fetches)).toBe(3)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped("keeps the version that a consumer acknowledged from being swept", () =>
+    Effect.gen(function* () {
+      const { source, text } = yield* makeSource("objects")
+      yield* Content.make({}, [source])
+      const { dispatch } = yield* CommandBus
+      yield* fetch
+      yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "19700101T000000Z" })
+      for (const content of ["two", "three", "four"]) {
+        yield* Ref.set(text, content)
+        yield* fetch
+      }
+      const { status } = yield* ControllerState
+      expect(JSON.stringify(yield* status)).toContain("shown by screen-1")
+      const error = yield* Effect.flip(
+        dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "20990101T000000Z" })
+      )
+      expect(error.message).toContain('no version "20990101T000000Z" on disk')
+    }).pipe(Effect.provide(services("task")))
+  )
+})

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { dispensable } from "../../../src/layers/content/retention.ts"
+
+const versions = FastCheck.array(
+  FastCheck.record({ active: FastCheck.boolean(), consumers: FastCheck.constantFrom([], ["screen-1"]) }),
+  { maxLength: 12 }
+).map((versions) =>
+  versions.map((version, index) => ({
+    versionId: `20261121T1200${String(index).padStart(2, "0")}Z`,
+    ...version
+  }))
+)
+
+describe("dispensable", () => {
+  it.prop(
+    "is exactly what is neither new, nor active, nor shown",
+    [versions, FastCheck.integer({ min: 1, max: 6 })],
+    ([versions, keepVersions]) => {
+      const removed = new Set(dispensable(versions, keepVersions))
+      versions.forEach((version, index) => {
+        const isNew = index >= versions.length - keepVersions
+        expect(removed.has(version)).toBe(!isNew && !version.active && version.consumers.length === 0)
+      })
+    }
+  )
+})

@@ -1,0 +1,184 @@
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/TestClock"
+import { runPersistent, runTask } from "../../../src/layers/controller/Controller.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import type { Plugin } from "../../../src/services/Plugin.ts"
+
+const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
+
+const cwd = "/exhibit"
+
+/** Plugins that write down what is done with them. */
+const makeDiary = Effect.gen(function* () {
+  const diary = yield* Queue.unbounded<string>()
+  const note = (line: string) => Queue.offer(diary, line)
+  const plugin = (
+    name: string,
+    parts: Partial<Record<"setup" | "ready", Effect.Effect<void, Error>>> = {}
+  ): Plugin => ({
+    name,
+    issues: [],
+    setup: (context) =>
+      Effect.gen(function* () {
+        yield* note(`set up ${name} in ${context.cwd}`)
+        yield* Effect.addFinalizer(() => note(`shut down ${name}`))
+        yield* parts.setup ?? Effect.void
+        return Effect.zipRight(note(`ready ${name}`), parts.ready ?? Effect.void)
+      })
+  })
+  return { plugin, lines: Effect.map(Queue.takeAll(diary), (lines) => [...lines]), next: Queue.take(diary) }
+})
+
+describe("Controller", () => {
+  it.effect("sets up in order, then makes ready in order, and shuts down in reverse", () =>
+    Effect.gen(function* () {
+      const { lines, next, plugin } = yield* makeDiary
+      const running = yield* Effect.fork(
+        runPersistent({ cwd, plugins: [plugin("a"), plugin("b"), plugin("c")] })
+      )
+      expect(yield* Effect.replicateEffect(next, 6)).toEqual([
+        "set up a in /exhibit",
+        "set up b in /exhibit",
+        "set up c in /exhibit",
+        "ready a",
+        "ready b",
+        "ready c"
+      ])
+      yield* Fiber.interrupt(running)
+      expect(yield* lines).toEqual(["shut down c", "shut down b", "shut down a"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("undoes what was set up when a setup fails, and names the plugin", () =>
+    Effect.gen(function* () {
+      const { lines, plugin } = yield* makeDiary
+      const error = yield* Effect.flip(
+        runPersistent({
+          cwd,
+          plugins: [plugin("a"), plugin("b", { setup: Effect.fail(new Error("no disk")) }), plugin("c")]
+        })
+      )
+      expect(error.message).toBe('The plugin "b" could not be set up. no disk')
+      expect(yield* lines).toEqual([
+        "set up a in /exhibit",
+        "set up b in /exhibit",
+        "shut down b",
+        "shut down a"
+      ])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("names the plugin whose setup throws, dies or is none, or says nothing itself", () =>
+    Effect.gen(function* () {
+      const setups: ReadonlyArray<readonly [Plugin["setup"], string]> = [
+        [
+          () => {
+            throw new Error("thrown")
+          },
+          "thrown"
+        ],
+        [() => Effect.die(new Error("died")), "died"],
+        [() => Effect.fail(new Error("", { cause: new Error("the reason") })), "the reason"]
+      ]
+      for (const [setup, reason] of setups) {
+        const error = yield* Effect.flip(runPersistent({ cwd, plugins: [{ name: "p", issues: [], setup }] }))
+        expect(error.message).toBe(`The plugin "p" could not be set up. ${reason}`)
+      }
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("goes on when making ready fails or dies", () =>
+    Effect.gen(function* () {
+      const { next, plugin } = yield* makeDiary
+      const running = yield* Effect.fork(
+        runPersistent({
+          cwd,
+          plugins: [
+            plugin("a", { ready: Effect.fail(new Error("not yet")) }),
+            plugin("b", { ready: Effect.die("a bug") }),
+            plugin("c")
+          ]
+        })
+      )
+      expect((yield* Effect.replicateEffect(next, 6)).slice(3)).toEqual(["ready a", "ready b", "ready c"])
+      yield* Fiber.interrupt(running)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("reports the mistakes of all plugins at once, and sets none of them up", () =>
+    Effect.gen(function* () {
+      const { lines, plugin } = yield* makeDiary
+      const error = yield* Effect.flip(
+        runPersistent({
+          cwd,
+          plugins: [
+            { ...plugin("a"), issues: [{ path: "port", message: "expected an integer" }] },
+            { ...plugin("b"), issues: [{ path: "", message: "expected an object" }] },
+            plugin("a")
+          ]
+        })
+      )
+      expect(error.message.split("\n").slice(1)).toEqual([
+        "  plugins[0] (a).port: expected an integer",
+        "  plugins[1] (b): expected an object",
+        "  plugins[2] (a): the same plugin stands there twice"
+      ])
+      expect(yield* lines).toEqual([])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("carries one command out in task mode, and ends", () =>
+    Effect.gen(function* () {
+      const { lines, plugin } = yield* makeDiary
+      const answering: Plugin = {
+        name: "answering",
+        issues: [],
+        setup: () =>
+          Effect.gen(function* () {
+            const { mode } = yield* ControllerState
+            yield* Effect.flatMap(CommandBus, ({ register }) =>
+              register({ type: "mode.read", fields: Schema.Struct({}), run: () => Effect.succeed(mode) })
+            )
+            return Effect.void
+          }).pipe(Effect.orDie)
+      }
+      expect(yield* runTask({ cwd, plugins: [plugin("a"), answering] }, { type: "mode.read" })).toBe("task")
+      expect((yield* lines).at(-1)).toBe("shut down a")
+      const error = yield* Effect.flip(runTask({ cwd, plugins: [answering] }, { type: "mode.write" }))
+      expect(error.message).toBe('There is no command "mode.write". Known are: mode.read.')
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("waits for its end two seconds at most, and shuts every plugin down", () =>
+    Effect.gen(function* () {
+      const { next, plugin } = yield* makeDiary
+      const stuck: Plugin = {
+        name: "stuck",
+        issues: [],
+        setup: () =>
+          Effect.as(
+            Effect.addFinalizer(() => Effect.never),
+            Effect.void
+          )
+      }
+      const running = yield* Effect.fork(runPersistent({ cwd, plugins: [plugin("a"), stuck] }))
+      yield* Effect.replicateEffect(next, 2)
+      const ending = yield* Effect.fork(Fiber.interrupt(running))
+      yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), TestClock.sleeps()), {
+        until: Chunk.isNonEmpty
+      })
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* next).toBe("shut down a")
+      yield* Fiber.join(ending)
+    }).pipe(Effect.provide(platform))
+  )
+})

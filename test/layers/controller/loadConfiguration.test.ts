@@ -1,0 +1,99 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
+
+const plugin = "{ name: 'p', issues: [], setup: () => {} }"
+
+describe("loadConfiguration", () => {
+  const scenario = (
+    title: string,
+    test: (
+      write: (name: string, content: string) => Effect.Effect<string, unknown>
+    ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>
+  ) =>
+    it.scoped(title, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        yield* test((name, content) =>
+          Effect.as(fs.writeFileString(`${folder}/${name}`, content), `${folder}/${name}`)
+        )
+      }).pipe(Effect.provide(NodeContext.layer))
+    )
+
+  const failureOf = (file: string) =>
+    Effect.map(Effect.flip(loadConfiguration(Option.some(file))), ({ message }) => message)
+
+  for (const name of ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]) {
+    scenario(`loads ${name}`, (write) =>
+      Effect.gen(function* () {
+        const type = name.endsWith("ts") ? ": number" : ""
+        const file = yield* write(name, `const n${type} = 1\nexport default { plugins: [${plugin}] }`)
+        const configuration = yield* loadConfiguration(Option.some(file))
+        expect(configuration.file).toBe(file)
+        expect(`${configuration.cwd}/${name}`).toBe(file)
+        expect(configuration.plugins.map(({ name }) => name)).toEqual(["p"])
+      })
+    )
+  }
+
+  scenario("names a file that is not there", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write("other.ts", "")
+      expect(yield* failureOf(`${file}x`)).toBe(`${file}x: there is no such file.`)
+    })
+  )
+
+  it.effect("says which names it looked for", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(loadConfiguration(Option.none()))
+      expect(error.message).toContain("vitrine.config.ts, vitrine.config.js, vitrine.config.mjs")
+      expect(error.message).toContain("--config")
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  scenario("names the file that cannot be parsed, and where", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write("vitrine.config.ts", "export default {\n  plugins: [\n}")
+      const message = yield* failureOf(file)
+      expect(message).toContain(`${file}: it could not be loaded.`)
+      expect(message).toContain(":3")
+    })
+  )
+
+  scenario("passes on what the file itself throws", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write("vitrine.config.mjs", "throw new Error('TABLE_API_KEY is not set')")
+      expect(yield* failureOf(file)).toBe(`${file}: it could not be loaded. TABLE_API_KEY is not set`)
+    })
+  )
+
+  scenario("says what is wrong with the export", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write("vitrine.config.mjs", "export default { plugin: [], plugins: [{}, 7] }")
+      const message = yield* failureOf(file)
+      expect(message).toContain(file)
+      expect(message).toContain('plugin: there is no such key; known are: "plugins"')
+      expect(message).toContain("plugins[0]: expected a plugin")
+      expect(message).toContain("plugins[1]: expected a plugin")
+    })
+  )
+
+  scenario("says what an empty default export should be", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write("vitrine.config.mjs", "export default null")
+      expect(yield* failureOf(file)).toContain("expected an object, got null")
+    })
+  )
+
+  scenario("says that the default export is missing", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write("vitrine.config.mjs", "export const config = {}")
+      expect(yield* failureOf(file)).toContain("export default defineConfig(")
+    })
+  )
+})

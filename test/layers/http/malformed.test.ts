@@ -1,0 +1,117 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { format, parse } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+
+const body = '{"type":"content.ack"}'
+
+describe("what is not HTTP", () => {
+  it.effect.each<readonly [string, string, number]>([
+    ["garbage", "hello\r\n\r\n", 400],
+    ["garbage that is no text", "\0\x01\x02\xff\r\n\r\n", 400],
+    ["the beginning of a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400],
+    ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
+    ["a target with a space", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a header without a colon", "GET / HTTP/1.1\r\nHost a\r\n\r\n", 400],
+    [
+      "two lengths",
+      "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+      400
+    ],
+    ["a negative length", "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400],
+    [
+      "a length and chunks",
+      "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      400
+    ],
+    ["a bad chunk", "POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400],
+    ["no host", "GET /status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+    ["headers beyond measure", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431]
+  ])("is answered, and harms nothing: %s", ([, data, status]) =>
+    Effect.gen(function* () {
+      const answer = parse(yield* transport.exchange(Buffer.from(data, "latin1")))
+      expect(answer.status).toBe(status)
+      expect(answer.headers).toMatchObject({
+        "access-control-allow-origin": "*",
+        "content-type": "application/json",
+        connection: "close"
+      })
+      expect(JSON.parse(answer.body)).toEqual({ error: { message: expect.any(String) } })
+      expect((yield* transport.request({ target: "/status" })).status).toBe(200)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("is not mistaken for unusual HTTP", () =>
+    Effect.gen(function* () {
+      for (const data of [
+        "GET /status HTTP/1.0\r\n\r\n",
+        "GET /status HTTP/1.1\r\nHost: a\r\nExpect: patience\r\nConnection: close\r\n\r\n",
+        "GET /status HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade, close\r\n\r\n",
+        "\r\n\r\nGET /status HTTP/1.1\r\nHost:a\r\nConnection:close\r\n\r\n"
+      ]) {
+        const answer = parse(yield* transport.exchange(data))
+        expect(answer.status).toBe(200)
+        expect(answer.headers["access-control-allow-origin"]).toBe("*")
+      }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("takes a body that was announced with Expect: 100-continue", () =>
+    Effect.gen(function* () {
+      yield* transport.register("content.ack", Effect.succeed(1))
+      const [head = "", rest = ""] = format({
+        method: "POST",
+        target: "/command",
+        headers: { Expect: "100-continue" },
+        body
+      })
+        .toString()
+        .split(/(?<=\r\n\r\n)/)
+      const connection = yield* transport.connect
+      connection.send(head)
+      yield* connection.received.until((text) => text === "HTTP/1.1 100 Continue\r\n\r\n")
+      connection.send(rest)
+      expect(yield* connection.received.whole).toContain('{"result":1}')
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("is answered after another request on the same connection, too", () =>
+    Effect.gen(function* () {
+      const connection = yield* transport.connect
+      connection.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+      yield* connection.received.until((text) => text.endsWith("}}"))
+      connection.send("garbage\r\n\r\n")
+      const whole = yield* connection.received.whole
+      expect(whole.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 404", "HTTP/1.1 400"])
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("is never written into an event stream", () =>
+    Effect.gen(function* () {
+      const connection = yield* transport.openEvents
+      connection.send("garbage\r\n\r\n")
+      expect(yield* connection.received.whole).toMatch(/\r\n\r\nretry: 2000\n\n$/)
+      yield* transport.clientsBecome(0)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("does not hold up the end, even where the client stays", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(transport.layer(), scope)
+      const connections = yield* Effect.forEach(
+        ["hello\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
+        (data) =>
+          Effect.tap(Effect.provide(transport.connect, context), ({ received, send }) => {
+            send(data)
+            return received.until((text) => text.includes("message"))
+          })
+      )
+      yield* Scope.close(scope, Exit.void)
+      expect(connections).toHaveLength(2)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,94 @@
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import * as RateLimit from "../../../src/layers/tableServer/RateLimit.ts"
+import * as Routes from "../../../src/layers/tableServer/routes.ts"
+import type { TableFolder } from "../../../src/layers/tableServer/TableFolder.ts"
+import { TableFolderError } from "../../../src/services/TableServer.ts"
+import { withLog } from "../../support/logged.ts"
+
+const segment = FastCheck.string({ unit: "grapheme", minLength: 1, maxLength: 200 }).filter(
+  (text) => text !== "." && text !== ".."
+)
+
+const emptyFolder: TableFolder = {
+  directory: "/tables",
+  names: Effect.succeed([]),
+  views: Effect.succeed({}),
+  find: () => Effect.succeed(Option.none())
+}
+
+/** Asks for a path, by a web request and without a socket. */
+const ask = (folder: TableFolder, path: string, method = "GET") =>
+  Effect.gen(function* () {
+    const app = yield* Routes.make({ folder, options: {}, rateLimit: RateLimit.unlimited, issuer: "test" })
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: { authorization: "Bearer any" }
+    })
+    const response = yield* app.pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),
+      Effect.map((answer) => HttpServerResponse.toWeb(answer))
+    )
+    return { status: response.status, body: yield* Effect.promise(() => response.text()) }
+  }).pipe(Effect.scoped)
+
+describe("routes", () => {
+  it.effect.prop(
+    "decode a percent-encoded name just once",
+    [segment],
+    ([name]) =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const folder: TableFolder = {
+          ...emptyFolder,
+          find: (table) =>
+            Effect.as(
+              Effect.sync(() => asked.push(table)),
+              Option.none()
+            )
+        }
+        const { status } = yield* ask(folder, `/v0/app/${encodeURIComponent(name)}?pageSize=5`)
+        assert.strictEqual(status, 403)
+        assert.deepStrictEqual(asked, [name])
+      }),
+    { fastCheck: { numRuns: 100 } }
+  )
+
+  it.effect.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("do not know %s", (method) =>
+    Effect.gen(function* () {
+      const answer = yield* ask(emptyFolder, "/v0/app/Objects", method)
+      assert.deepStrictEqual(answer, { status: 404, body: '{"error":"NOT_FOUND"}' })
+    })
+  )
+
+  it.effect("answer a failure of their own in the API's shape, and log it", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const folder: TableFolder = { ...emptyFolder, find: () => Effect.die(new Error("a detail")) }
+      const { body, status } = yield* ask(folder, "/v0/app/Objects")
+      assert.strictEqual(status, 500)
+      assert.match(body, /^{"error":{"type":"SERVER_ERROR","message":"/)
+      assert.notInclude(body, "a detail")
+      assert.match(log.join(), /^ERROR .*a detail/)
+    }).pipe(withLog(log))
+  })
+
+  it.effect("say that the folder cannot be read any more", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const gone = new TableFolderError({
+        directory: "/tables",
+        detail: "there is no such folder.",
+        cause: ""
+      })
+      const { body, status } = yield* ask({ ...emptyFolder, find: () => gone }, "/v0/app/Objects")
+      assert.strictEqual(status, 500)
+      assert.include(body, "/tables: there is no such folder.")
+      assert.deepStrictEqual(log, [`ERROR ${gone.message}`])
+    }).pipe(withLog(log))
+  })
+})

@@ -1,0 +1,71 @@
+/**
+ * An HTTP server that answers as told, one answer for each request, and says when a request has come.
+ */
+
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import * as Queue from "effect/Queue"
+
+export interface ReceivedRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  /** Done when the connection of the request is closed. */
+  readonly closed: Deferred.Deferred<void>
+}
+
+export type Answer = (response: ServerResponse, request: ReceivedRequest) => void
+
+export const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
+
+export const text =
+  (status: number, body: string, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, headers).end(body)
+
+/** Never answers. */
+export const silence: Answer = () => {}
+
+/** Breaks off in the middle of the body. */
+export const stalledBody: Answer = (response) => response.writeHead(200).write('{"records":[')
+
+/** Closes the connection without an answer. */
+export const hangUp: Answer = (response) => response.destroy()
+
+export const make = (answer: Answer) =>
+  Effect.gen(function* () {
+    const received = yield* Queue.unbounded<ReceivedRequest>()
+    const script: Array<Answer> = []
+    const server = yield* Effect.acquireRelease(
+      Effect.async<ReturnType<typeof createServer>>((resume) => {
+        const server = createServer(({ headers, method = "", socket, url = "" }, response) => {
+          const closed = Deferred.unsafeMake<void>(FiberId.none)
+          socket.once("close", () => Deferred.unsafeDone(closed, Effect.void))
+          const request = { method, url, headers, closed }
+          received.unsafeOffer(request)
+          const next = script.shift() ?? answer
+          next(response, request)
+        })
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) =>
+        Effect.async<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          server.closeAllConnections()
+        })
+    )
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      received,
+      /** Answers the next requests so, before the server goes back to its usual answer. */
+      next: (...answers: ReadonlyArray<Answer>) => {
+        script.push(...answers)
+      }
+    }
+  })

@@ -1,0 +1,371 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import * as EventBusMemory from "../../../src/layers/EventBusMemory.ts"
+import * as ReplayBacklogMemory from "../../../src/layers/ReplayBacklogMemory.ts"
+import * as Hub from "../../../src/layers/transport/Hub.ts"
+import type { FrameSink } from "../../../src/layers/transport/Outbox.ts"
+import * as SseFrame from "../../../src/layers/transport/SseFrame.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+import { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
+import { messages } from "../../support/eventStream.ts"
+import { withLog } from "../../support/logged.ts"
+import * as Received from "../../support/Received.ts"
+
+const options: Hub.Options = {
+  events: ["content:*"],
+  replayEvents: ["content:a", "content:b", "other:c"],
+  keepAliveMs: 15_000,
+  maxClients: 100
+}
+
+const inMemory = Layer.merge(EventBusMemory.layer, ReplayBacklogMemory.layer)
+
+/** With a backlog that takes its time, as one on another machine would. */
+const remote = Layer.merge(
+  EventBusMemory.layer,
+  Layer.effect(
+    ReplayBacklog,
+    Effect.map(ReplayBacklogMemory.make, ({ remember, snapshot }) => ({
+      remember: (event) => Effect.zipRight(Effect.yieldNow(), remember(event)),
+      snapshot: Effect.zipLeft(snapshot, Effect.yieldNow())
+    }))
+  )
+)
+
+/** A client that keeps what it is sent. */
+const makeClient = () => {
+  const received = Received.make()
+  const sends: Array<number> = []
+  const sink: FrameSink = {
+    send: (frames) => {
+      sends.push(frames.length)
+      received.append(frames)
+      return true
+    },
+    end: received.end
+  }
+  return { received, sends, sink }
+}
+
+/** A client that has joined until the scope ends. */
+const join = (hub: Hub.Hub) =>
+  Effect.suspend(() => {
+    const client = makeClient()
+    return Effect.as(hub.join(client.sink), client)
+  })
+
+const publish = (name: string, payload: unknown) =>
+  Effect.flatMap(EventBus, (bus) => bus.publish(name, payload))
+
+interface Emission {
+  readonly name: string
+  readonly number: number
+}
+
+const isForwarded = ({ name }: Emission) => name.startsWith("content:") && !name.includes("\n")
+
+const message = ({ name, number }: Emission) => ({ event: name, data: String(number) })
+
+/** What a client is sent who joins when the hub has handled so many of the emissions. */
+const expected = (emissions: ReadonlyArray<Emission>, handled: number) => {
+  const before = emissions.slice(0, handled).filter(isForwarded)
+  const backlog = before.filter(
+    ({ name }, index) =>
+      options.replayEvents.includes(name) && !before.slice(index + 1).some((later) => later.name === name)
+  )
+  return [...backlog, ...emissions.slice(handled).filter(isForwarded)].map(message)
+}
+
+const isOver = (text: string) => text.includes("event: content:over\n")
+
+const emission = FastCheck.constantFrom(
+  "content:a",
+  "content:b",
+  "content:live",
+  "other:c",
+  "content:bad\nname"
+).map((name) => ({ type: "emit", name }) as const)
+
+/** Many emissions, some joins, and moments in which the hub can catch up. */
+const steps = FastCheck.array(
+  FastCheck.oneof(
+    { arbitrary: emission, weight: 5 },
+    { arbitrary: FastCheck.constant({ type: "join" } as const), weight: 2 },
+    { arbitrary: FastCheck.constant({ type: "yield" } as const), weight: 2 },
+    { arbitrary: FastCheck.constant({ type: "turn" } as const), weight: 1 }
+  ),
+  { maxLength: 40 }
+)
+
+const eventLoopTurn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+describe("Hub", () => {
+  for (const [kind, services] of [
+    ["in memory", inMemory],
+    ["elsewhere", remote]
+  ] as const) {
+    it.effect.prop(
+      `gives every client the backlog, then everything live, with a backlog ${kind}`,
+      [steps],
+      ([steps]) =>
+        Effect.gen(function* () {
+          const hub = yield* Hub.make(options)
+          const first = yield* join(hub)
+          const emissions: Array<Emission> = []
+          const clients = [{ emittedBefore: 0, received: first.received }]
+          const emit = (name: string) => {
+            const number = emissions.length
+            emissions.push({ name, number })
+            return publish(name, number)
+          }
+          for (const step of steps) {
+            switch (step.type) {
+              case "emit":
+                yield* emit(step.name)
+                break
+              case "join":
+                clients.push({ emittedBefore: emissions.length, received: (yield* join(hub)).received })
+                break
+              case "yield":
+                yield* Effect.yieldNow()
+                break
+              case "turn":
+                yield* eventLoopTurn
+            }
+          }
+          yield* emit("content:over")
+          for (const { emittedBefore, received } of clients) {
+            const seen = messages(Buffer.from(yield* received.until(isOver)))
+            const possible = Array.from({ length: emittedBefore + 1 }, (_, handled) =>
+              expected(emissions, handled)
+            )
+            expect(received.text().startsWith(SseFrame.retry)).toBe(true)
+            expect(possible).toContainEqual(seen)
+          }
+          const last = yield* join(hub)
+          expect(messages(last.received.bytes())).toEqual(expected(emissions, emissions.length))
+        }).pipe(Effect.scoped, Effect.provide(services)),
+      { fastCheck: { numRuns: 60 } }
+    )
+  }
+
+  it.effect.prop(
+    "leaves no gap and no overlap for those who join while another fiber emits",
+    [FastCheck.array(FastCheck.tuple(emission, FastCheck.nat(2)), { minLength: 10, maxLength: 60 })],
+    ([script]) =>
+      Effect.gen(function* () {
+        const hub = yield* Hub.make(options)
+        const emissions = script.map(([{ name }], number) => ({ name, number }))
+        const emitter = yield* Effect.fork(
+          Effect.forEach(script, ([{ name }, yields], number) =>
+            Effect.zipRight(publish(name, number), Effect.repeatN(Effect.yieldNow(), yields))
+          )
+        )
+        const clients = yield* Effect.forEach(Array.from({ length: 20 }), () =>
+          Effect.zipLeft(join(hub), Effect.yieldNow())
+        )
+        yield* Fiber.join(emitter)
+        yield* publish("content:over", emissions.length)
+        const all = [...emissions, { name: "content:over", number: emissions.length }]
+        const possible = all.map((_, handled) => expected(all, handled))
+        for (const { received } of clients) {
+          expect(possible).toContainEqual(messages(Buffer.from(yield* received.until(isOver))))
+        }
+      }).pipe(Effect.scoped, Effect.provide(remote)),
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.scoped("gives the line retry and nothing else before anything was emitted", () =>
+    Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      expect(received.text()).toBe("retry: 2000\n\n")
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("hears what is published as soon as it is made", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      yield* publish("content:a", { versionId: "20260101T000000Z" })
+      yield* publish("content:live", "unseen")
+      yield* eventLoopTurn
+      const { received } = yield* join(hub)
+      expect(received.text()).toBe(
+        'retry: 2000\n\nevent: content:a\ndata: {"versionId":"20260101T000000Z"}\n\n'
+      )
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("delivers a burst whole and in order, in pieces, also to those who join amid it", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const client = yield* join(hub)
+      const text = "x".repeat(1000)
+      const late = yield* Effect.fork(
+        Effect.zipRight(
+          client.received.until((text) => text.includes('data: [100,"')),
+          join(hub)
+        )
+      )
+      yield* Effect.forEach(Array.from({ length: 1000 }), (_, number) =>
+        publish("content:live", [number, text])
+      )
+      yield* publish("content:a", "y".repeat(200_000))
+      const { received } = yield* Fiber.join(late)
+      yield* publish("content:over", null)
+      const seen = messages(Buffer.from(yield* client.received.until(isOver)))
+      expect(seen.slice(0, -2)).toEqual(
+        Array.from({ length: 1000 }, (_, number) => ({
+          event: "content:live",
+          data: JSON.stringify([number, text])
+        }))
+      )
+      expect(seen.at(-2)?.data).toHaveLength(200_002)
+      expect(client.sends.length).toBeGreaterThan(10)
+      const seenLate = messages(Buffer.from(yield* received.until(isOver)))
+      expect(seenLate).toEqual(seen.slice(-seenLate.length))
+    }).pipe(Effect.scoped, Effect.provide(inMemory))
+  )
+
+  it.scoped("remembers what is replayed, however much is published around it at once", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const flood = (number: number) =>
+        Effect.forEach(Array.from({ length: number }), () => publish("content:live", "x".repeat(200)), {
+          discard: true
+        })
+      yield* flood(10)
+      yield* publish("content:a", "remembered")
+      yield* flood(20_000)
+      const early = yield* join(hub)
+      yield* publish("content:over", null)
+      expect(yield* early.received.until(isOver)).toContain('event: content:a\ndata: "remembered"\n\n')
+    }).pipe(Effect.scoped, Effect.provide(inMemory))
+  )
+
+  it.scoped("encodes a frame once for all clients", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const clients = [yield* join(hub), yield* join(hub), yield* join(hub)]
+      let encoded = 0
+      yield* publish("content:live", { toJSON: () => ++encoded })
+      for (const { received } of clients) {
+        expect(yield* received.until((text) => text.includes("data"))).toContain("data: 1\n\n")
+      }
+      expect(encoded).toBe(1)
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("goes on after a payload that cannot be written", () =>
+    Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      const hostile = Object.assign(() => {}, {
+        toJSON: () => {
+          throw new Error("no")
+        }
+      })
+      yield* publish("content:live", hostile)
+      yield* publish("content:over", 1n)
+      expect(messages(Buffer.from(yield* received.until(isOver)))).toEqual([
+        { event: "content:live", data: '"[Unserializable]"' },
+        { event: "content:over", data: '"[BigInt 1]"' }
+      ])
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("refuses one client too many, until one has gone", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, maxClients: 2 })
+      const scope = yield* Scope.make()
+      yield* Scope.extend(join(hub), scope)
+      yield* join(hub)
+      const { received, sink } = makeClient()
+      const error = yield* Effect.flip(Effect.scoped(hub.join(sink)))
+      expect(error).toMatchObject({ _tag: "TooManyClients", maxClients: 2 })
+      expect(error.message).toContain("2 event streams")
+      expect(received.text()).toBe("")
+      expect((yield* hub.statistics).clients).toBe(2)
+      yield* Scope.close(scope, Exit.void)
+      expect((yield* hub.statistics).clients).toBe(1)
+      yield* hub.join(sink)
+      expect((yield* hub.statistics).clients).toBe(2)
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("counts no more than the allowed clients when many join at once", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, maxClients: 3 })
+      const exits = yield* Effect.all(
+        Array.from({ length: 10 }, () => Effect.exit(join(hub))),
+        { concurrency: "unbounded" }
+      )
+      expect(exits.filter(Exit.isSuccess)).toHaveLength(3)
+      expect((yield* hub.statistics).clients).toBe(3)
+    }).pipe(Effect.provide(remote))
+  )
+
+  it.scoped("skips names that would break a frame, and logs each once, a hundred at most", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      for (const name of ["content:\ndata: x", "content:\r", "content:\0", "content:\r", "other:\n"]) {
+        yield* publish(name, 1)
+        yield* publish(name, 2)
+      }
+      yield* publish("content:over", 3)
+      expect(yield* received.until(isOver)).toBe("retry: 2000\n\nevent: content:over\ndata: 3\n\n")
+      expect(lines).toEqual(
+        ['"content:\\ndata: x"', '"content:\\r"', '"content:\\u0000"'].map((name) =>
+          expect.stringContaining(`WARN Events named ${name} are not forwarded`)
+        )
+      )
+      yield* Effect.forEach(Array.from({ length: 200 }), (_, number) => publish(`content:\n${number}`, 1))
+      yield* publish("content:over", 4)
+      yield* received.until((text) => text.includes("data: 4"))
+      expect(lines).toHaveLength(100)
+    }).pipe(withLog(lines), Effect.provide(inMemory))
+  })
+
+  it.scoped("pings every keepAliveMs, and never before", () =>
+    Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make({ ...options, keepAliveMs: 1000 }))
+      const pings = (count: number) => SseFrame.retry + SseFrame.ping.repeat(count)
+      for (let count = 1; count <= 3; count++) {
+        yield* TestClock.adjust(999)
+        yield* eventLoopTurn
+        expect(received.text()).toBe(pings(count - 1))
+        yield* TestClock.adjust(1)
+        yield* eventLoopTurn
+        expect(received.text()).toBe(pings(count))
+      }
+      yield* publish("content:live", 1)
+      yield* TestClock.adjust(1000)
+      yield* eventLoopTurn
+      expect(received.text()).toBe(`${pings(3)}event: content:live\ndata: 1\n\n${SseFrame.ping}`)
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("ends all streams when it closes, and sends nothing afterwards", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const client = yield* join(hub)
+      yield* hub.close
+      expect(yield* client.received.whole).toBe(SseFrame.retry)
+      expect((yield* hub.statistics).clients).toBe(0)
+      const late = yield* join(hub)
+      expect(yield* late.received.whole).toBe(SseFrame.retry)
+      yield* publish("content:live", 1)
+      yield* TestClock.adjust(options.keepAliveMs)
+      yield* eventLoopTurn
+      expect(client.received.text() + late.received.text()).toBe(SseFrame.retry.repeat(2))
+      yield* hub.close
+    }).pipe(Effect.provide(inMemory))
+  )
+})

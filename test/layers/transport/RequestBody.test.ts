@@ -1,0 +1,142 @@
+import { IncomingMessage } from "node:http"
+import { Socket } from "node:net"
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { maxBytes, read } from "../../../src/layers/transport/RequestBody.ts"
+import { format, parse } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+
+const layer = transport.layer({ allowedCommands: ["work"] })
+
+/** A command of exactly so many bytes, some of which are parts of larger characters. */
+const command = (bytes: number) => {
+  const start = '{"type":"work","text":"ö€😀'
+  return `${start}${"x".repeat(bytes - Buffer.byteLength(start) - 2)}"}`
+}
+
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+
+const withLength = (body: string, headers: Record<string, string> = {}) =>
+  format({ method: "POST", target: "/command", headers, body })
+
+/** The same, in chunks that split characters and the limit. */
+const inChunks = (body: string) => {
+  const bytes = Buffer.from(body)
+  const pieces = [bytes.subarray(0, 25), bytes.subarray(25, 40_000), bytes.subarray(40_000)]
+  return Buffer.concat([
+    Buffer.from(
+      "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    ),
+    ...pieces.flatMap((piece) => [
+      Buffer.from(`${piece.length.toString(16)}\r\n`),
+      piece,
+      Buffer.from("\r\n")
+    ]),
+    Buffer.from("0\r\n\r\n")
+  ])
+}
+
+const expectTooLarge = (text: string) => {
+  const answer = parse(text)
+  expect(answer.status).toBe(413)
+  expect(answer.headers).toMatchObject({
+    "access-control-allow-origin": "*",
+    "content-type": "application/json"
+  })
+  expect(JSON.parse(answer.body)).toEqual({ error: { message: "The body exceeds 65536 bytes." } })
+}
+
+describe("the body of a request", () => {
+  it("may have 64 KiB", () => {
+    expect(maxBytes).toBe(65_536)
+    expect(Buffer.byteLength(command(maxBytes))).toBe(65_536)
+  })
+
+  for (const [how, send] of [
+    ["with a length", withLength],
+    ["in chunks", inChunks]
+  ] as const) {
+    it.effect(`is accepted up to the limit, and answered with 413 beyond it, ${how}`, () =>
+      Effect.gen(function* () {
+        yield* transport.register("work", Effect.succeed("done"))
+        expect(parse(yield* transport.exchange(send(command(maxBytes)))).body).toBe('{"result":"done"}')
+        expectTooLarge(yield* transport.exchange(send(command(maxBytes + 1))))
+        expectTooLarge(yield* transport.exchange(send(command(maxBytes * 100))))
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    )
+  }
+
+  it.effect("is refused before it comes where its length says enough", () =>
+    Effect.gen(function* () {
+      expectTooLarge(
+        yield* transport.exchange(
+          "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 65537\r\n\r\n"
+        )
+      )
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("leaves the connection usable where it was refused but came to its end", () =>
+    Effect.gen(function* () {
+      const connection = yield* transport.connect
+      connection.send(withLength(command(maxBytes + 1), { Connection: "keep-alive" }))
+      yield* connection.received.until((text) => text.includes("413"))
+      connection.send(format({ target: "/nothing" }))
+      expect(yield* connection.received.whole).toMatch(/^HTTP\/1.1 413 [\s\S]*HTTP\/1.1 404 /)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("does not go on for ever after it was refused", () =>
+    Effect.gen(function* () {
+      const { received, send } = yield* transport.connect
+      send("POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+      yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.zipRight(
+            transport.eventLoopTurn,
+            Effect.sync(() => send(chunk("x".repeat(10_000))))
+          )
+        )
+      )
+      yield* received.until((text) => text.startsWith("HTTP/1.1 413 ") && text.endsWith("}"))
+      expectTooLarge(yield* received.whole)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is not carried out where it breaks off", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const ran = yield* Deferred.make<void>()
+      yield* transport.register(
+        "work",
+        Effect.sync(() => ++runs).pipe(Effect.zipLeft(Deferred.succeed(ran, undefined)))
+      )
+      const cut = withLength('{"type":"work"}').subarray(0, -1)
+      const finishing = yield* transport.connect
+      finishing.send(cut)
+      finishing.finish()
+      expect(parse(yield* finishing.received.whole)).toMatchObject({
+        status: 400,
+        headers: { "access-control-allow-origin": "*" }
+      })
+      const resetting = yield* transport.connect
+      resetting.send(cut)
+      resetting.reset()
+      yield* transport.postCommand('{"type":"work"}')
+      yield* Deferred.await(ran)
+      expect(runs).toBe(1)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is unreadable where the request is given up", () =>
+    Effect.gen(function* () {
+      const request = new IncomingMessage(new Socket())
+      const reading = yield* Effect.fork(Effect.flip(read(request)))
+      yield* Effect.yieldNow()
+      request.destroy()
+      expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "BodyUnreadable" })
+    })
+  )
+})

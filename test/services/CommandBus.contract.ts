@@ -1,0 +1,188 @@
+/**
+ * What every `CommandBus` does.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
+import type * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import {
+  CommandBus,
+  CommandFailed,
+  InvalidCommandFields,
+  UnknownCommand
+} from "../../src/services/CommandBus.ts"
+
+class Greeting extends Context.Tag("test/Greeting")<Greeting, string>() {}
+
+/** Registers a command that greets, with a field of each kind of mistake. */
+const registerGreet = Effect.flatMap(CommandBus, ({ register }) =>
+  register({
+    type: "greet",
+    fields: Schema.Struct({
+      name: Schema.NonEmptyString,
+      times: Schema.NumberFromString,
+      words: Schema.optional(Schema.Array(Schema.String))
+    }),
+    run: ({ name, times }) => Effect.map(Greeting, (greeting) => `${greeting} ${name}! `.repeat(times))
+  })
+)
+
+/** Registers a command without fields. */
+const register = (type: string, run: () => Effect.Effect<unknown, unknown>) =>
+  Effect.flatMap(CommandBus, (commands) => commands.register({ type, fields: Schema.Struct({}), run }))
+
+const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
+  Effect.flatMap(CommandBus, (commands) => commands.dispatch({ ...fields, type }))
+
+/** The layer gives a bus without commands each time it is built. */
+export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>) =>
+  describe(`${name} as a CommandBus`, () => {
+    it.scoped("decodes the fields, gives what the handler needs, and returns its result", () =>
+      Effect.gen(function* () {
+        yield* Effect.provideService(registerGreet, Greeting, "Hello")
+        expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("ignores fields that the command does not know", () =>
+      Effect.gen(function* () {
+        const seen: Array<unknown> = []
+        const commands = yield* CommandBus
+        yield* commands.register({
+          type: "note",
+          fields: Schema.Struct({ text: Schema.String }),
+          run: (fields) => Effect.sync(() => seen.push(fields))
+        })
+        yield* dispatch("note", { text: "x", colour: "red" })
+        expect(seen).toEqual([{ text: "x" }])
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("names all wrong fields at once, and does not run the command", () =>
+      Effect.gen(function* () {
+        yield* Effect.provideService(registerGreet, Greeting, "Hello")
+        const error = yield* Effect.flip(dispatch("greet", { name: "", words: ["a", 1] }))
+        expect(error).toBeInstanceOf(InvalidCommandFields)
+        expect(error.message).toContain('"greet"')
+        expect(error.message).toContain("name: ")
+        expect(error.message).toContain("times: is required")
+        expect(error.message).toContain("words[1]: ")
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("says which commands there are when it does not know one", () =>
+      Effect.gen(function* () {
+        const none = yield* Effect.flip(dispatch("nothing"))
+        expect(none).toEqual(new UnknownCommand({ type: "nothing", known: [] }))
+        expect(none.message).toContain("No command is registered")
+        yield* register("b", () => Effect.void)
+        yield* register("a", () => Effect.void)
+        const error = yield* Effect.flip(dispatch("toString"))
+        expect(error).toEqual(new UnknownCommand({ type: "toString", known: ["a", "b"] }))
+        expect(error.message).toContain('"toString"')
+        expect(error.message).toContain("a, b")
+      }).pipe(Effect.provide(layer))
+    )
+
+    const boom = new Error("the disk is full")
+    it.effect.each<[string, () => Effect.Effect<unknown, unknown>]>([
+      ["fails", () => Effect.fail(boom)],
+      ["dies", () => Effect.die(boom)],
+      [
+        "throws",
+        () => {
+          throw boom
+        }
+      ]
+    ])("turns a handler that %s into a typed error", ([, run]) =>
+      Effect.gen(function* () {
+        yield* register("work", run)
+        const error = yield* Effect.flip(dispatch("work"))
+        expect(error).toBeInstanceOf(CommandFailed)
+        expect(error).toHaveProperty("type", "work")
+        expect(error.cause).toBeInstanceOf(Error)
+        expect(error.cause).toHaveProperty("message", boom.message)
+        expect(error.message).toBe('The command "work" failed: the disk is full')
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    )
+
+    it.scoped("turns a handler that is interrupted from within into a typed error", () =>
+      Effect.gen(function* () {
+        yield* register("work", () =>
+          Effect.gen(function* () {
+            const fiber = yield* Effect.fork(Effect.never)
+            yield* Fiber.interrupt(fiber)
+            return yield* Fiber.join(fiber)
+          })
+        )
+        expect(yield* Effect.flip(dispatch("work"))).toBeInstanceOf(CommandFailed)
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("interrupts a handler with whoever dispatched it", () =>
+      Effect.gen(function* () {
+        const started = yield* Deferred.make<void>()
+        const interrupted = yield* Deferred.make<void>()
+        yield* register("work", () =>
+          Deferred.succeed(started, undefined).pipe(
+            Effect.zipRight(Effect.never),
+            Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+          )
+        )
+        const fiber = yield* Effect.fork(dispatch("work"))
+        yield* Deferred.await(started)
+        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+        yield* Deferred.await(interrupted)
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("offers a command until its scope ends", () =>
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        const scope = yield* Scope.make()
+        yield* Scope.extend(
+          register("a", () => Effect.succeed(1)),
+          scope
+        )
+        yield* register("b", () => Effect.succeed(2))
+        expect(yield* commands.types).toEqual(["a", "b"])
+        expect(yield* dispatch("a")).toBe(1)
+        yield* Scope.close(scope, Exit.void)
+        expect(yield* commands.types).toEqual(["b"])
+        expect(yield* Effect.flip(dispatch("a"))).toBeInstanceOf(UnknownCommand)
+        yield* register("a", () => Effect.succeed(3))
+        expect(yield* dispatch("a")).toBe(3)
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("refuses a command that is registered already, and keeps the first", () =>
+      Effect.gen(function* () {
+        yield* register("a", () => Effect.succeed("first"))
+        const error = yield* Effect.flip(Effect.scoped(register("a", () => Effect.succeed("second"))))
+        expect(error).toMatchObject({ _tag: "CommandAlreadyRegistered", type: "a" })
+        expect(error.message).toContain('"a" is already registered')
+        expect(yield* dispatch("a")).toBe("first")
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect.prop(
+      "lets only one register a command, wherever fibers yield",
+      [FastCheck.integer({ min: 10, max: 60 })],
+      ([maxOps]) =>
+        Effect.gen(function* () {
+          const exits = yield* Effect.all(
+            Array.from({ length: 5 }, (_, index) => Effect.exit(register("a", () => Effect.succeed(index)))),
+            { concurrency: "unbounded" }
+          ).pipe(Effect.withMaxOpsBeforeYield(maxOps))
+          expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
+          expect(yield* dispatch("a")).toBe(exits.findIndex(Exit.isSuccess))
+        }).pipe(Effect.scoped, Effect.provide(layer)),
+      { fastCheck: { numRuns: 30 } }
+    )
+  })

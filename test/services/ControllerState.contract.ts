@@ -1,0 +1,168 @@
+/**
+ * What every `ControllerState` does.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import { ControllerState, type Mode, type Row } from "../../src/services/ControllerState.ts"
+
+const startTime = "2026-03-01T12:00:00.000Z"
+
+const text = (text: string): Row => ({ type: "text", text })
+
+const addSection = (
+  name: string,
+  order?: number,
+  rows: Effect.Effect<ReadonlyArray<Row>, unknown> = Effect.succeed([text(name)])
+) =>
+  Effect.flatMap(ControllerState, (state) =>
+    state.addSection({ name, title: name, rows, ...(order === undefined ? {} : { order }) })
+  )
+
+const sectionNames = Effect.flatMap(ControllerState, ({ status }) =>
+  Effect.map(status, ({ sections }) => sections.map(({ name }) => name))
+)
+
+/** The layer gives the state of a controller that starts when it is built. */
+export const controllerStateContract = (name: string, layer: (mode: Mode) => Layer.Layer<ControllerState>) =>
+  describe(`${name} as a ControllerState`, () => {
+    it.effect.each<Mode>(["task", "persistent"])("knows when a controller in %s mode was started", (mode) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.parse(startTime))
+        yield* Effect.gen(function* () {
+          const controller = yield* ControllerState
+          expect(controller.mode).toBe(mode)
+          expect(yield* controller.state).toEqual({
+            system: { startTime, mode },
+            plugins: {},
+            _version: 0
+          })
+          yield* TestClock.adjust("90 seconds")
+          expect(yield* controller.status).toEqual({
+            header: { startTime, uptimeMs: 90_000, mode },
+            sections: []
+          })
+        }).pipe(Effect.provide(layer(mode)))
+      })
+    )
+
+    it.effect("gives each plugin a slice of its own, first undefined, and counts the changes", () =>
+      Effect.gen(function* () {
+        const { state, updateSlice } = yield* ControllerState
+        const before = yield* state
+        const given: Array<unknown> = []
+        for (const plugin of ["content", "constructor", "__proto__"]) {
+          yield* updateSlice(plugin, (slice) => {
+            given.push(slice)
+            return { of: plugin }
+          })
+        }
+        yield* updateSlice("content", (slice) => ({ was: slice }))
+        const after = yield* state
+        expect(given).toEqual([undefined, undefined, undefined])
+        expect(Object.entries(after.plugins)).toEqual([
+          ["content", { was: { of: "content" } }],
+          ["constructor", { of: "constructor" }],
+          ["__proto__", { of: "__proto__" }]
+        ])
+        expect(before).toMatchObject({ plugins: {}, _version: 0 })
+        expect(after._version).toBe(4)
+      }).pipe(Effect.provide(layer("persistent")))
+    )
+
+    it.effect("loses no change among concurrent ones", () =>
+      Effect.gen(function* () {
+        const { state, updateSlice } = yield* ControllerState
+        yield* Effect.all(
+          Array.from({ length: 50 }, () =>
+            Effect.zipRight(
+              Effect.yieldNow(),
+              updateSlice("counter", (slice) => (typeof slice === "number" ? slice + 1 : 1))
+            )
+          ),
+          { concurrency: "unbounded" }
+        )
+        expect(yield* state).toMatchObject({ plugins: { counter: 50 }, _version: 50 })
+      }).pipe(Effect.provide(layer("persistent")))
+    )
+
+    it.effect("stays as it was when a change fails", () =>
+      Effect.gen(function* () {
+        const { state, updateSlice } = yield* ControllerState
+        yield* updateSlice("a", () => 1)
+        const exit = yield* Effect.exit(
+          updateSlice("a", () => {
+            throw new Error("no")
+          })
+        )
+        expect(Exit.isFailure(exit)).toBe(true)
+        expect(yield* state).toMatchObject({ plugins: { a: 1 }, _version: 1 })
+      }).pipe(Effect.provide(layer("persistent")))
+    )
+
+    it.scoped("sorts sections by order, then as they were added", () =>
+      Effect.gen(function* () {
+        yield* addSection("late", 90)
+        yield* addSection("default")
+        yield* addSection("explicit", 50)
+        yield* addSection("first", -1)
+        yield* addSection("another default")
+        yield* addSection("early", 10)
+        expect(yield* sectionNames).toEqual([
+          "first",
+          "early",
+          "default",
+          "explicit",
+          "another default",
+          "late"
+        ])
+      }).pipe(Effect.provide(layer("persistent")))
+    )
+
+    it.scoped("builds rows anew for every status, and gives a section as it was added", () =>
+      Effect.gen(function* () {
+        let built = 0
+        const rows = Effect.sync(() => [text(`build ${++built}`)])
+        const { addSection, status } = yield* ControllerState
+        yield* addSection({ name: "s", order: 3, title: "S", rows })
+        yield* addSection({ name: "t", title: "T", rows: Effect.succeed([]) })
+        yield* status
+        expect((yield* status).sections).toEqual([
+          { name: "s", order: 3, title: "S", rows: [text("build 2")] },
+          { name: "t", title: "T", rows: [] }
+        ])
+      }).pipe(Effect.provide(layer("persistent")))
+    )
+
+    it.scoped("leaves out a section that fails, dies, throws or is interrupted", () =>
+      Effect.gen(function* () {
+        yield* addSection("good", 1)
+        yield* addSection("fails", 2, Effect.fail("no"))
+        yield* addSection("dies", 3, Effect.die(new Error("no")))
+        yield* addSection("interrupted", 4, Effect.interrupt)
+        yield* addSection(
+          "throws",
+          5,
+          Effect.sync(() => {
+            throw new Error("no")
+          })
+        )
+        yield* addSection("good too", 6)
+        expect(yield* sectionNames).toEqual(["good", "good too"])
+      }).pipe(Effect.provide(layer("persistent")))
+    )
+
+    it.scoped("shows a section until its scope ends", () =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        yield* Scope.extend(addSection("passing"), scope)
+        yield* addSection("staying")
+        expect(yield* sectionNames).toEqual(["passing", "staying"])
+        yield* Scope.close(scope, Exit.void)
+        expect(yield* sectionNames).toEqual(["staying"])
+      }).pipe(Effect.provide(layer("persistent")))
+    )
+  })

@@ -1,0 +1,117 @@
+/**
+ * What every `TableSourceClient` does, whatever it talks to.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import {
+  CursorExpired,
+  type Page,
+  TableError,
+  type TableRecord,
+  type TableSourceClient
+} from "../../src/services/TableSourceClient.ts"
+
+export interface TableSourceClientHarness {
+  readonly client: typeof TableSourceClient.Service
+  readonly setTable: (table: string, records: ReadonlyArray<TableRecord>) => Effect.Effect<void>
+  readonly failNext: (error: TableError) => Effect.Effect<void>
+  readonly expireCursors: Effect.Effect<void>
+}
+
+export const records = (count: number): ReadonlyArray<TableRecord> =>
+  Array.from({ length: count }, (_, index) => ({ id: `rec${index}`, fields: { Number: index } }))
+
+export const tableSourceClientContract = (
+  name: string,
+  make: (options: {
+    readonly pageSize: number
+  }) => Effect.Effect<TableSourceClientHarness, never, Scope.Scope>
+) =>
+  describe(`${name} as a TableSourceClient`, () => {
+    it.scoped("gives all records in order, page by page", () =>
+      Effect.gen(function* () {
+        const { client, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Objects", records(5))
+        const first = yield* client.listPage({ table: "Objects", view: "Grid view" })
+        const pages: Array<Page> = [first]
+        for (let cursor = first.next; cursor !== undefined; cursor = pages.at(-1)?.next) {
+          pages.push(yield* client.listPage({ table: "Objects", view: "Grid view", cursor }))
+        }
+        expect(pages.map(({ records }) => records.length)).toEqual([2, 2, 1])
+        expect(pages.flatMap(({ records }) => records)).toEqual(records(5))
+      })
+    )
+
+    it.scoped("ends with a full page, and an empty table with an empty one", () =>
+      Effect.gen(function* () {
+        const { client, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Two", records(2))
+        yield* setTable("None", [])
+        expect(yield* client.listPage({ table: "Two", view: null })).toEqual({ records: records(2) })
+        expect(yield* client.listPage({ table: "None", view: null })).toEqual({ records: [] })
+      })
+    )
+
+    it.scoped("keeps tables and lists apart that are read at the same time", () =>
+      Effect.gen(function* () {
+        const { client, setTable } = yield* make({ pageSize: 1 })
+        yield* setTable("A", records(2))
+        yield* setTable("B", records(3).slice(1))
+        const a = yield* client.listPage({ table: "A", view: null })
+        const b = yield* client.listPage({ table: "B", view: null })
+        const page = (table: string, { next }: Page) =>
+          client.listPage({ table, view: null, ...(next === undefined ? {} : { cursor: next }) })
+        expect((yield* page("A", a)).records).toEqual(records(2).slice(1))
+        expect((yield* page("B", b)).records).toEqual(records(3).slice(2))
+      })
+    )
+
+    it.scoped("takes any name of a table and any name of a field", () =>
+      Effect.gen(function* () {
+        const { client, setTable } = yield* make({ pageSize: 10 })
+        const fields = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":null,"":[],"Größe":"€"}')
+        for (const table of ["a/b?c=d&e#f", "%2e%2e", "Räume & Wege", "+ =", "__proto__"]) {
+          yield* setTable(table, [{ id: "rec0", fields }])
+          const { records } = yield* client.listPage({ table, view: "a&b=c" })
+          expect(JSON.stringify(records)).toBe(JSON.stringify([{ id: "rec0", fields }]))
+        }
+      })
+    )
+
+    it.scoped("says that there is no such table", () =>
+      Effect.gen(function* () {
+        const { client } = yield* make({ pageSize: 10 })
+        const error = yield* Effect.flip(client.listPage({ table: "Nowhere", view: null }))
+        expect(error).toBeInstanceOf(TableError)
+        expect(error).toMatchObject({ table: "Nowhere", reason: "NotFound" })
+        expect(error.message).toContain('"Nowhere"')
+      })
+    )
+
+    it.scoped("says that a cursor has expired, and starts anew without it", () =>
+      Effect.gen(function* () {
+        const { client, expireCursors, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Objects", records(3))
+        const { next = "" } = yield* client.listPage({ table: "Objects", view: null })
+        yield* expireCursors
+        const error = yield* Effect.flip(client.listPage({ table: "Objects", view: null, cursor: next }))
+        expect(error).toBeInstanceOf(CursorExpired)
+        const again = yield* client.listPage({ table: "Objects", view: null })
+        expect(again.records).toEqual(records(2))
+      })
+    )
+
+    it.scoped("fails once, with the reason", () =>
+      Effect.gen(function* () {
+        const { client, failNext, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Objects", records(1))
+        yield* failNext(
+          new TableError({ table: "Objects", reason: "Unauthorized", detail: "no", status: 401 })
+        )
+        const error = yield* Effect.flip(client.listPage({ table: "Objects", view: null }))
+        expect(error).toMatchObject({ _tag: "TableError", reason: "Unauthorized", status: 401 })
+        expect((yield* client.listPage({ table: "Objects", view: null })).records).toHaveLength(1)
+      })
+    )
+  })

@@ -1,0 +1,166 @@
+/**
+ * What every `VersionStore` promises. `layer` is a new, empty store that keeps two versions and honours leases
+ * for 30 minutes.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as TestClock from "effect/TestClock"
+import { type ManifestReading, VersionStore } from "../../src/services/VersionStore.ts"
+
+/** Stages one source with one file and promotes it. */
+export const promote = (content: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+    const directory = yield* staged.sourceDirectory("objects")
+    yield* fs.writeFileString(path.join(directory, "Objects.json"), content)
+    return yield* staged.promote([{ sourceId: "objects", fingerprint: content }])
+  }).pipe(Effect.scoped)
+
+const promoteLater = (content: string) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))
+
+const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe(
+  Effect.map((versions) => versions.map(({ versionId }) => versionId))
+)
+
+export const versionStoreContract = (
+  name: string,
+  layer: Layer.Layer<VersionStore, unknown, FileSystem.FileSystem | Path.Path>
+) => {
+  const scenario = (
+    title: string,
+    test: Effect.Effect<void, unknown, VersionStore | FileSystem.FileSystem | Path.Path>
+  ) => it.effect(title, () => test.pipe(Effect.provide(layer), Effect.provide(NodeContext.layer)))
+
+  describe(`VersionStore contract: ${name}`, () => {
+    scenario(
+      "has no manifest before the first promotion",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        expect(yield* store.manifest).toEqual({ status: "missing" } satisfies ManifestReading)
+        expect(yield* store.versions).toEqual([])
+      })
+    )
+
+    scenario(
+      "promotes what was staged and names it in the manifest",
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.parse("2026-11-21T09:30:00.250Z"))
+        const { changed, manifest } = yield* promote("one")
+        expect(changed).toBe(true)
+        expect(manifest).toEqual({
+          schemaVersion: 1,
+          versionId: "20261121T093000Z",
+          versionPath: "versions/20261121T093000Z",
+          generatedAt: "2026-11-21T09:30:00.250Z",
+          sources: [{ sourceId: "objects", path: "objects" }]
+        })
+        const store = yield* VersionStore
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+        expect(yield* store.versions).toEqual([
+          { versionId: "20261121T093000Z", active: true, consumers: [] }
+        ])
+      })
+    )
+
+    scenario(
+      "promotes nothing where the active version holds the same",
+      Effect.gen(function* () {
+        const first = yield* promote("one")
+        const again = yield* promoteLater("one")
+        expect(again).toEqual({ changed: false, manifest: first.manifest })
+        expect(yield* versionIds).toEqual([first.manifest.versionId])
+      })
+    )
+
+    scenario(
+      "gives each version a new, later id, also within one second",
+      Effect.gen(function* () {
+        const ids = yield* Effect.forEach(["one", "two", "one"], (content) =>
+          Effect.map(promote(content), ({ manifest }) => manifest.versionId)
+        )
+        expect(ids).toEqual(["19700101T000000Z", "19700101T000000Z-01", "19700101T000000Z-02"])
+      })
+    )
+
+    scenario(
+      "discards what was staged and not promoted",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const store = yield* VersionStore
+        const directory = yield* Effect.scoped(
+          Effect.flatMap(store.stage, (staged) => staged.sourceDirectory("objects"))
+        )
+        expect(yield* fs.exists(directory)).toBe(false)
+        expect(yield* store.manifest).toEqual({ status: "missing" })
+      })
+    )
+
+    scenario(
+      "sweeps all but the newest versions",
+      Effect.gen(function* () {
+        yield* Effect.forEach(["one", "two", "three", "four"], promoteLater)
+        const store = yield* VersionStore
+        expect(yield* store.sweep).toEqual(["19700101T000001Z", "19700101T000002Z"])
+        expect(yield* versionIds).toEqual(["19700101T000003Z", "19700101T000004Z"])
+        expect(yield* store.sweep).toEqual([])
+      })
+    )
+
+    scenario(
+      "keeps a version as long as a consumer's lease on it is fresh",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promote("one")
+        yield* store.acknowledge("screen-1", manifest.versionId)
+        yield* Effect.forEach(["two", "three"], promoteLater)
+
+        yield* TestClock.adjust("29 minutes")
+        expect(yield* store.sweep).toEqual([])
+        expect((yield* store.versions)[0]).toEqual({
+          versionId: manifest.versionId,
+          active: false,
+          consumers: ["screen-1"]
+        })
+
+        yield* TestClock.adjust("2 minutes")
+        expect(yield* store.sweep).toEqual([manifest.versionId])
+      })
+    )
+
+    scenario(
+      "gives a consumer one lease: a later one frees the version before",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const first = yield* promote("one")
+        yield* store.acknowledge("screen-1", first.manifest.versionId)
+        const second = yield* promoteLater("two")
+        yield* store.acknowledge("screen-1", second.manifest.versionId)
+        yield* promoteLater("three")
+        expect(yield* store.sweep).toEqual([first.manifest.versionId])
+      })
+    )
+
+    scenario(
+      "refuses leases of impossible consumers and on missing versions",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promote("one")
+        for (const consumerId of ["", "..", "../manifest", "a/b", "a\\b", "con", "screen 1 ", ".hidden"]) {
+          const error = yield* Effect.flip(store.acknowledge(consumerId, manifest.versionId))
+          expect(error._tag).toBe("InvalidConsumerId")
+        }
+        for (const versionId of ["20990101T000000Z", "../versions", ""]) {
+          const error = yield* Effect.flip(store.acknowledge("screen-1", versionId))
+          expect(error._tag).toBe("VersionNotFound")
+          expect(error.message).toContain(JSON.stringify(versionId))
+        }
+      })
+    )
+  })
+}

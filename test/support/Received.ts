@@ -1,0 +1,66 @@
+/**
+ * Bytes that come in piece by piece, and a way to wait for what they will say.
+ */
+import * as Effect from "effect/Effect"
+
+export interface Received {
+  readonly append: (bytes: Uint8Array) => void
+  /** Nothing will follow. */
+  readonly end: () => void
+  readonly bytes: () => Buffer
+  readonly text: () => string
+  /** Waits until the text satisfies the predicate, and gives it; dies when the end comes first. */
+  readonly until: (predicate: (text: string) => boolean) => Effect.Effect<string>
+  /** Waits for the end, and gives the whole text. */
+  readonly whole: Effect.Effect<string>
+}
+
+export const make = (): Received => {
+  const pieces: Array<Uint8Array> = []
+  const watchers = new Set<() => void>()
+  let ended = false
+
+  const bytes = () => Buffer.concat(pieces)
+  const text = () => bytes().toString()
+  const notify = () => {
+    for (const watcher of [...watchers]) {
+      watcher()
+    }
+  }
+  /** Runs `check` now and whenever something has come in, until it gives an Effect to go on with. */
+  const watch = (check: () => Effect.Effect<string> | undefined) =>
+    Effect.async<string>((resume) => {
+      const watcher = () => {
+        const outcome = check()
+        if (outcome !== undefined) {
+          watchers.delete(watcher)
+          resume(outcome)
+        }
+      }
+      watchers.add(watcher)
+      watcher()
+      return Effect.sync(() => watchers.delete(watcher))
+    })
+
+  return {
+    append: (bytes) => {
+      pieces.push(bytes)
+      notify()
+    },
+    end: () => {
+      ended = true
+      notify()
+    },
+    bytes,
+    text,
+    until: (predicate) =>
+      watch(() =>
+        predicate(text())
+          ? Effect.succeed(text())
+          : ended
+            ? Effect.dieMessage(`The end came before what was waited for, after: ${text().slice(-500)}`)
+            : undefined
+      ),
+    whole: watch(() => (ended ? Effect.succeed(text()) : undefined))
+  }
+}

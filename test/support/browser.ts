@@ -1,0 +1,33 @@
+/**
+ * A real browser: headless Chromium.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { type BrowserContext, chromium } from "playwright-core"
+import { inject } from "vitest"
+
+/** A browser profile: its tabs share connections, cookies and storage. */
+export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext>() {
+  static readonly layer = Layer.scoped(
+    Browser,
+    Effect.acquireRelease(
+      Effect.promise(() =>
+        chromium.launch({
+          executablePath: inject("chromium"),
+          args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+        })
+      ),
+      (browser) => Effect.promise(() => browser.close())
+    ).pipe(Effect.flatMap((browser) => Effect.promise(() => browser.newContext({ viewport: fullHd }))))
+  )
+}
+
+const fullHd = { width: 1920, height: 1080 }
+
+/** A tab that shows the address; closed with the scope. */
+export const openTab = (url: string) =>
+  Effect.acquireRelease(
+    Effect.flatMap(Browser, (context) => Effect.promise(() => context.newPage())),
+    (page) => Effect.promise(() => page.close())
+  ).pipe(Effect.tap((page) => Effect.promise(() => page.goto(url))))

@@ -1,0 +1,59 @@
+/**
+ * A user's project in a temporary folder: `vitrine` installed, tables, a configuration.
+ */
+import { fileURLToPath } from "node:url"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import { runVitrine } from "./vitrineProcess.ts"
+
+const packageFolder = fileURLToPath(new URL("../..", import.meta.url))
+
+export const objectsCsv = "inventory,title\nA-1,Astrolabe\nA-2,Barometer\n"
+
+/** The project, with a configuration that takes its ports, address and table names from the environment. */
+export const makeProject = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
+  const write = (name: string, content: string) => fs.writeFileString(`${folder}/${name}`, content)
+  const read = (name: string) => fs.readFileString(`${folder}/${name}`)
+  yield* fs.makeDirectory(`${folder}/node_modules`)
+  yield* fs.symlink(packageFolder, `${folder}/node_modules/vitrine`)
+  yield* fs.makeDirectory(`${folder}/tables`)
+  yield* write("tables/Objects.csv", objectsCsv)
+  yield* write(
+    "vitrine.config.ts",
+    `import { content, defineConfig, httpTransport, tableSource } from "vitrine"
+const { env } = process
+export default defineConfig({
+  plugins: [
+    content({
+      fetchEvery: "1 second",
+      sources: [
+        tableSource({
+          id: "museum",
+          baseId: "appMuseum",
+          apiKey: env.KEY ?? "secret-key",
+          endpointUrl: env.TABLES ?? "",
+          tables: [env.TABLE ?? "Objects"],
+          defaultView: env.VIEW ?? "Grid view"
+        })
+      ]
+    }),
+    httpTransport({ port: Number(env.PORT ?? 0) })
+  ]
+})
+`
+  )
+  const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+    runVitrine(args, { cwd: folder, env })
+
+  /** Serves the project's tables, and gives the address. */
+  const serveTables = (...args: ReadonlyArray<string>) =>
+    run(["tables", "--port", "0", ...args, "tables"]).pipe(
+      Effect.flatMap((server) => server.logged(/ at (http:\S+): /))
+    )
+  return { folder, write, read, run, serveTables }
+})
+
+/** The address of the transport that a controller prints when it starts. */
+export const transportUrl = /HTTP transport on (http:\S+): /

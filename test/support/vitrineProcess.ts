@@ -1,0 +1,69 @@
+/**
+ * The built command line in a process of its own, as an operator runs it.
+ */
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Received from "./Received.ts"
+
+export interface VitrineProcess {
+  /** Waits until its log matches, and gives the first group of the match. */
+  readonly logged: (pattern: RegExp) => Effect.Effect<string>
+  readonly signal: (signal: NodeJS.Signals) => Effect.Effect<void>
+  /** Waits for its end. */
+  readonly ended: Effect.Effect<Ended>
+}
+
+export interface Ended {
+  /** The exit status, or the signal that ended it. */
+  readonly status: number | NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Options {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
+
+/** Runs `vitrine …`; it is killed with the scope if it still runs then. */
+export const runVitrine = (
+  args: ReadonlyArray<string>,
+  { cwd, env }: Options
+): Effect.Effect<VitrineProcess, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(process.execPath, [bin, ...args], {
+        cwd,
+        env: { ...process.env, ...env },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+    ),
+    (child) => Effect.sync(() => child.kill("SIGKILL"))
+  ).pipe(
+    Effect.map((child) => {
+      const stdout = Received.make()
+      const stderr = Received.make()
+      child.stdout.on("data", stdout.append)
+      child.stderr.on("data", stderr.append)
+      const end = new Promise<Ended>((resolve) => {
+        child.once("close", (code, signal) => {
+          stdout.end()
+          stderr.end()
+          resolve({ status: code ?? signal, stdout: stdout.text(), stderr: stderr.text() })
+        })
+      })
+      return {
+        logged: (pattern) =>
+          Effect.map(
+            stderr.until((text) => pattern.test(text)),
+            (text) => pattern.exec(text)?.[1] ?? ""
+          ),
+        signal: (signal) => Effect.sync(() => child.kill(signal)),
+        ended: Effect.promise(() => end)
+      }
+    })
+  )
