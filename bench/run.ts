@@ -1,0 +1,87 @@
+/**
+ * The transport beside its peers: `npm run bench`.
+ *
+ *     --quick           one short run of everything, to try it out
+ *     --only a,b        these scenarios only
+ *     --profile DIR     write the CPU profiles of the servers there
+ */
+import { execFileSync } from "node:child_process"
+import { parseArgs } from "node:util"
+import type { Figures } from "./measure.ts"
+import { killAll } from "./processes.ts"
+import * as report from "./report.ts"
+import { make, type Scenario } from "./scenarios.ts"
+import { median } from "./statistics.ts"
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    profile: { type: "string" }
+  }
+})
+
+const runs = values.quick ? 1 : 5
+const limitMs = 20 * 60_000
+const neededFiles = 4200
+
+const end = (message: string): never => {
+  killAll()
+  console.error(message)
+  process.exit(1)
+}
+
+const checkFileLimit = () => {
+  const limit = execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).trim()
+  if (limit !== "unlimited" && Number(limit) < neededFiles) {
+    end(
+      `Up to 4000 connections need ${neededFiles} open files, and only ${limit} are allowed: ulimit -n ${neededFiles}`
+    )
+  }
+}
+
+/** All variants of a scenario in turn, again and again: what else the machine does strikes all alike. */
+const runAll = async ({ name, together, variants }: Scenario): Promise<Map<string, Array<Figures>>> => {
+  const results = new Map(variants.map(({ label }): [string, Array<Figures>] => [label, []]))
+  const pending: Array<Promise<unknown>> = []
+  for (let run = 0; run < runs; run++) {
+    for (const variant of variants) {
+      if (run < (variant.runs ?? runs)) {
+        process.stderr.write(`${name}: ${variant.label}, run ${run + 1}\n`)
+        const running = variant.run().then((figures) => results.get(variant.label)?.push(figures))
+        if (together) {
+          pending.push(running)
+        } else {
+          await running
+        }
+      }
+    }
+  }
+  await Promise.all(pending)
+  return results
+}
+
+const medians =
+  (results: Map<string, Array<Figures>>): report.Medians =>
+  (label, figure) =>
+    median((results.get(label) ?? []).map((figures) => figures[figure] ?? Number.NaN))
+
+process.once("SIGINT", () => end("Interrupted."))
+process.once("SIGTERM", () => end("Terminated."))
+setTimeout(() => end("The benchmark took too long."), limitMs).unref()
+
+checkFileLimit()
+const settings = {
+  serverArguments: values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`]
+}
+const only = values.only?.split(",")
+const scenarios = make(values.quick, settings).filter(({ name }) => only?.includes(name) ?? true)
+try {
+  const measured: Array<report.Measured> = []
+  for (const scenario of scenarios) {
+    measured.push({ scenario, medians: medians(await runAll(scenario)) })
+  }
+  console.log(report.text(measured, runs))
+} catch (error) {
+  end(String(error))
+}

@@ -1,0 +1,192 @@
+/**
+ * What is measured, at which size, against which target.
+ */
+import {
+  commands,
+  connect,
+  type Figures,
+  idle,
+  memory,
+  type Peer,
+  requests,
+  type Settings,
+  type StreamPlan,
+  stream
+} from "./measure.ts"
+
+export interface Variant {
+  readonly label: string
+  readonly run: () => Promise<Figures>
+  /** Default: as often as all. */
+  readonly runs?: number
+}
+
+export interface Target {
+  readonly figure: string
+  /** The label of the variant whose figure it is judged by, in relation to `of`. */
+  readonly variant: string
+  /** Absent: the figure itself is judged. */
+  readonly of?: string
+  readonly atMost?: number
+  readonly atLeast?: number
+}
+
+export interface Row {
+  readonly figure: string
+  readonly title: string
+  readonly format: (value: number) => string
+}
+
+export interface Scenario {
+  readonly name: string
+  readonly note: string
+  readonly variants: ReadonlyArray<Variant>
+  readonly rows: ReadonlyArray<Row>
+  readonly targets: ReadonlyArray<Target>
+  /** Runs all variants as often as is needed at the same time: they leave the processor to each other. */
+  readonly together?: boolean
+}
+
+const labels: Readonly<Record<Peer, string>> = {
+  vitrine: "vitrine",
+  plain: "plain node:http",
+  betterSse: "better-sse",
+  effect: "bare Effect"
+}
+const { effect, plain, vitrine } = labels
+
+const variantsOf = (
+  peers: ReadonlyArray<Peer>,
+  run: (peer: Peer) => Promise<Figures>
+): ReadonlyArray<Variant> => peers.map((peer) => ({ label: labels[peer], run: () => run(peer) }))
+
+const unit = (unit: string, digits: number) => (value: number) => `${value.toFixed(digits)} ${unit}`
+const percent = (digits: number) => (value: number) => unit("%", digits)(value * 100)
+const count = (value: number) => value.toFixed(0)
+
+const cpuRow = { figure: "cpu", title: "CPU per delivery", format: unit("µs", 2) }
+const missingRow = { figure: "missing", title: "Missing deliveries", format: count }
+const busyRow = { figure: "busy", title: "Server's processor in use", format: percent(0) }
+const generatorRow = { figure: "generator", title: "Generator's processor in use", format: percent(0) }
+
+export const make = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> => {
+  const paced: StreamPlan = { clients: 1000, events: quick ? 150 : 400, intervalMs: 10, warmUp: 100 }
+  const burst: StreamPlan = { clients: 1000, events: 200, intervalMs: 0, warmUp: 100, times: quick ? 1 : 2 }
+  const growth = (clients: number): StreamPlan => ({
+    clients,
+    // As many deliveries a second whatever the number of clients.
+    intervalMs: clients / 50,
+    events: Math.ceil(((quick ? 75 : 200) * 1000) / clients),
+    warmUp: Math.ceil(50_000 / clients)
+  })
+  const idlePlan = quick
+    ? { clients: 32, restMs: 20_000, durationMs: 10_000, keepAliveMs: 2500 }
+    : { clients: 32, restMs: 40_000, durationMs: 60_000, keepAliveMs: 15_000 }
+  const commandPlan = { connections: 32, warmUpMs: quick ? 700 : 1500, durationMs: quick ? 1000 : 2000 }
+
+  return [
+    {
+      name: "paced",
+      note: `${paced.clients} clients, an event of 170 bytes each ${paced.intervalMs} ms, ${paced.events} events; bare Effect: 40 events, two runs at most.`,
+      variants: [
+        ...variantsOf(["vitrine", "plain", "betterSse"], (peer) => stream(peer, settings, paced)),
+        {
+          label: effect,
+          runs: 2,
+          run: () => stream("effect", settings, { ...paced, events: 40, warmUp: 10 })
+        }
+      ],
+      rows: [
+        cpuRow,
+        { figure: "medianDelay", title: "Delay from publish to read, median", format: unit("ms", 2) },
+        { figure: "p99Delay", title: "Delay from publish to read, p99", format: unit("ms", 2) },
+        missingRow,
+        busyRow,
+        generatorRow
+      ],
+      targets: [
+        { figure: "cpu", variant: vitrine, of: plain, atMost: 0.85 },
+        { figure: "medianDelay", variant: vitrine, of: plain, atMost: 1 },
+        { figure: "p99Delay", variant: vitrine, of: plain, atMost: 1 },
+        { figure: "missing", variant: vitrine, atMost: 0 }
+      ]
+    },
+    {
+      name: "burst",
+      note: `${burst.events} events at once to ${burst.clients} clients; bare Effect: two runs at most.`,
+      variants: [
+        ...variantsOf(["vitrine", "plain", "betterSse"], (peer) => stream(peer, settings, burst)),
+        { label: effect, runs: 2, run: () => stream("effect", settings, { ...burst, warmUp: 20 }) }
+      ],
+      rows: [cpuRow, missingRow, generatorRow],
+      targets: [
+        { figure: "cpu", variant: vitrine, of: plain, atMost: 0.3 },
+        { figure: "missing", variant: vitrine, atMost: 0 }
+      ]
+    },
+    {
+      name: "growth",
+      note: "vitrine, 50,000 deliveries a second whatever the number of clients.",
+      variants: [500, 4000].map((clients) => ({
+        label: `${clients} clients`,
+        run: () => stream("vitrine", settings, growth(clients))
+      })),
+      rows: [cpuRow, missingRow, busyRow, generatorRow],
+      targets: [{ figure: "cpu", variant: "4000 clients", of: "500 clients", atMost: 1.15 }]
+    },
+    {
+      name: "memory",
+      note: "2000 idle streams; resident memory after less before, garbage collected before both readings.",
+      variants: variantsOf(["vitrine", "plain", "betterSse", "effect"], (peer) =>
+        memory(peer, settings, 2000)
+      ),
+      rows: [
+        { figure: "kib", title: "Resident memory per stream", format: unit("KiB", 1) },
+        { figure: "before", title: "Resident memory without streams", format: unit("MiB", 0) }
+      ],
+      targets: [{ figure: "kib", variant: vitrine, of: plain, atMost: 1.3 }]
+    },
+    {
+      name: "connect",
+      note: "1000 clients at once until all have retry and backlog: just after the start, and again.",
+      variants: variantsOf(["vitrine", "plain", "betterSse", "effect"], (peer) =>
+        connect(peer, settings, 1000)
+      ),
+      rows: [
+        { figure: "coldTime", title: "Time, first clients", format: unit("ms", 0) },
+        { figure: "coldCpu", title: "CPU, first clients", format: unit("ms", 0) },
+        { figure: "warmTime", title: "Time, later clients", format: unit("ms", 0) },
+        { figure: "warmCpu", title: "CPU, later clients", format: unit("ms", 0) }
+      ],
+      targets: ["coldTime", "coldCpu", "warmTime", "warmCpu"].map((figure) => ({
+        figure,
+        variant: vitrine,
+        of: plain,
+        atMost: 3
+      }))
+    },
+    {
+      name: "idle",
+      note: `${idlePlan.clients} clients for ${idlePlan.durationMs / 1000} s, after ${idlePlan.restMs / 1000} s of rest in which V8 collects once what the start left behind; all runs at the same time.`,
+      variants: variantsOf(["vitrine", "plain"], (peer) => idle(peer, settings, idlePlan)),
+      rows: [
+        { figure: "share", title: "Server's processor in use", format: percent(3) },
+        { figure: "rest", title: "CPU in the rest before", format: unit("ms", 0) }
+      ],
+      targets: [{ figure: "share", variant: vitrine, atMost: 0.001 }],
+      together: true
+    },
+    ...(["command", "status"] as const).map((name) => ({
+      name,
+      note: `${name === "command" ? "POST /command" : "GET /status"}, one after the other on each of ${commandPlan.connections} connections.`,
+      variants: variantsOf(["vitrine", "effect", "plain"], (peer) =>
+        commands(peer, settings, requests[name], commandPlan)
+      ),
+      rows: [{ figure: "rate", title: "Answers per second", format: count }, busyRow, generatorRow],
+      targets: [
+        { figure: "rate", variant: vitrine, of: effect, atLeast: 0.9 },
+        { figure: "rate", variant: vitrine, of: plain }
+      ]
+    }))
+  ]
+}

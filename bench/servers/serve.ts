@@ -1,0 +1,77 @@
+/**
+ * What all servers under test have in common: how they publish and what they report.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import { answer } from "../processes.ts"
+import {
+  liveEvent,
+  livePayload,
+  type PublishPlan,
+  replayedEvent,
+  replayedPayload,
+  type ServerApi,
+  type ServerOptions
+} from "../protocol.ts"
+
+export interface Server {
+  readonly port: number
+  readonly publish: (name: string, payload: unknown) => void
+}
+
+/** The kernel would turn away some of a thousand connections at once, and their clients try again after a second. */
+export const listenOptions = { port: 0, host: "127.0.0.1", backlog: 4096 }
+
+const startedAt = Date.now()
+
+/** As many bytes as the transport's own answer to `GET /status`, made anew for each request. */
+export const status = (clients: number) => ({
+  header: {
+    startTime: new Date(startedAt).toISOString(),
+    uptimeMs: Date.now() - startedAt,
+    mode: "persistent"
+  },
+  sections: [
+    {
+      name: "http-transport",
+      order: 20,
+      title: "HTTP transport",
+      rows: [
+        { type: "kv", label: "Address", value: "http://127.0.0.1:40000" },
+        { type: "kv", label: "Event streams", value: `${clients} of 100000`, tone: "ok" }
+      ]
+    }
+  ]
+})
+
+/** Runs a server under the runner's control. It is asked for nothing before `start`. */
+export const serve = (start: (options: ServerOptions) => Promise<Server>) => {
+  let publish: Server["publish"]
+  answer<ServerApi>({
+    start: async (options) => {
+      const server = await start(options)
+      publish = server.publish
+      publish(replayedEvent, replayedPayload)
+      return server.port
+    },
+    publish: async ({ events, intervalMs }: PublishPlan) => {
+      const from = performance.now()
+      for (let sent = 0; sent < events; sent++) {
+        const wait = from + sent * intervalMs - performance.now()
+        if (wait > 0) {
+          await sleep(wait)
+        }
+        publish(liveEvent, livePayload())
+      }
+    },
+    cpu: () => {
+      const { system, user } = process.cpuUsage()
+      return user + system
+    },
+    rss: async () => {
+      globalThis.gc?.()
+      await sleep(200)
+      globalThis.gc?.()
+      return process.memoryUsage.rss()
+    }
+  })
+}

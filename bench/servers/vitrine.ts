@@ -1,0 +1,44 @@
+/**
+ * The transport of the built package over the services of one process.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Schema from "effect/Schema"
+import * as Vitrine from "vitrine"
+import { serve } from "./serve.ts"
+
+const command = {
+  type: "bench.echo",
+  fields: Schema.Struct({ id: Schema.Number }),
+  run: Effect.succeed<{ readonly id: number }>
+}
+
+const Slice = Schema.Struct({ "http-transport": Schema.Struct({ url: Schema.String }) })
+
+serve(async ({ keepAliveMs }) => {
+  const services = Layer.mergeAll(
+    Vitrine.EventBusMemory.layer,
+    Vitrine.CommandBusMemory.layer,
+    Vitrine.ReplayBacklogMemory.layer,
+    Vitrine.ControllerStateMemory.layer("persistent")
+  )
+  const transport = Vitrine.HttpTransport.layer({
+    port: 0,
+    maxClients: 100_000,
+    allowedCommands: [command.type],
+    keepAliveMs
+  })
+  const commands = Layer.scopedDiscard(
+    Effect.flatMap(Vitrine.CommandBus, ({ register }) => register(command))
+  )
+  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.merge(transport, commands), services))
+
+  const bus = await runtime.runPromise(Vitrine.EventBus)
+  const { state } = await runtime.runPromise(Vitrine.ControllerState)
+  const slices = Schema.decodeUnknownSync(Slice)((await runtime.runPromise(state)).plugins)
+  return {
+    port: Number(new URL(slices["http-transport"].url).port),
+    publish: (name, payload) => runtime.runSync(bus.publish(name, payload))
+  }
+})
