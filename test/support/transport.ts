@@ -16,6 +16,7 @@ import type { Mode } from "../../src/services/ControllerState.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { HttpTransport } from "../../src/services/HttpTransport.ts"
 import * as rawHttp from "./rawHttp.ts"
+import { eventually } from "./waiting.ts"
 
 export const memoryServices = (mode: Mode = "persistent") =>
   Layer.mergeAll(
@@ -59,14 +60,6 @@ export const openEvents = Effect.flatMap(connect, (connection) => {
     connection
   )
 })
-
-export const eventLoopTurn = Effect.async<void>((resume) => {
-  setImmediate(() => resume(Effect.void))
-})
-
-/** Waits, turn by turn of the event loop, until it holds. */
-export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.repeat(Effect.zipRight(eventLoopTurn, condition), { until: (holds) => holds }).pipe(Effect.asVoid)
 
 /** Waits until there are so many event streams. */
 export const clientsBecome = (count: number) =>

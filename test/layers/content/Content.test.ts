@@ -20,6 +20,7 @@ import { type ContentSource, SourceFailed } from "../../../src/services/ContentS
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
+import { somebodySleeps } from "../../support/waiting.ts"
 
 /** A source that saves `text`, or fails with `failure`; `hold` is waited for in between. */
 const makeSource = (id: string) =>
@@ -184,6 +185,7 @@ describe("Content", () => {
       const content = Content.make({ fetchEvery: "10 minutes" }, [source])
       yield* Effect.flatten(Effect.provideService(content, VersionStore, flaky))
       yield* events.until("content:fetch:start")
+      yield* somebodySleeps
       yield* TestClock.adjust("10 minutes")
       yield* events.until("content:fetch:done")
     }).pipe(Effect.provide(services("persistent")))
@@ -233,11 +235,13 @@ describe("Content", () => {
       yield* Effect.flatten(Content.make({ fetchEvery: "10 minutes" }, [source]))
       yield* events.until("content:fetch:done")
       yield* Ref.set(failure, Option.some(new Error("no network")))
+      yield* somebodySleeps
       yield* TestClock.adjust("599 seconds")
       expect(yield* Ref.get(fetches)).toBe(1)
       yield* TestClock.adjust("1 second")
       yield* events.until("content:fetch:error")
       yield* Ref.set(failure, Option.none())
+      yield* somebodySleeps
       yield* TestClock.adjust("10 minutes")
       yield* events.until("content:fetch:done")
       expect(yield* Ref.get(fetches)).toBe(3)

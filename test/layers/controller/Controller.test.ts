@@ -1,7 +1,6 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -12,6 +11,7 @@ import { runPersistent, runTask } from "../../../src/layers/controller/Controlle
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Plugin } from "../../../src/services/Plugin.ts"
+import { somebodySleeps } from "../../support/waiting.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
 
@@ -173,9 +173,7 @@ describe("Controller", () => {
       const running = yield* Effect.fork(runPersistent({ cwd, plugins: [plugin("a"), stuck] }))
       yield* Effect.replicateEffect(next, 2)
       const ending = yield* Effect.fork(Fiber.interrupt(running))
-      yield* Effect.repeat(Effect.zipRight(Effect.yieldNow(), TestClock.sleeps()), {
-        until: Chunk.isNonEmpty
-      })
+      yield* somebodySleeps
       yield* TestClock.adjust("2 seconds")
       expect(yield* next).toBe("shut down a")
       yield* Fiber.join(ending)

@@ -16,6 +16,7 @@ import { type Message, messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
 import { type Connection, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 const promoted = {
   versionId: "20260301T120000Z",
@@ -205,7 +206,7 @@ describe("the slots of event streams", () => {
       yield* transport.register("content.ack", Deferred.await(release))
       const { received, send } = yield* transport.connect
       send(Buffer.concat([command, events]))
-      yield* transport.eventLoopTurn
+      yield* eventLoopTurn
       expect(yield* clients).toBe(0)
       yield* Deferred.succeed(release, "done")
       yield* received.until((text) => text.endsWith("retry: 2000\n\n"))
@@ -221,7 +222,7 @@ describe("the slots of event streams", () => {
         const connection = yield* transport.openEvents
         connection[leave]()
         yield* transport.clientsBecome(0)
-        yield* transport.eventLoopTurn
+        yield* eventLoopTurn
       }
       expect(lines).toEqual([expect.stringMatching(/^INFO HTTP transport on/)])
     }).pipe(Effect.scoped, Effect.provide(layer), Logger.withMinimumLogLevel(LogLevel.Debug), withLog(lines))
@@ -244,7 +245,7 @@ describe("the slots of event streams", () => {
         yield* connection.received.whole
         yield* transport.request({ target: "/status" })
         yield* Deferred.succeed(snapshot, [])
-        yield* transport.eventually(Effect.map(rootFibers, (now) => now <= before))
+        yield* eventually(Effect.map(rootFibers, (now) => now <= before))
         yield* transport.clientsBecome(0)
       }).pipe(
         Effect.scoped,
@@ -275,11 +276,11 @@ describe("the slots of event streams", () => {
       yield* requests[0] === command
         ? Deferred.await(started)
         : connection.received.until((text) => text.includes("retry"))
-      yield* transport.eventLoopTurn
+      yield* eventLoopTurn
       connection[leave]()
       yield* connection.received.whole
       yield* transport.clientsBecome(0)
-      yield* transport.eventually(Effect.map(rootFibers, (now) => now <= before))
+      yield* eventually(Effect.map(rootFibers, (now) => now <= before))
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 })

@@ -18,6 +18,7 @@ import type { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import { withLog } from "../../support/logged.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 const inTaskMode = (options: object) =>
   Layer.provide(HttpTransportLayer.layer(options), transport.memoryServices("task"))
@@ -223,7 +224,7 @@ describe("the end of the scope", () => {
       ended.push("stream")
       // Whatever happens meanwhile must not be written to streams that have ended.
       yield* Effect.provide(
-        Effect.zipRight(transport.publish("content:late", "x".repeat(10_000_000)), transport.eventLoopTurn),
+        Effect.zipRight(transport.publish("content:late", "x".repeat(10_000_000)), eventLoopTurn),
         services
       )
       yield* Fiber.join(closing)
@@ -232,7 +233,7 @@ describe("the end of the scope", () => {
       yield* Effect.forEach(others, ({ received }) => received.whole)
       expect(stream.received.text()).not.toContain("content:late")
       yield* Scope.close(scope, Exit.void)
-      yield* transport.eventually(Effect.sync(() => Fiber.unsafeRoots().length <= before))
+      yield* eventually(Effect.sync(() => Fiber.unsafeRoots().length <= before))
     }).pipe(Effect.scoped)
   )
 })

@@ -16,6 +16,7 @@ import { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import { messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
 import * as Received from "../../support/Received.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 const options: Hub.Options = {
   events: ["content:*"],
@@ -102,10 +103,6 @@ const steps = FastCheck.array(
   ),
   { maxLength: 40 }
 )
-
-const eventLoopTurn = Effect.async<void>((resume) => {
-  setImmediate(() => resume(Effect.void))
-})
 
 describe("Hub", () => {
   for (const [kind, services] of [

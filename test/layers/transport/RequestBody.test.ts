@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import { maxBytes, read } from "../../../src/layers/transport/RequestBody.ts"
 import { format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 const layer = transport.layer({ allowedCommands: ["work"] })
 
@@ -95,7 +96,7 @@ describe("the body of a request", () => {
       yield* Effect.forkScoped(
         Effect.forever(
           Effect.zipRight(
-            transport.eventLoopTurn,
+            eventLoopTurn,
             Effect.sync(() => send(chunk("x".repeat(10_000))))
           )
         )

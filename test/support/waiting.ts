@@ -1,0 +1,15 @@
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/TestClock"
+
+/** Everything that is due now has its turn: sockets, files, fibers. */
+export const eventLoopTurn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
+/** Waits, turn by turn of the event loop, until it holds. */
+export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+  Effect.repeat(Effect.zipRight(eventLoopTurn, condition), { until: (holds) => holds }).pipe(Effect.asVoid)
+
+/** Waits until somebody sleeps: whoever is still at real work would miss the clock being moved. */
+export const somebodySleeps = eventually(Effect.map(TestClock.sleeps(), Chunk.isNonEmpty))
