@@ -1,0 +1,135 @@
+import { createServer } from "node:http"
+import { fileURLToPath } from "node:url"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { listen } from "../../src/layers/http/listen.ts"
+import { makeProject, transportUrl } from "../support/project.ts"
+import * as rawHttp from "../support/rawHttp.ts"
+import type { VitrineProcess } from "../support/vitrineProcess.ts"
+
+const effectFolder = fileURLToPath(new URL("../../node_modules/effect", import.meta.url))
+
+/** A transport, and behind it a plugin that is set up once there is a file `go` and does not shut down. */
+const slowConfiguration = `import { existsSync } from "node:fs"
+import { Effect, Schedule } from "effect"
+import { defineConfig, httpTransport } from "vitrine"
+const slow = {
+  name: "slow",
+  issues: [],
+  setup: () =>
+    Effect.gen(function* () {
+      yield* Effect.logInfo("Setting up")
+      yield* Effect.repeat(
+        Effect.sync(() => existsSync("go")),
+        { until: (there) => there, schedule: Schedule.spaced("10 millis") }
+      )
+      yield* Effect.addFinalizer(() => Effect.never)
+      return Effect.void
+    })
+}
+export default defineConfig({ plugins: [httpTransport({ port: 0 }), slow] })
+`
+
+const connect = (controller: VitrineProcess) =>
+  Effect.flatMap(controller.logged(transportUrl), (url) => rawHttp.connect(Number(new URL(url).port)))
+
+const openEvents = Effect.fnUntraced(function* (controller: VitrineProcess) {
+  const connection = yield* connect(controller)
+  connection.send(rawHttp.format({ target: "/events" }))
+  yield* connection.received.until((text) => text.endsWith("\r\n\r\nretry: 2000\n\n"))
+  return connection
+})
+
+/** Waits for an end in good time, without a word of trouble. */
+const endedInTime = (controller: VitrineProcess) =>
+  Effect.tap(Effect.timeout(controller.ended, "2 seconds"), ({ stderr, stdout }) => {
+    expect(stderr).not.toMatch(/^\s+at /m)
+    expect(stderr).not.toMatch(/error:/i)
+    expect(stdout).toBe("")
+  })
+
+/** Sends it, and again while the first is being carried out, which takes a moment. */
+const endsOnTheSecond = Effect.fnUntraced(function* (
+  controller: VitrineProcess,
+  signal: "SIGINT" | "SIGTERM"
+) {
+  const stream = yield* openEvents(controller)
+  yield* controller.signal(signal)
+  yield* controller.logged(/(Stopping)/)
+  yield* controller.signal(signal)
+  expect([0, signal]).toContain((yield* endedInTime(controller)).status)
+  yield* stream.received.whole
+})
+
+describe.concurrent("vitrine start", () => {
+  const scenario: typeof it.scopedLive = it.scopedLive
+
+  const project = Effect.provide(makeProject, NodeContext.layer)
+  const slowProject = Effect.gen(function* () {
+    const { folder, run, write } = yield* project
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.symlink(effectFolder, `${folder}/node_modules/effect`)
+    yield* write("vitrine.config.ts", slowConfiguration)
+    const controller = yield* run(["start"])
+    yield* controller.logged(/(Setting up)/)
+    return { controller, letGo: write("go", "") }
+  }).pipe(Effect.provide(NodeContext.layer))
+
+  scenario("does not mind clients that come and go while it starts, and a second Ctrl-C while it ends", () =>
+    Effect.gen(function* () {
+      const { controller, letGo } = yield* slowProject
+      const half = yield* connect(controller)
+      half.send("POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
+      for (const { received, reset } of [yield* openEvents(controller), half]) {
+        reset()
+        yield* received.whole
+      }
+      yield* letGo
+      yield* controller.logged(/(Ready)/)
+      const url = yield* controller.logged(transportUrl)
+      const status = yield* Effect.promise(async () => (await fetch(`${url}/status`)).text())
+      expect(status).toContain('"0 of 32, 1 at most so far"')
+      yield* endsOnTheSecond(controller, "SIGINT")
+    })
+  )
+
+  scenario("ends on a second SIGTERM while it ends", () =>
+    Effect.gen(function* () {
+      const { controller, letGo } = yield* slowProject
+      yield* letGo
+      yield* controller.logged(/(Ready)/)
+      yield* endsOnTheSecond(controller, "SIGTERM")
+    })
+  )
+
+  scenario("ends while it starts, open streams or not", () =>
+    Effect.gen(function* () {
+      const { controller } = yield* slowProject
+      const stream = yield* openEvents(controller)
+      yield* controller.signal("SIGTERM")
+      expect(yield* endedInTime(controller)).toMatchObject({ status: 0 })
+      yield* stream.received.whole
+    })
+  )
+
+  scenario("ends while it fetches from a server that stopped in the middle of its answer", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const stalled = createServer((_request, response) => {
+        response.write('{"records":[')
+        Deferred.unsafeDone(asked, Effect.void)
+      })
+      const { port } = yield* listen(stalled, { host: "127.0.0.1", port: 0 })
+      const { read, run } = yield* project
+      const controller = yield* run(["start"], { TABLES: `http://127.0.0.1:${port}` })
+      yield* Deferred.await(asked)
+      yield* openEvents(controller)
+      yield* controller.signal("SIGTERM")
+      expect(yield* endedInTime(controller)).toMatchObject({ status: 0 })
+      expect(yield* Effect.flip(read("downloads/manifest.json"))).toMatchObject({ reason: "NotFound" })
+    })
+  )
+})
