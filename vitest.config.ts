@@ -5,7 +5,7 @@ export default defineConfig({
   resolve: { alias: { vitrine: fileURLToPath(new URL("src/index.ts", import.meta.url)) } },
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/setup/build.ts", "test/setup/chromium.ts"],
+    globalSetup: ["test/setup/build.ts", "test/setup/chromium.ts", "test/setup/curl.ts"],
     testTimeout: 30_000
   }
 })

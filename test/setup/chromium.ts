@@ -1,9 +1,6 @@
-/** The end-to-end tests use a real browser: Debian's Chromium, installed where there is none. */
-import { execFileSync, spawnSync } from "node:child_process"
-import { getuid } from "node:process"
+/** The end-to-end tests use a real browser. */
 import type { TestProject } from "vitest/node"
-
-const candidates = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+import { provideProgram } from "./program.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -13,32 +10,12 @@ declare module "vitest" {
 }
 
 export default (project: TestProject) => {
-  project.provide("chromium", find() ?? install())
-}
-
-const find = () =>
-  candidates
-    .map((name) => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim())
-    .find((path) => path !== "")
-
-const install = () => {
-  console.log("Chromium is missing and is installed now, from Debian's packages …")
-  const privileged = getuid?.() === 0 ? [] : ["sudo", "--non-interactive"]
-  for (const command of [
-    ["apt-get", "update", "-qq"],
-    ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
-  ]) {
-    const [program = "", ...rest] = [...privileged, ...command]
-    execFileSync(program, rest, {
-      stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
+  project.provide(
+    "chromium",
+    provideProgram({
+      name: "Chromium",
+      executables: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+      package: "chromium"
     })
-  }
-  const installed = find()
-  if (installed === undefined) {
-    throw new Error(
-      "The end-to-end tests need Chromium, and it could not be installed. Install it, then run the tests again."
-    )
-  }
-  return installed
+  )
 }

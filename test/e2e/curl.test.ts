@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Received from "../support/Received.ts"
+import { parse } from "../support/rawHttp.ts"
+import * as transport from "../support/transport.ts"
+
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
+
+/** The console of the section on curl: what is typed, and what comes of it. */
+const [eventsExample, commandExample] = (
+  /### With curl\n\n```console\n\$ ([\s\S]*?)```/.exec(readme)?.[1] ?? ""
+)
+  .split("\n$ ")
+  .map((example) => {
+    const [typed = "", ...shown] = example.split("\n")
+    return { typed, shown: shown.join("\n") }
+  })
+
+/** Runs a line of shell, with the port that the transport has here, until the scope ends. */
+const run = (line: string, input = "") =>
+  Effect.gen(function* () {
+    const port = yield* transport.port
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        spawn("sh", ["-c", `exec ${line.replace(":8710/", `:${port}/`)}`], {
+          env: { PATH: process.env.PATH },
+          stdio: ["pipe", "pipe", "ignore"]
+        })
+      ),
+      (child) => Effect.sync(() => child.kill())
+    )
+    const stdout = Received.make()
+    child.stdout.on("data", stdout.append)
+    child.once("close", stdout.end)
+    child.stdin.end(input)
+    return stdout
+  })
+
+/** What a line of shell writes that comes to its end by itself. */
+const outputOf = (line: string, input?: string) =>
+  Effect.scoped(Effect.flatMap(run(line, input), ({ whole }) => whole))
+
+const url = "http://127.0.0.1:8710"
+
+const manifest = { schemaVersion: 1, versionId: "20261121T093000Z" }
+
+describe("curl", () => {
+  const quiet = Logger.minimumLogLevel(LogLevel.Warning)
+  const layer = Layer.provideMerge(transport.layer({ maxClients: 1, keepAliveMs: 50 }), quiet)
+
+  it.scopedLive("does what the README says with the lines of the README", () =>
+    Effect.gen(function* () {
+      const [, promoted = ""] = /^data: (.*)$/m.exec(eventsExample?.shown ?? "") ?? []
+      yield* transport.publish("content:version:promoted", JSON.parse(promoted))
+      const events = yield* run(eventsExample?.typed ?? "")
+      const text = yield* events.until((text) => text.includes("ping\n\n"))
+      expect(text.slice(0, eventsExample?.shown.length)).toBe(eventsExample?.shown)
+
+      yield* transport.register("content.manifest.read", Effect.succeed({ status: "ok", manifest }))
+      const answer = yield* outputOf(commandExample?.typed ?? "")
+      const [beginning = ""] = commandExample?.shown.split(", …") ?? []
+      expect(answer).toBe(`${beginning}}}}`)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scopedLive.each(["--http1.1", "--http1.0"])("is told everything, with %s", (version) =>
+    Effect.gen(function* () {
+      const events = yield* run(`curl -N -i ${version} ${url}/events`)
+      expect(yield* events.until((text) => text.includes("retry"))).toMatch(
+        /^HTTP\/1\.1 200 OK\r\nContent-Type: text\/event-stream\r\n[\s\S]*\r\n\r\nretry: 2000\n\n$/
+      )
+      yield* transport.publish("content:fetch:start", { timestamp: "2026-11-21T09:30:00.000Z" })
+      yield* events.until((text) =>
+        text.includes('event: content:fetch:start\ndata: {"timestamp":"2026-11-21T09:30:00.000Z"}\n\n')
+      )
+      expect(JSON.parse(yield* outputOf(`curl ${version} ${url}/status`))).toMatchObject({
+        header: { mode: "persistent" },
+        sections: [{ name: "http-transport" }]
+      })
+      const refused = parse(yield* outputOf(`curl -i ${version} ${url}/events`))
+      expect(refused).toMatchObject({
+        status: 503,
+        headers: { "content-type": "application/json", "access-control-allow-origin": "*" }
+      })
+      expect(JSON.parse(refused.body)).toEqual({ error: { message: expect.stringContaining("maxClients") } })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scopedLive.each(["Expect: 100-continue", "Expect:"])("gets a 413 for 70 KB, with %j", (expectation) =>
+    Effect.gen(function* () {
+      const body = JSON.stringify({ type: "content.ack", text: "x".repeat(70_000) })
+      const answer = yield* outputOf(`curl -i -H '${expectation}' --data-binary @- ${url}/command`, body)
+      const final = parse(answer.slice(answer.lastIndexOf("HTTP/1.1 ")))
+      expect(final).toMatchObject({ status: 413, headers: { "access-control-allow-origin": "*" } })
+      expect(JSON.parse(final.body)).toEqual({ error: { message: "The body exceeds 65536 bytes." } })
+    }).pipe(Effect.provide(layer))
+  )
+})
