@@ -1,9 +1,12 @@
+import { createServer } from "node:http"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { format, parse } from "../../support/rawHttp.ts"
+import { listen } from "../../../src/layers/http/listen.ts"
+import { answerMalformed } from "../../../src/layers/http/malformed.ts"
+import { exchange, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 
 const body = '{"type":"content.ack"}'
@@ -15,6 +18,11 @@ describe("what is not HTTP", () => {
     ["the beginning of a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400],
     ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
     ["a target with a space", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a target that is not ASCII", "GET /st\xc3\xa4tus HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a target with a NUL", "GET /status\0 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a method in small letters", "get /status HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a version that does not exist", "GET /status HTTP/1.2\r\nHost: a\r\n\r\n", 400],
+    ["lines that end in LF alone", "GET /status HTTP/1.1\nHost: a\n\n", 400],
     ["a header without a colon", "GET / HTTP/1.1\r\nHost a\r\n\r\n", 400],
     [
       "two lengths",
@@ -27,8 +35,19 @@ describe("what is not HTTP", () => {
       "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       400
     ],
+    [
+      "a length beyond all numbers",
+      `POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: ${"9".repeat(30)}\r\n\r\n`,
+      400
+    ],
+    [
+      "a coding that is not chunked",
+      "POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n",
+      400
+    ],
     ["a bad chunk", "POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400],
     ["no host", "GET /status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+    ["a target beyond measure", `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
     ["headers beyond measure", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431]
   ])("is answered, and harms nothing: %s", ([, data, status]) =>
     Effect.gen(function* () {
@@ -56,6 +75,43 @@ describe("what is not HTTP", () => {
         expect(answer.status).toBe(200)
         expect(answer.headers["access-control-allow-origin"]).toBe("*")
       }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect.each<readonly [string, string]>([
+    ["its headers", "GET /status HTTP/1.1\r\nHos"],
+    ["its body", "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf"]
+  ])("is answered with 408 where it takes too long to send %s", ([, data]) =>
+    Effect.gen(function* () {
+      const server = createServer({ connectionsCheckingInterval: 10, headersTimeout: 20, requestTimeout: 20 })
+      answerMalformed(server, ({ message }) => ({ headers: { "X-From": "here" }, body: { message } }))
+      const { port } = yield* listen(server, { host: "127.0.0.1", port: 0 })
+      expect(parse(yield* exchange(port, data))).toMatchObject({
+        status: 408,
+        headers: { "x-from": "here", connection: "close" },
+        body: '{"message":"The request took too long to arrive."}'
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  // Two are refused by HTTP/1.1: a proxy might have gone by the other.
+  it.effect.fails("is a request with two hosts", () =>
+    Effect.gen(function* () {
+      const text = yield* transport.exchange(
+        "GET /status HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n"
+      )
+      expect(parse(text).status).toBe(400)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect.fails("is answered after another request, where a body breaks off, too", () =>
+    Effect.gen(function* () {
+      const { received, send } = yield* transport.connect
+      send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+      yield* received.until((text) => text.endsWith("}}"))
+      send("POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")
+      const whole = yield* received.whole
+      expect(whole.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 404", "HTTP/1.1 400"])
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 

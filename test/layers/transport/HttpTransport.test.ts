@@ -1,4 +1,6 @@
 import * as os from "node:os"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -7,16 +9,21 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import { runPersistent } from "../../../src/layers/controller/Controller.ts"
+import * as ReplayBacklogMemory from "../../../src/layers/ReplayBacklogMemory.ts"
 import * as HttpTransportLayer from "../../../src/layers/transport/HttpTransport.ts"
+import { decode } from "../../../src/layers/transport/HttpTransportOptions.ts"
 import type { BindError } from "../../../src/services/BindError.ts"
 import type { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
-import type { EventBus } from "../../../src/services/EventBus.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
 import { HttpTransport } from "../../../src/services/HttpTransport.ts"
-import type { InvalidOptions } from "../../../src/services/Options.ts"
+import { type InvalidOptions, issuesOf } from "../../../src/services/Options.ts"
+import * as Plugin from "../../../src/services/Plugin.ts"
 import type { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
+import { messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
-import { format } from "../../support/rawHttp.ts"
+import { type Connection, connect, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
@@ -119,6 +126,26 @@ describe("options with mistakes", () => {
     )
   }
 
+  it.effect.each(["task", "persistent"] as const)("are all found in %s mode, of every option", (mode) =>
+    Effect.gen(function* () {
+      const options = {
+        port: -1,
+        host: "",
+        allowedCommands: [""],
+        events: "content:*",
+        replayEvents: [7],
+        keepAliveMs: 0,
+        maxClients: 100_001,
+        exposeState: "no",
+        keepAlive: 1
+      } as object
+      const layer = Layer.provide(HttpTransportLayer.layer(options), transport.memoryServices(mode))
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+      expect(error).toMatchObject({ issues: issuesOf(decode(options)) })
+      expect(error).toMatchObject({ issues: { length: Object.keys(options).length } })
+    })
+  )
+
   it.effect("bind nothing", () =>
     Effect.gen(function* () {
       const port = yield* freePort
@@ -139,6 +166,115 @@ describe("in task mode", () => {
         expect(yield* Effect.provide(transport.port, transport.layer({ port }))).toBe(port)
       }).pipe(Effect.provide(inTaskMode({ port })))
     })
+  )
+})
+
+describe("options on the wire", () => {
+  it.effect("choose what is forwarded, and what of that is replayed, in the order of its last emission", () =>
+    Effect.gen(function* () {
+      const early = yield* transport.openEvents
+      for (const [name, payload] of [
+        ["b", 1],
+        ["a:one", 2],
+        ["c", 3],
+        ["a:two", 4],
+        ["b", 5],
+        ["bb", 6],
+        ["a:", 7]
+      ] as const) {
+        yield* transport.publish(name, payload)
+      }
+      const whole = yield* early.received.until((text) => text.endsWith("data: 7\n\n"))
+      expect(messages(Buffer.from(parse(whole).body))).toEqual([
+        { event: "b", data: "1" },
+        { event: "a:one", data: "2" },
+        { event: "a:two", data: "4" },
+        { event: "b", data: "5" },
+        { event: "a:", data: "7" }
+      ])
+      const late = yield* transport.openEvents
+      expect(parse(late.received.text()).body).toBe(
+        "retry: 2000\n\nevent: a:one\ndata: 2\n\nevent: b\ndata: 5\n\n"
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ events: ["a:*", "b"], replayEvents: ["b", "c", "a:one"] }))
+    )
+  )
+
+  it.effect("let every event through with *, but for names that would break a frame", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { received } = yield* transport.openEvents
+      for (const name of ["x", "bad\nname", "bad\rname", "bad\0name", "bad\nname", "größe"]) {
+        yield* transport.publish(name, null)
+      }
+      const whole = yield* received.until((text) => text.includes("größe"))
+      expect(parse(whole).body).toBe("retry: 2000\n\nevent: x\ndata: null\n\nevent: größe\ndata: null\n\n")
+      expect(lines.filter((line) => line.startsWith("WARN"))).toHaveLength(3)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer({ events: ["*"] })), withLog(lines))
+  })
+
+  it.live("let pings be as far apart as timers can be", () =>
+    Effect.gen(function* () {
+      const { received } = yield* transport.openEvents
+      yield* transport.publish("content:over", null)
+      const whole = yield* received.until((text) => text.includes("over"))
+      expect(parse(whole).body).toBe("retry: 2000\n\nevent: content:over\ndata: null\n\n")
+    }).pipe(Effect.scoped, Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
+  )
+})
+
+describe("clients that connect", () => {
+  it.effect("while events are emitted miss none after the replayed one, and get none twice", () =>
+    Effect.gen(function* () {
+      let emitted = 0
+      const emitting = yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.suspend(() => transport.publish("content:version:promoted", emitted++)).pipe(
+            Effect.zipRight(eventLoopTurn)
+          )
+        )
+      )
+      const clients = yield* Effect.replicateEffect(transport.openEvents, 20)
+      yield* Fiber.interrupt(emitting)
+      yield* transport.publish("content:over", null)
+      for (const { received } of clients) {
+        const whole = yield* received.until((text) => text.includes("content:over"))
+        const numbers = messages(Buffer.from(parse(whole).body))
+          .slice(0, -1)
+          .map(({ data }) => Number(data))
+        const [first = emitted] = numbers
+        expect(numbers).toEqual(Array.from({ length: emitted - first }, (_, index) => first + index))
+      }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.scoped("before plugins are made ready get live what these announce then; later ones by replay", () =>
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const early = yield* Deferred.make<readonly [Connection, number], Error>()
+      const subscribe = Effect.all([Scope.extend(transport.openEvents, scope), transport.port])
+      const subscribedTransport = Layer.tap(HttpTransportLayer.layer({ port: 0 }), (context) =>
+        Deferred.complete(early, Effect.provide(subscribe, context))
+      ).pipe(Layer.provide(ReplayBacklogMemory.layer))
+      const announcing: Plugin.Plugin = {
+        name: "content",
+        issues: [],
+        setup: () => Effect.map(EventBus, (bus) => bus.publish("content:version:promoted", 1))
+      }
+      yield* Effect.forkScoped(
+        runPersistent({ cwd: "/", plugins: [Plugin.fromLayer("transport", subscribedTransport), announcing] })
+      )
+      const announcement = "retry: 2000\n\nevent: content:version:promoted\ndata: 1\n\n"
+      const [{ received }, port] = yield* Deferred.await(early)
+      const live = yield* received.until((text) => text.endsWith("data: 1\n\n"))
+      expect(parse(live).body).toBe(announcement)
+      const late = yield* connect(port)
+      late.send(format({ target: "/events" }))
+      const replayed = yield* late.received.until((text) => text.endsWith("data: 1\n\n"))
+      expect(parse(replayed).body).toBe(announcement)
+    }).pipe(Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer)))
   )
 })
 

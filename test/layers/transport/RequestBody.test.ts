@@ -62,7 +62,9 @@ describe("the body of a request", () => {
     it.effect(`is accepted up to the limit, and answered with 413 beyond it, ${how}`, () =>
       Effect.gen(function* () {
         yield* transport.register("work", Effect.succeed("done"))
-        expect(parse(yield* transport.exchange(send(command(maxBytes)))).body).toBe('{"result":"done"}')
+        for (const bytes of [maxBytes - 1, maxBytes]) {
+          expect(parse(yield* transport.exchange(send(command(bytes)))).body).toBe('{"result":"done"}')
+        }
         expectTooLarge(yield* transport.exchange(send(command(maxBytes + 1))))
         expectTooLarge(yield* transport.exchange(send(command(maxBytes * 100))))
       }).pipe(Effect.scoped, Effect.provide(layer))
@@ -71,11 +73,10 @@ describe("the body of a request", () => {
 
   it.effect("is refused before it comes where its length says enough", () =>
     Effect.gen(function* () {
-      expectTooLarge(
-        yield* transport.exchange(
-          "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 65537\r\n\r\n"
-        )
-      )
+      const head = "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 65537\r\n"
+      expectTooLarge(yield* transport.exchange(`${head}\r\n`))
+      const expected = yield* transport.exchange(`${head}Expect: 100-continue\r\n\r\n`)
+      expectTooLarge(expected.replace("HTTP/1.1 100 Continue\r\n\r\n", ""))
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
@@ -106,6 +107,18 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("may come from an HTTP/1.0 client, with a length", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const body = '{"type":"work"}'
+      const answer = yield* transport.exchange(
+        `POST /command HTTP/1.0\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      )
+      expect(parse(answer)).toMatchObject({ status: 200, body: '{"result":"done"}' })
+      expect(parse(yield* transport.exchange("POST /command HTTP/1.0\r\n\r\n")).status).toBe(400)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("is not carried out where it breaks off", () =>
     Effect.gen(function* () {
       let runs = 0
@@ -114,14 +127,18 @@ describe("the body of a request", () => {
         "work",
         Effect.sync(() => ++runs).pipe(Effect.zipLeft(Deferred.succeed(ran, undefined)))
       )
-      const cut = withLength('{"type":"work"}').subarray(0, -1)
-      const finishing = yield* transport.connect
-      finishing.send(cut)
-      finishing.finish()
-      expect(parse(yield* finishing.received.whole)).toMatchObject({
-        status: 400,
-        headers: { "access-control-allow-origin": "*" }
-      })
+      const body = '{"type":"work"}'
+      const cut = withLength(body).subarray(0, -1)
+      const endless = `POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(body)}`
+      for (const data of [cut, endless]) {
+        const finishing = yield* transport.connect
+        finishing.send(data)
+        finishing.finish()
+        expect(parse(yield* finishing.received.whole)).toMatchObject({
+          status: 400,
+          headers: { "access-control-allow-origin": "*" }
+        })
+      }
       const resetting = yield* transport.connect
       resetting.send(cut)
       resetting.reset()

@@ -4,6 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { inTurn, maxWaiting } from "../../../src/layers/transport/inTurn.ts"
+import * as lifetime from "../../support/lifetime.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 
@@ -64,6 +65,35 @@ describe("pipelined requests", () => {
       yield* received.until((text) => text.includes("content:over"))
       send(get("/status"))
       expect(yield* received.whole).toMatch(/retry: 2000\n\nevent: content:over\ndata: null\n\n$/)
+      yield* transport.clientsBecome(0)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  // While a body waits that is too large to be kept, the server reads nothing, nor learns that the client has gone.
+  it.live.fails("keep nothing from ending with its client, however large their bodies are", () =>
+    Effect.gen(function* () {
+      const body = "x".repeat(200_000)
+      const large = format({ method: "POST", target: "/command", headers, body })
+      const before = yield* lifetime.whatIsThere
+      const started = yield* Deferred.make<void>()
+      yield* transport.register(
+        "content.ack",
+        Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
+      )
+      const connections = yield* Effect.forEach(
+        [
+          format({ target: "/events", headers, body }),
+          Buffer.concat([get("/events"), large]),
+          Buffer.concat([command, large])
+        ],
+        (data) => Effect.tap(transport.connect, ({ send }) => Effect.sync(() => send(data)))
+      )
+      yield* transport.clientsBecome(2)
+      yield* Deferred.await(started)
+      for (const { reset } of connections) {
+        reset()
+      }
+      yield* Effect.timeout(before.isAllAgain(), "2 seconds")
       yield* transport.clientsBecome(0)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )

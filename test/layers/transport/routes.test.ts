@@ -3,9 +3,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
+import type { HttpTransportConfig } from "../../../src/layers/transport/HttpTransportOptions.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
-import { format, type Request } from "../../support/rawHttp.ts"
+import { format, parse, type Request } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 
 const json = (body: string): unknown => JSON.parse(body)
@@ -75,6 +76,10 @@ describe("POST /command", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  const shared = { a: 1 }
+  const cyclic: { self?: unknown } = {}
+  cyclic.self = cyclic
+
   it.effect.each<readonly [string, unknown, string]>([
     ["null", null, "null"],
     ["undefined", undefined, "null"],
@@ -88,13 +93,33 @@ describe("POST /command", () => {
     ["a bigint", 7n, '"[BigInt 7]"'],
     ["a Map", new Map([[1, 2]]), "{}"],
     ["not a number", Number.NaN, "null"],
-    ["a list with holes", [undefined, 1], "[null,1]"]
+    ["a list with holes", [undefined, 1], "[null,1]"],
+    ["an object that stands there twice", [shared, shared], '[{"a":1},{"a":1}]'],
+    ["a cycle", cyclic, '{"self":"[Circular]"}'],
+    [
+      "an error",
+      new Error("no", { cause: new TypeError("why") }),
+      '{"name":"Error","message":"no","cause":{"name":"TypeError","message":"why"}}'
+    ]
   ])("always has a result, for %s too", ([, result, text]) =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed(result))
       const answer = yield* transport.postCommand('{"type":"work"}')
       expect(answer.status).toBe(200)
       expect(answer.body).toBe(`{"result":${text}}`)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect.each<readonly [string, string]>([
+    ["a double key, of which the last counts", '{"type":"other","type":"work"}'],
+    ["keys that objects inherit", '{"type":"work","__proto__":{"type":1},"constructor":1}'],
+    ["white space around it", ' \t\r\n{"type":"work"}\n '],
+    ["escapes", '{"\\u0074ype":"wor\\u006b","more":"\\ud800"}'],
+    ["any depth", `{"type":"work","more":${"[".repeat(32_000)}${"]".repeat(32_000)}}`]
+  ])("takes a body with %s", ([, body]) =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed(1))
+      expect(yield* transport.postCommand(body)).toMatchObject({ status: 200, body: '{"result":1}' })
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
@@ -115,6 +140,8 @@ describe("POST /command", () => {
 
   const secondary = new TypeError("the disk is full")
   const primary = new Error("the version could not be read", { cause: secondary })
+  const looping = new Error("again")
+  looping.cause = looping
   const described = {
     name: "Error",
     message: "the version could not be read",
@@ -124,6 +151,7 @@ describe("POST /command", () => {
   it.effect.each<readonly [string, Effect.Effect<unknown, unknown>, unknown]>([
     ["fails", Effect.fail(primary), described],
     ["dies", Effect.die(primary), described],
+    ["fails with causes that loop", Effect.fail(looping), expect.objectContaining({ message: "again" })],
     ["fails with a text", Effect.fail("no"), { name: "Error", message: "no" }],
     ["fails with nothing", Effect.fail(undefined), { name: "Error", message: "undefined" }],
     ["is interrupted", Effect.interrupt, { name: expect.any(String), message: expect.any(String) }]
@@ -181,6 +209,26 @@ describe("POST /command", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect.each<HttpTransportConfig>([{}, { allowedCommands: [] }])(
+    "is 403 for what is not allowed by %j, whatever the client says",
+    (options) =>
+      Effect.gen(function* () {
+        let runs = 0
+        for (const type of ["content.fetch", "content.ack", "content.manifest.read"]) {
+          yield* transport.register(
+            type,
+            Effect.sync(() => ++runs)
+          )
+          const answer = yield* transport.postCommand(
+            JSON.stringify({ type, allowedCommands: [type], options: { allowedCommands: ["*"] } })
+          )
+          const isAllowed = options.allowedCommands === undefined && type !== "content.fetch"
+          expect(answer.status).toBe(isAllowed ? 200 : 403)
+        }
+        expect(runs).toBe(options.allowedCommands === undefined ? 2 : 0)
+      }).pipe(Effect.scoped, Effect.provide(transport.layer(options)))
+  )
+
   it.effect.each<readonly [string, string | Uint8Array]>([
     ["empty", ""],
     ["no JSON", "{type:'work'}"],
@@ -195,6 +243,10 @@ describe("POST /command", () => {
     ["with a type that is a number", '{"type":7}'],
     ["with a type that is null", '{"type":null}'],
     ["with a type that is a list", '{"type":["work"]}'],
+    ["with a type that is doubled and no text at last", '{"type":"work","type":7}'],
+    ["with a type that is inherited", '{"__proto__":{"type":"work"}}'],
+    ["nested beyond measure and cut off", "[".repeat(60_000)],
+    ["nothing but a byte order mark", "\ufeff"],
     ["with a byte order mark", '\ufeff{"type":"work"}'],
     ["not UTF-8", Buffer.from('{"type":"work","x":"\xe9"}', "latin1")],
     ["UTF-16", Buffer.from('{"type":"work"}', "utf16le")]
@@ -341,5 +393,44 @@ describe("the request target", () => {
       expect(json(answer.body)).toEqual({ error: { message: expect.any(String) } })
       expect((yield* transport.request({ target: "/status" })).status).toBe(200)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+})
+
+describe("every answer", () => {
+  const post = (body: string): Request => ({ method: "POST", target: "/command", body })
+
+  it.effect.each<readonly [number, string, Request]>([
+    [200, "the status", { target: "/status" }],
+    [200, "the state", { target: "/state" }],
+    [200, "a command", post('{"type":"work"}')],
+    [204, "a preflight", { method: "OPTIONS", target: "*" }],
+    [400, "no body", post("")],
+    [400, "a target that is none", { target: "*" }],
+    [403, "a command that is not allowed", post('{"type":"stop"}')],
+    [404, "an unknown path", { target: "/nothing" }],
+    [413, "too large a body", post("x".repeat(65_537))],
+    [500, "a command that fails", post('{"type":"fail"}')],
+    [503, "a stream too many", { target: "/events" }]
+  ])("is open to all origins, says so once, and is as long as it says: %i for %s", ([status, , request]) =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("größe"))
+      yield* transport.register("fail", Effect.fail("größe"))
+      yield* transport.openEvents
+      const text = yield* transport.exchange(format(request))
+      const { body, headers, status: answered } = parse(text)
+      expect(answered).toBe(status)
+      expect(text.match(/^access-control-allow-origin: .*$/gim)).toEqual(["access-control-allow-origin: *"])
+      if (status === 204) {
+        expect(body).toBe("")
+      } else {
+        expect(headers).toMatchObject({
+          "content-type": "application/json",
+          "content-length": String(Buffer.byteLength(body))
+        })
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ allowedCommands: ["work", "fail"], exposeState: true, maxClients: 1 }))
+    )
   )
 })
