@@ -28,40 +28,43 @@ export const make = Effect.sync(() => {
     handler: CommandHandler<Fields, Encoded, R>
   ) {
     const context = yield* Effect.context<R>()
+    const run = runner(handler)
     yield* Effect.acquireRelease(
       Effect.suspend(() => {
         if (commands.has(handler.type)) {
           return new CommandAlreadyRegistered({ type: handler.type })
         }
-        commands.set(handler.type, (command) => Effect.provide(run(handler, command), context))
+        commands.set(handler.type, (command) => Effect.provide(run(command), context))
         return Effect.void
       }),
       () => Effect.sync(() => commands.delete(handler.type))
     )
   })
 
-  const dispatch = Effect.fn("CommandBus.dispatch")(function* (command: Command) {
-    const run = commands.get(command.type)
-    if (run === undefined) {
-      return yield* new UnknownCommand({ type: command.type, known: yield* types })
-    }
-    return yield* run(command)
-  })
+  const dispatch = (command: Command): Effect.Effect<unknown, DispatchError> =>
+    Effect.suspend(() => {
+      const run = commands.get(command.type)
+      return run === undefined
+        ? Effect.flatMap(types, (known) => new UnknownCommand({ type: command.type, known }))
+        : run(command)
+    }).pipe(
+      Effect.withSpan("CommandBus.dispatch", { attributes: { type: command.type }, captureStackTrace: false })
+    )
 
   return CommandBus.of({ register, dispatch, types })
 })
 
 export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
 
-const run = <Fields, Encoded, R>(
-  { fields, run, type }: CommandHandler<Fields, Encoded, R>,
-  command: Command
-): Effect.Effect<unknown, DispatchError, R> =>
-  Schema.decodeUnknown(fields, { errors: "all" })(command).pipe(
-    Effect.mapError((error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })),
-    Effect.flatMap((decoded) =>
-      Effect.suspend(() => run(decoded)).pipe(
-        Effect.catchAllCause((cause) => new CommandFailed({ type, cause: Cause.squash(cause) }))
+const runner = <Fields, Encoded, R>({ fields, run, type }: CommandHandler<Fields, Encoded, R>) => {
+  const decode = Schema.decodeUnknown(fields, { errors: "all" })
+  return (command: Command): Effect.Effect<unknown, DispatchError, R> =>
+    decode(command).pipe(
+      Effect.mapError((error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })),
+      Effect.flatMap((decoded) =>
+        Effect.suspend(() => run(decoded)).pipe(
+          Effect.catchAllCause((cause) => new CommandFailed({ type, cause: Cause.squash(cause) }))
+        )
       )
     )
-  )
+}

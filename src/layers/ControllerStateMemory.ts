@@ -38,11 +38,12 @@ export const make = (mode: Mode) =>
           Effect.sync(() => sources.add(source)),
           () => Effect.sync(() => sources.delete(source))
         ),
-      status: Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
+      status: Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const inOrder = [...sources].sort((a, b) => (a.order ?? defaultOrder) - (b.order ?? defaultOrder))
-        const sections = yield* Effect.forEach(inOrder, build)
-        return { header: { startTime, uptimeMs: now - startedAt, mode }, sections: sections.flat() }
+        return Effect.map(Effect.forEach(inOrder, build), (sections) => ({
+          header: { startTime, uptimeMs: now - startedAt, mode },
+          sections: sections.flat()
+        }))
       })
     })
   })

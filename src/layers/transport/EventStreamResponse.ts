@@ -1,11 +1,14 @@
 /**
- * An HTTP response as the sink of an event stream: the bounded end of a client (decisions, part B).
+ * An event stream as the response to a request, and its connection as the sink of a client: the bounded end of
+ * a client (decisions, part B).
  *
- * It writes to Node's response itself. One fiber and one stream for each client was measured to collapse at a
- * thousand clients.
+ * The body has no length and is not chunked: it is what follows on the connection until its end. So frames are
+ * written to the socket itself, one write for each, and all clients share their bytes.
  */
 import type { ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
+import type { Hub, TooManyClients } from "./Hub.ts"
 import type { FrameSink } from "./Outbox.ts"
 
 /**
@@ -16,23 +19,46 @@ import type { FrameSink } from "./Outbox.ts"
  */
 export const maxQueuedBytes = 1024 * 1024
 
-export const makeSink = (response: ServerResponse): FrameSink => {
+/**
+ * Answers with the hub's event stream, for as long as the client stays.
+ *
+ * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
+ */
+export const open = (response: ServerResponse, hub: Hub): Effect.Effect<void, TooManyClients> =>
+  Effect.suspend(() => {
+    const { socket } = response
+    if (socket === null) {
+      return Effect.void
+    }
+    const sink = makeSink(socket, response)
+    return Effect.map(hub.join(sink), () => {
+      handOver(response)
+      if (socket.destroyed) {
+        hub.leave(sink)
+      } else {
+        response.once("close", () => hub.leave(sink))
+      }
+    })
+  })
+
+const makeSink = (socket: Socket, response: ServerResponse): FrameSink => {
   let limit = maxQueuedBytes
   return {
+    begin: (frames) => {
+      writeHead(response)
+      response.write(frames)
+    },
     send: (frames) => {
-      if (!response.headersSent) {
-        writeHead(response)
-      }
-      const queued = response.writableLength
+      const queued = socket.writableLength
       if (queued === 0) {
         // All clients share a frame that is larger than the limit: it takes its memory once, and does not count.
         limit = maxQueuedBytes + (frames.length > maxQueuedBytes ? frames.length : 0)
       }
       if (queued + frames.length > limit) {
-        response.destroy()
+        socket.destroy()
         return false
       }
-      response.write(frames)
+      socket.write(frames)
       return true
     },
     end: () => {
@@ -41,17 +67,10 @@ export const makeSink = (response: ServerResponse): FrameSink => {
   }
 }
 
-/** Waits until the response has ended or its client is gone. */
-export const closed = (response: ServerResponse): Effect.Effect<void> =>
-  Effect.async((resume) => {
-    if (response.closed) {
-      resume(Effect.void)
-    } else {
-      response.once("close", () => resume(Effect.void))
-    }
-  })
+/** To the HTTP application the response is over: it leaves it alone. */
+const handOver = (response: ServerResponse) =>
+  Object.defineProperty(response, "writableEnded", { value: true })
 
-/** Without `Transfer-Encoding` the body ends with the connection: one write for a frame instead of three. */
 const writeHead = (response: ServerResponse) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {

@@ -23,7 +23,8 @@ import { decode, type HttpTransportConfig, type HttpTransportOptions } from "./H
 import * as Hub from "./Hub.ts"
 import { inTurn } from "./inTurn.ts"
 import * as routes from "./routes.ts"
-import { nothingDone, statusRows } from "./transportStatus.ts"
+import { nothingDone } from "./statistics.ts"
+import { statusRows } from "./transportStatus.ts"
 
 export { HttpTransport }
 

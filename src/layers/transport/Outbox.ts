@@ -5,8 +5,10 @@
  * writes and sockets can drain. What the frames say, and who may be a client, belongs to the hub.
  */
 
-/** Where the frames of one client go. Neither method waits or throws. */
+/** Where the frames of one client go. No method waits or throws. */
 export interface FrameSink {
+  /** Takes what the stream begins with, once, before anything else. */
+  readonly begin: (frames: string) => void
   /** Takes frames; `false` where it gives the client up instead, which has fallen too far behind. */
   readonly send: (frames: Uint8Array) => boolean
   /** Ends the stream. */
@@ -20,17 +22,14 @@ export interface Outbox {
   readonly leave: (sink: FrameSink) => void
   /** Hands out a piece now, or what is left of the last hand-out first, and the rest in turns of its own. */
   readonly handOut: () => void
-  /** Forgets all frames and sinks. */
-  readonly clear: () => void
-  readonly losses: () => Losses
 }
 
-/** What did not get through since the outbox was made. */
+/** Who is told of what did not get through. */
 export interface Losses {
-  /** Sinks that gave their client up. */
-  readonly clientsDropped: number
-  /** Frames that were not sent to a sink, one for each sink. */
-  readonly framesMissed: number
+  /** A sink has given its client up. */
+  readonly dropped: () => void
+  /** So many frames were not sent to a sink. */
+  readonly missed: (frames: number) => void
 }
 
 /** The size of a piece, about, in characters. */
@@ -39,14 +38,12 @@ const pieceLength = 64 * 1024
 /** How many frames may wait. Of more, everybody misses the oldest. */
 export const maxWaiting = 4096
 
-export const makeOutbox = (): Outbox => {
+export const makeOutbox = (losses: Losses): Outbox => {
   /** A sink among the frames has joined there: it is given what comes behind. */
   let waiting: Array<string | FrameSink> = []
   /** The index of the first that waits. */
   let first = 0
   let scheduled = false
-  let clientsDropped = 0
-  let framesMissed = 0
   const sinks = new Set<FrameSink>()
 
   const send = (text: string, frames: number) => {
@@ -55,8 +52,8 @@ export const makeOutbox = (): Outbox => {
       for (const sink of sinks) {
         if (!sink.send(bytes)) {
           sinks.delete(sink)
-          clientsDropped += 1
-          framesMissed += frames
+          losses.dropped()
+          losses.missed(frames)
         }
       }
     }
@@ -86,7 +83,7 @@ export const makeOutbox = (): Outbox => {
       if (typeof entry === "object") {
         sinks.add(entry)
       } else {
-        framesMissed += sinks.size
+        losses.missed(sinks.size)
       }
     }
   }
@@ -133,12 +130,6 @@ export const makeOutbox = (): Outbox => {
         waiting[place] = ""
       }
     },
-    handOut,
-    clear: () => {
-      waiting = []
-      first = 0
-      sinks.clear()
-    },
-    losses: () => ({ clientsDropped, framesMissed })
+    handOut
   }
 }

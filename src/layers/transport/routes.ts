@@ -26,23 +26,25 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
   const commands = yield* CommandBus
   const { state, status } = yield* ControllerState
 
-  const events = Effect.gen(function* () {
-    const response = NodeHttpServerRequest.toServerResponse(yield* HttpServerRequest.HttpServerRequest)
-    const sink = EventStreamResponse.makeSink(response)
-    yield* hub.join(sink)
-    yield* EventStreamResponse.closed(response)
-    sink.end()
-    return HttpServerResponse.empty()
-  }).pipe(Effect.catchAll((error) => Effect.succeed(answers.error(error))))
+  const events = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    EventStreamResponse.open(NodeHttpServerRequest.toServerResponse(request), hub)
+  ).pipe(
+    Effect.as(HttpServerResponse.empty()),
+    Effect.catchAll((error) => Effect.succeed(answers.error(error)))
+  )
 
-  const command = Effect.gen(function* () {
-    const request = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest.HttpServerRequest)
-    const command = yield* parseCommand(yield* RequestBody.read(request))
-    if (!options.allowedCommands.includes(command.type)) {
-      return yield* new answers.CommandNotAllowed({ type: command.type })
-    }
-    return answers.result(yield* commands.dispatch(command))
-  }).pipe(Effect.catchAll((error) => Effect.succeed(answers.error(error))))
+  const command = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    RequestBody.read(NodeHttpServerRequest.toIncomingMessage(request))
+  ).pipe(
+    Effect.flatMap(parseCommand),
+    Effect.filterOrFail(
+      ({ type }) => options.allowedCommands.includes(type),
+      ({ type }) => new answers.CommandNotAllowed({ type })
+    ),
+    Effect.flatMap(commands.dispatch),
+    Effect.map(answers.result),
+    Effect.catchAll((error) => Effect.succeed(answers.error(error)))
+  )
 
   const router = yield* HttpRouter.toHttpEffect(
     HttpRouter.addAll([
@@ -86,11 +88,12 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
     if (request.method === "HEAD") {
       return notFound
     }
-    return router.pipe(
-      Effect.provideService(
-        HttpServerRequest.HttpServerRequest,
-        request.modify({ url: RequestTarget.literal(path.value) })
-      ),
+    const url = RequestTarget.literal(path.value)
+    const routed =
+      url === request.url
+        ? router
+        : Effect.provideService(router, HttpServerRequest.HttpServerRequest, request.modify({ url }))
+    return routed.pipe(
       Effect.catchTag("RouteNotFound", () => notFound),
       Effect.catchAllCause(unexpected)
     )

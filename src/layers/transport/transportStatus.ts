@@ -5,16 +5,6 @@ import * as Option from "effect/Option"
 import type { Row } from "../../services/ControllerState.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 
-/** The statistics of a transport that serves nobody. */
-export const nothingDone: TransportStatistics = {
-  clients: 0,
-  mostClients: 0,
-  eventsForwarded: 0,
-  framesMissed: 0,
-  clientsDropped: 0,
-  lastEvent: Option.none()
-}
-
 export const statusRows = (
   url: string,
   maxClients: number,

@@ -4,7 +4,6 @@ import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as EventBusMemory from "../../../src/layers/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../../../src/layers/ReplayBacklogMemory.ts"
@@ -44,6 +43,7 @@ const makeClient = () => {
   const received = Received.make()
   const sends: Array<number> = []
   const sink: FrameSink = {
+    begin: (frames) => received.append(Buffer.from(frames)),
     send: (frames) => {
       sends.push(frames.length)
       received.append(frames)
@@ -54,7 +54,7 @@ const makeClient = () => {
   return { received, sends, sink }
 }
 
-/** A client that has joined until the scope ends. */
+/** A client that has joined. */
 const join = (hub: Hub.Hub) =>
   Effect.suspend(() => {
     const client = makeClient()
@@ -280,16 +280,18 @@ describe("Hub", () => {
   it.scoped("refuses one client too many, until one has gone", () =>
     Effect.gen(function* () {
       const hub = yield* Hub.make({ ...options, maxClients: 2 })
-      const scope = yield* Scope.make()
-      yield* Scope.extend(join(hub), scope)
+      const first = yield* join(hub)
       yield* join(hub)
       const { received, sink } = makeClient()
-      const error = yield* Effect.flip(Effect.scoped(hub.join(sink)))
+      const error = yield* Effect.flip(hub.join(sink))
       expect(error).toMatchObject({ _tag: "TooManyClients", maxClients: 2 })
       expect(error.message).toContain("2 event streams")
       expect(received.text()).toBe("")
       expect((yield* hub.statistics).clients).toBe(2)
-      yield* Scope.close(scope, Exit.void)
+      hub.leave(sink)
+      expect((yield* hub.statistics).clients).toBe(2)
+      hub.leave(first.sink)
+      hub.leave(first.sink)
       expect((yield* hub.statistics).clients).toBe(1)
       yield* hub.join(sink)
       expect((yield* hub.statistics).clients).toBe(2)

@@ -1,0 +1,95 @@
+/**
+ * What a transport does, counted in one place: for its status, and as metrics for whoever collects those.
+ *
+ * The metrics count all transports of the process together.
+ */
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import type { TransportStatistics } from "../../services/HttpTransport.ts"
+
+export interface Recorder {
+  readonly joined: () => void
+  readonly left: () => void
+  readonly dropped: () => void
+  readonly forwarded: (event: string, timestampMs: number) => void
+  readonly missed: (frames: number) => void
+  readonly statistics: () => TransportStatistics
+}
+
+/** The statistics of a transport that serves nobody. */
+export const nothingDone: TransportStatistics = {
+  clients: 0,
+  mostClients: 0,
+  eventsForwarded: 0,
+  framesMissed: 0,
+  clientsDropped: 0,
+  lastEvent: Option.none()
+}
+
+export const metrics = {
+  clients: Metric.gauge("vitrine_http_transport_clients", { description: "Event streams open now" }),
+  mostClients: Metric.gauge("vitrine_http_transport_clients_max", {
+    description: "The most event streams that were open at once"
+  }),
+  clientsDropped: Metric.counter("vitrine_http_transport_clients_dropped_total", {
+    description: "Clients that were disconnected because they had fallen too far behind",
+    incremental: true
+  }),
+  eventsForwarded: Metric.counter("vitrine_http_transport_events_forwarded_total", {
+    description: "Events that passed the filter, each counted once however many clients there were",
+    incremental: true
+  }),
+  framesMissed: Metric.counter("vitrine_http_transport_frames_missed_total", {
+    description: "Frames that were not given to a client because it, or everything, had fallen behind",
+    incremental: true
+  }),
+  lastEvent: Metric.gauge("vitrine_http_transport_last_event_timestamp_seconds", {
+    description: "When the last event was forwarded, as Unix time"
+  })
+}
+
+const untagged: ReadonlyArray<never> = []
+
+export const makeRecorder = (): Recorder => {
+  let { clients, clientsDropped, eventsForwarded, framesMissed, mostClients } = nothingDone
+  let lastEvent: { readonly name: string; readonly timestampMs: number } | undefined
+  return {
+    joined: () => {
+      clients += 1
+      metrics.clients.unsafeModify(1, untagged)
+      if (clients > mostClients) {
+        mostClients = clients
+        metrics.mostClients.unsafeUpdate(mostClients, untagged)
+      }
+    },
+    left: () => {
+      clients -= 1
+      metrics.clients.unsafeModify(-1, untagged)
+    },
+    dropped: () => {
+      clientsDropped += 1
+      metrics.clientsDropped.unsafeUpdate(1, untagged)
+    },
+    forwarded: (name, timestampMs) => {
+      eventsForwarded += 1
+      lastEvent = { name, timestampMs }
+      metrics.eventsForwarded.unsafeUpdate(1, untagged)
+      metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
+    },
+    missed: (frames) => {
+      framesMissed += frames
+      metrics.framesMissed.unsafeUpdate(frames, untagged)
+    },
+    statistics: () => ({
+      clients,
+      mostClients,
+      eventsForwarded,
+      framesMissed,
+      clientsDropped,
+      lastEvent: Option.map(Option.fromNullable(lastEvent), ({ name, timestampMs }) => ({
+        name,
+        at: new Date(timestampMs)
+      }))
+    })
+  }
+}
