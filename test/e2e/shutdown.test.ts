@@ -110,7 +110,10 @@ describe.concurrent("vitrine start", () => {
       const { controller } = yield* slowProject
       const stream = yield* openEvents(controller)
       yield* controller.signal("SIGTERM")
-      expect(yield* endedInTime(controller)).toMatchObject({ status: 0 })
+      expect(yield* endedInTime(controller)).toMatchObject({
+        status: 0,
+        stderr: expect.not.stringContaining("warn:")
+      })
       yield* stream.received.whole
     })
   )
@@ -128,7 +131,10 @@ describe.concurrent("vitrine start", () => {
       yield* Deferred.await(asked)
       yield* openEvents(controller)
       yield* controller.signal("SIGTERM")
-      expect(yield* endedInTime(controller)).toMatchObject({ status: 0 })
+      expect(yield* endedInTime(controller)).toMatchObject({
+        status: 0,
+        stderr: expect.not.stringContaining("warn:")
+      })
       expect(yield* Effect.flip(read("downloads/manifest.json"))).toMatchObject({ reason: "NotFound" })
     })
   )
