@@ -30,7 +30,11 @@ const count = Effect.sync(() => ({
   fibers: Fiber.unsafeRoots().length
 }))
 
-/** Gives an Effect that waits until no more of them are there than now; so many sockets may be. */
+/**
+ * Gives an Effect that waits until no more of them are there than now; so many sockets may be.
+ *
+ * It never ends in a race or under a timeout: the fibers of these are there, too.
+ */
 export const whatIsThere = Effect.map(count, (before) => ({
   isAllAgain: (extraSockets = 0) =>
     eventually(
