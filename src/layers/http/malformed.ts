@@ -1,7 +1,7 @@
 /**
  * Requests that are not HTTP, or none that a server has an answer to, answered as far as they can be.
  */
-import { type Server, STATUS_CODES } from "node:http"
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 
 export interface Refusal {
@@ -18,12 +18,10 @@ export interface Answer {
 
 /** Makes a server answer, in its own form, what Node could not parse, and `CONNECT`, whose target is no path. */
 export const answerMalformed = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
-  const unfinished = new WeakMap<Duplex, number>()
-  const count = (socket: Duplex, change: number) =>
-    unfinished.set(socket, (unfinished.get(socket) ?? 0) + change)
+  const unfinished = new WeakMap<Duplex, Set<ServerResponse>>()
 
-  const refuse = (socket: Connection, refusal: Refusal) => {
-    const isAnswering = socket.bytesWritten !== 0 && (unfinished.get(socket) ?? 0) > 0
+  const refuse = (socket: Duplex, refusal: Refusal) => {
+    const isAnswering = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent)
     if (isAnswering || !socket.writable) {
       // What follows an answer that has begun, an open event stream for example, must not be written into it.
       socket.destroy()
@@ -34,8 +32,9 @@ export const answerMalformed = (server: Server, answer: (refusal: Refusal) => An
 
   return server
     .on("request", ({ socket }, response) => {
-      count(socket, 1)
-      response.once("close", () => count(socket, -1))
+      const responses = unfinished.get(socket) ?? new Set()
+      unfinished.set(socket, responses.add(response))
+      response.once("close", () => responses.delete(response))
     })
     .on("clientError", (error: NodeJS.ErrnoException, socket) => {
       if (error.code === "ECONNRESET") {
@@ -48,8 +47,6 @@ export const answerMalformed = (server: Server, answer: (refusal: Refusal) => An
       refuse(socket, { status: 400, message: "The request target cannot be read." })
     )
 }
-
-type Connection = Duplex & { readonly bytesWritten?: number }
 
 const formatAnswer = (status: number, answer: Answer): string => {
   const body = JSON.stringify(answer.body)

@@ -30,6 +30,8 @@ export const open = (response: ServerResponse, hub: Hub): Effect.Effect<void, To
     if (socket === null) {
       return Effect.void
     }
+    // A body that nobody reads would keep the server from learning that the client has gone.
+    response.req.resume()
     const sink = makeSink(socket, response)
     return Effect.map(hub.join(sink), () => {
       handOver(response)

@@ -4,13 +4,18 @@
  * Node hands out a request before those in front of it on its connection are answered. Its response has no
  * socket until then and never learns that the client has gone: what was begun for it would never end.
  */
-import type { RequestListener } from "node:http"
+import type { IncomingMessage, RequestListener } from "node:http"
 import type { Socket } from "node:net"
 
-/** How many requests may wait on a connection. Whoever sends more, behind an event stream for example, is cut off. */
+/** How many requests may wait on a connection. */
 export const maxWaiting = 100
 
-/** Handles each request when it is its turn to be answered. */
+/**
+ * Handles each request when it is its turn to be answered.
+ *
+ * A client is cut off that lets too many wait, behind an event stream for example, or one with a large body: of
+ * that the server would keep a part and then read nothing more, nor learn that the client has gone.
+ */
 export const inTurn = (handler: RequestListener): RequestListener => {
   const waiting = new WeakMap<Socket, number>()
   const count = (socket: Socket, change: number) => {
@@ -21,7 +26,7 @@ export const inTurn = (handler: RequestListener): RequestListener => {
   return (request, response) => {
     if (response.socket !== null) {
       handler(request, response)
-    } else if (count(request.socket, 1) > maxWaiting) {
+    } else if (count(request.socket, 1) > maxWaiting || !canBeKept(request)) {
       request.socket.destroy()
     } else {
       response.once("socket", (socket: Socket) => {
@@ -33,3 +38,6 @@ export const inTurn = (handler: RequestListener): RequestListener => {
     }
   }
 }
+
+const canBeKept = ({ headers, readableHighWaterMark }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) < readableHighWaterMark

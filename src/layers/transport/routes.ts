@@ -72,8 +72,10 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
     if (request.method === "OPTIONS") {
       return Effect.succeed(answers.preflight)
     }
-    if (lacksHost(NodeHttpServerRequest.toIncomingMessage(request))) {
-      return Effect.succeed(answers.error(new answers.BadRequest({ detail: "The Host header is missing." })))
+    if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+      return Effect.succeed(
+        answers.error(new answers.BadRequest({ detail: "A request must have one Host header." }))
+      )
     }
     const path = RequestTarget.path(request.url)
     if (Option.isNone(path)) {
@@ -100,9 +102,11 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
   })
 })
 
-/** HTTP/1.1 demands the header. */
-const lacksHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
-  httpVersion === "1.1" && headers.host === undefined
+/** HTTP/1.1 demands the header, and forbids a second one. */
+const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host")
+  return hosts.length === 1 || (hosts.length === 0 && httpVersion !== "1.1")
+}
 
 /** Paths match exactly (decisions, part B). */
 const exactMatching = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
