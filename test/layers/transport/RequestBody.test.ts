@@ -107,6 +107,16 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("may be as large where requests are pipelined", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const body = command(maxBytes)
+      const kept = withLength(body, { Connection: "keep-alive" })
+      const answers = yield* transport.exchange(Buffer.concat([kept, kept, inChunks(body)]))
+      expect(answers.match(/\{.*\}/g)).toEqual(Array.from({ length: 3 }, () => '{"result":"done"}'))
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("may come from an HTTP/1.0 client, with a length", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))
