@@ -22,6 +22,7 @@ import * as answers from "./answers.ts"
 import { decode, type HttpTransportConfig, type HttpTransportOptions } from "./HttpTransportOptions.ts"
 import * as Hub from "./Hub.ts"
 import { inTurn } from "./inTurn.ts"
+import * as RequestBody from "./RequestBody.ts"
 import * as routes from "./routes.ts"
 import { nothingDone } from "./statistics.ts"
 import { statusRows } from "./transportStatus.ts"
@@ -58,7 +59,13 @@ const make = Effect.fn("HttpTransport.make")(function* (options: HttpTransportOp
   )
   // Node's own answers to a missing Host and to an Expect header would lack what every answer carries.
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 30_000, requireHostHeader: false },
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      requireHostHeader: false,
+      // So that every body that is accepted can be kept while its request waits for its turn.
+      highWaterMark: RequestBody.maxBytes + 1
+    },
     handler
   ).on("checkExpectation", handler)
   answerMalformed(server, ({ message }) => ({ headers: answers.corsHeader, body: { error: { message } } }))

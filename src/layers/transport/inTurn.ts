@@ -8,13 +8,14 @@ import type { IncomingMessage, RequestListener } from "node:http"
 import type { Socket } from "node:net"
 
 /** How many requests may wait on a connection. */
-export const maxWaiting = 100
+export const maxWaiting = 16
 
 /**
  * Handles each request when it is its turn to be answered.
  *
- * A client is cut off that lets too many wait, behind an event stream for example, or one with a large body: of
- * that the server would keep a part and then read nothing more, nor learn that the client has gone.
+ * A client is cut off that lets too many wait, behind an event stream for example, or one whose body is larger
+ * than the connection's high water mark or of unknown length: the server would keep a part of it and then read
+ * nothing more, nor learn that the client has gone.
  */
 export const inTurn = (handler: RequestListener): RequestListener => {
   const waiting = new WeakMap<Socket, number>()

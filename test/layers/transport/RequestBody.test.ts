@@ -112,7 +112,7 @@ describe("the body of a request", () => {
       yield* transport.register("work", Effect.succeed("done"))
       const body = command(maxBytes)
       const kept = withLength(body, { Connection: "keep-alive" })
-      const answers = yield* transport.exchange(Buffer.concat([kept, kept, inChunks(body)]))
+      const answers = yield* transport.exchange(Buffer.concat([kept, kept, withLength(body)]))
       expect(answers.match(/\{.*\}/g)).toEqual(Array.from({ length: 3 }, () => '{"result":"done"}'))
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
