@@ -17,7 +17,7 @@ const emitters = [0, 1, 2, 3, 4, 5, 6, 7]
 const replayEvents = emitters.map((emitter) => `content:replayed:${emitter}`)
 
 /** How many events a client reads: the backlog, then every name about once. */
-const enough = replayEvents.length * 5
+const enough = replayEvents.length * 4
 
 /** A backlog that is asked over a network, as it were. */
 const distantBacklog = Layer.effect(
@@ -97,13 +97,13 @@ const layer = (backlog: Layer.Layer<ReplayBacklog>) =>
 describe("between backlog and live", () => {
   it.effect("nothing is missing, doubled or out of order", () =>
     Effect.gen(function* () {
-      expect(yield* visits(2000, { pause: 4 })).toEqual([])
+      expect(yield* visits(2500, { pause: 4 })).toEqual([])
     }).pipe(Effect.scoped, Effect.provide(layer(ReplayBacklogMemory.layer)))
   )
 
   it.effect("nothing is, either, where the backlog is far away", () =>
     Effect.gen(function* () {
-      expect(yield* visits(1000, { pause: 20 })).toEqual([])
+      expect(yield* visits(500, { pause: 20 })).toEqual([])
     }).pipe(Effect.scoped, Effect.provide(layer(distantBacklog)))
   )
 
