@@ -16,17 +16,29 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** Makes a server answer, in its own form, what Node could not parse, and `CONNECT`, whose target is no path. */
+/**
+ * Makes a server answer, in its own form, what Node could not parse, methods that Node does not know, and
+ * `CONNECT`, whose target is no path. Whole requests in front of it are answered first.
+ */
 export const answerMalformed = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
   const unfinished = new WeakMap<Duplex, Set<ServerResponse>>()
+  const postponed = new WeakSet<Duplex>()
 
   const refuse = (socket: Duplex, refusal: Refusal) => {
-    const isAnswering = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent)
-    if (isAnswering || !socket.writable) {
+    const responses = [...(unfinished.get(socket) ?? [])]
+    const isAnswering = responses.some(({ finished, headersSent }) => headersSent && !finished)
+    const inFront = responses.findLast(({ req }) => req.complete)
+    if (!socket.writable || postponed.has(socket) || isAnswering) {
       // What follows an answer that has begun, an open event stream for example, must not be written into it.
       socket.destroy()
-    } else {
+    } else if (inFront === undefined) {
       socket.end(formatAnswer(refusal.status, answer(refusal)), () => socket.destroy())
+    } else {
+      postponed.add(socket)
+      inFront.once("close", () => {
+        postponed.delete(socket)
+        refuse(socket, refusal)
+      })
     }
   }
 
@@ -36,16 +48,25 @@ export const answerMalformed = (server: Server, answer: (refusal: Refusal) => An
       unfinished.set(socket, responses.add(response))
       response.once("close", () => responses.delete(response))
     })
-    .on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    .on("clientError", (error: ClientError, socket) => {
       if (error.code === "ECONNRESET") {
         socket.destroy()
       } else {
-        refuse(socket, refusalOf(error.code))
+        refuse(socket, refusalOf(error, unfinished.get(socket)?.size ?? 0))
       }
     })
-    .on("connect", (_request, socket) =>
+    .on("connect", (_request, socket) => {
+      // Node has let go of the socket: nobody else listens.
+      socket.on("error", () => socket.destroy())
       refuse(socket, { status: 400, message: "The request target cannot be read." })
-    )
+    })
+}
+
+/** What Node says of what it could not parse. */
+interface ClientError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer
+  /** Where in the packet. */
+  readonly bytesParsed?: number
 }
 
 const formatAnswer = (status: number, answer: Answer): string => {
@@ -60,13 +81,28 @@ const formatAnswer = (status: number, answer: Answer): string => {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join("")}\r\n${body}`
 }
 
-const refusalOf = (code: string | undefined): Refusal => {
-  switch (code) {
+const refusalOf = (error: ClientError, unanswered: number): Refusal => {
+  switch (error.code) {
     case "HPE_HEADER_OVERFLOW":
       return { status: 431, message: "The request headers are too large." }
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return { status: 408, message: "The request took too long to arrive." }
-    default:
-      return { status: 400, message: "The request is not valid HTTP." }
+      return unanswered > 0
+        ? { status: 400, message: "The body took too long to arrive." }
+        : { status: 408, message: "The request took too long to arrive." }
+    default: {
+      const [, method, path] = requestLine.exec(malformedPart(error)) ?? []
+      return error.code === "HPE_INVALID_METHOD" && method !== undefined
+        ? { status: 404, message: `There is no ${method} ${path}.` }
+        : { status: 400, message: "The request is not valid HTTP." }
+    }
   }
+}
+
+/** A method, which is any token, a path, and a query that does not count. */
+const requestLine = /^([!#$%&'*+.^_`|~\w-]+) (\/[^?#\s]*)\S* HTTP\/1\.[01]\r\n/
+
+/** From the beginning of the line that the error is in. */
+const malformedPart = ({ bytesParsed = 0, rawPacket = Buffer.alloc(0) }: ClientError): string => {
+  const text = rawPacket.toString("latin1")
+  return text.slice(text.lastIndexOf("\n", bytesParsed - 1) + 1)
 }

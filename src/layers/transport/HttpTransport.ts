@@ -55,19 +55,21 @@ const make = Effect.fn("HttpTransport.make")(function* (options: HttpTransportOp
   const hub = yield* Hub.make(options)
   const handler = yield* NodeHttpServer.makeHandler(yield* routes.make(hub, options)).pipe(
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
-    Effect.map(inTurn)
+    Effect.map((handler) => inTurn(handler, RequestBody.begin))
   )
-  // Node's own answers to a missing Host and to an Expect header would lack what every answer carries.
   const server = createServer(
     {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
-      requireHostHeader: false,
-      // So that every body that is accepted can be kept while its request waits for its turn.
-      highWaterMark: RequestBody.maxBytes + 1
+      connectionsCheckingInterval: 2000,
+      requireHostHeader: false
     },
     handler
-  ).on("checkExpectation", handler)
+  )
+  // Node's own answers would lack what every answer carries, and come before it is their turn.
+  for (const event of ["checkContinue", "checkExpectation"]) {
+    server.on(event, (request, response) => server.emit("request", request, response))
+  }
   answerMalformed(server, ({ message }) => ({ headers: answers.corsHeader, body: { error: { message } } }))
   const address = yield* listen(server, { ...options, beforeDrain: hub.close })
 

@@ -1,8 +1,10 @@
 /**
  * The body of a request, up to a limit (specification, section 8).
  */
-import type { IncomingMessage } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Schema from "effect/Schema"
 
 /** The largest body that is accepted, in bytes. */
@@ -23,49 +25,74 @@ export class BodyUnreadable extends Schema.TaggedError<BodyUnreadable>()("BodyUn
   }
 }
 
+type Body = Effect.Effect<Buffer, BodyTooLarge | BodyUnreadable>
+
+const begun = new WeakMap<IncomingMessage, Deferred.Deferred<Buffer, BodyTooLarge | BodyUnreadable>>()
+
+/** Reads a body before somebody asks for it. The server would learn of nothing on the connection behind it. */
+export const begin = (request: IncomingMessage): void => {
+  const body = Deferred.unsafeMake<Buffer, BodyTooLarge | BodyUnreadable>(FiberId.none)
+  begun.set(request, body)
+  collect(request, (outcome) => Deferred.unsafeDone(body, outcome))
+}
+
 /**
- * Reads the whole body.
+ * Reads the whole body of the request that the response is to answer.
  *
  * One that is too large is refused as soon as that is known. What the client still sends is thrown away for
  * a moment, so that the refusal reaches it before the connection is closed.
  */
-export const read = (request: IncomingMessage): Effect.Effect<Buffer, BodyTooLarge | BodyUnreadable> =>
-  Effect.async((resume) => {
-    const chunks: Array<Buffer> = []
-    let size = 0
+export const read = (response: ServerResponse): Body =>
+  Effect.suspend(() => {
+    const request = response.req
+    if (request.headers.expect !== undefined && !isTooLong(request)) {
+      response.writeContinue()
+    }
+    const body = begun.get(request)
+    return body === undefined
+      ? Effect.async((resume) => Effect.sync(collect(request, resume)))
+      : Deferred.await(body)
+  })
 
-    const refuse = () => {
-      stop()
-      request.resume()
-      const timer = setTimeout(() => request.destroy(), lingerMs)
-      request.once("close", () => clearTimeout(timer))
-      resume(Effect.fail(new BodyTooLarge()))
-    }
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > maxBytes) {
-        refuse()
-      } else {
-        chunks.push(chunk)
-      }
-    }
-    const onEnd = () => {
-      stop()
-      resume(Effect.succeed(Buffer.concat(chunks)))
-    }
-    const onClose = () => resume(Effect.fail(new BodyUnreadable()))
-    const stop = () => {
-      request.off("data", onData)
-      request.off("end", onEnd)
-      request.off("close", onClose)
-    }
+const isTooLong = ({ headers }: IncomingMessage) => Number(headers["content-length"]) > maxBytes
 
-    if (Number(request.headers["content-length"]) > maxBytes) {
+/** Tells the outcome, once; what it returns ends it before. */
+const collect = (request: IncomingMessage, done: (outcome: Body) => void): (() => void) => {
+  const chunks: Array<Buffer> = []
+  let size = 0
+
+  const refuse = () => {
+    stop()
+    request.resume()
+    const timer = setTimeout(() => request.destroy(), lingerMs)
+    request.once("close", () => clearTimeout(timer))
+    done(Effect.fail(new BodyTooLarge()))
+  }
+  const onData = (chunk: Buffer) => {
+    size += chunk.length
+    if (size > maxBytes) {
       refuse()
     } else {
-      request.on("data", onData)
-      request.once("end", onEnd)
-      request.once("close", onClose)
+      chunks.push(chunk)
     }
-    return Effect.sync(stop)
-  })
+  }
+  const onEnd = () => {
+    stop()
+    done(Effect.succeed(Buffer.concat(chunks)))
+  }
+  const onClose = () => done(Effect.fail(new BodyUnreadable()))
+  const stop = () => {
+    request.off("data", onData)
+    request.off("end", onEnd)
+    request.off("close", onClose)
+  }
+
+  if (isTooLong(request)) {
+    refuse()
+  } else {
+    request.on("data", onData)
+    request.once("end", onEnd)
+    request.once("close", onClose)
+  }
+  return stop
+}

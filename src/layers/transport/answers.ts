@@ -1,7 +1,9 @@
 /**
  * The edge: how results and errors become HTTP answers (specification, sections 2.3 to 2.5, 4.4 and 7).
  */
+import type { ServerResponse } from "node:http"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { DispatchError } from "../../services/CommandBus.ts"
 import { describeError } from "../../services/ErrorDescription.ts"
@@ -84,7 +86,29 @@ export const error = (error: AnswerableError): HttpServerResponse.HttpServerResp
 /** For what nobody expected. */
 export const commandError = (error: unknown) => json({ error: describeError(error) }, 500)
 
+/**
+ * Writes an answer, unless its response is over to the HTTP application, as that of an event stream is.
+ *
+ * The platform writes what was not written before, in more pieces, and waits for the end of each response: for ever,
+ * where the client of a pipelined request has gone.
+ */
+export const send = (
+  response: ServerResponse,
+  { body, headers, status }: HttpServerResponse.HttpServerResponse
+) =>
+  Effect.sync(() => {
+    if (!response.writableEnded) {
+      response.writeHead(status, headers)
+      response.end(body._tag === "Raw" ? body.body : undefined)
+    }
+  })
+
 const jsonBody = (body: string, status: number) =>
-  HttpServerResponse.text(body, { status, contentType: "application/json", headers: corsHeader })
+  HttpServerResponse.raw(body, {
+    status,
+    contentType: "application/json",
+    contentLength: Buffer.byteLength(body),
+    headers: corsHeader
+  })
 
 const plainError = (status: number, { message }: Error) => json({ error: { message } }, status)

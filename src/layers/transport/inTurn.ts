@@ -7,17 +7,14 @@
 import type { IncomingMessage, RequestListener } from "node:http"
 import type { Socket } from "node:net"
 
-/** How many requests may wait on a connection. */
+/** How many requests may wait on a connection. Whoever sends more, behind an event stream for example, is cut off. */
 export const maxWaiting = 16
 
-/**
- * Handles each request when it is its turn to be answered.
- *
- * A client is cut off that lets too many wait, behind an event stream for example, or one whose body is larger
- * than the connection's high water mark or of unknown length: the server would keep a part of it and then read
- * nothing more, nor learn that the client has gone.
- */
-export const inTurn = (handler: RequestListener): RequestListener => {
+/** Handles each request when it is its turn to be answered; those that must wait are told to `onWait`. */
+export const inTurn = (
+  handler: RequestListener,
+  onWait: (request: IncomingMessage) => void
+): RequestListener => {
   const waiting = new WeakMap<Socket, number>()
   const count = (socket: Socket, change: number) => {
     const now = (waiting.get(socket) ?? 0) + change
@@ -27,9 +24,10 @@ export const inTurn = (handler: RequestListener): RequestListener => {
   return (request, response) => {
     if (response.socket !== null) {
       handler(request, response)
-    } else if (count(request.socket, 1) > maxWaiting || !canBeKept(request)) {
+    } else if (count(request.socket, 1) > maxWaiting) {
       request.socket.destroy()
     } else {
+      onWait(request)
       response.once("socket", (socket: Socket) => {
         count(socket, -1)
         if (!socket.destroyed) {
@@ -39,6 +37,3 @@ export const inTurn = (handler: RequestListener): RequestListener => {
     }
   }
 }
-
-const canBeKept = ({ headers, readableHighWaterMark }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) < readableHighWaterMark

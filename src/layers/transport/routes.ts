@@ -34,7 +34,7 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
   )
 
   const command = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    RequestBody.read(NodeHttpServerRequest.toIncomingMessage(request))
+    RequestBody.read(NodeHttpServerRequest.toServerResponse(request))
   ).pipe(
     Effect.flatMap(parseCommand),
     Effect.filterOrFail(
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
     ])
   ).pipe(Effect.provideService(HttpRouter.RouterConfig, exactMatching))
 
-  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+  const answer = (request: HttpServerRequest.HttpServerRequest) => {
     if (request.method === "OPTIONS") {
       return Effect.succeed(answers.preflight)
     }
@@ -99,7 +99,13 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
       Effect.catchTag("RouteNotFound", () => notFound),
       Effect.catchAllCause(unexpected)
     )
-  })
+  }
+
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.tap(answer(request), (response) =>
+      answers.send(NodeHttpServerRequest.toServerResponse(request), response)
+    )
+  )
 })
 
 /** HTTP/1.1 demands the header, and forbids a second one. */

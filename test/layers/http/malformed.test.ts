@@ -1,5 +1,6 @@
 import { createServer } from "node:http"
 import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -20,7 +21,7 @@ describe("what is not HTTP", () => {
     ["a target with a space", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400],
     ["a target that is not ASCII", "GET /st\xc3\xa4tus HTTP/1.1\r\nHost: a\r\n\r\n", 400],
     ["a target with a NUL", "GET /status\0 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
-    ["a method in small letters", "get /status HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+    ["a method in pieces, and unknown", "FR", 400],
     ["a version that does not exist", "GET /status HTTP/1.2\r\nHost: a\r\n\r\n", 400],
     ["lines that end in LF alone", "GET /status HTTP/1.1\nHost: a\n\n", 400],
     ["a header without a colon", "GET / HTTP/1.1\r\nHost a\r\n\r\n", 400],
@@ -79,17 +80,66 @@ describe("what is not HTTP", () => {
   )
 
   it.effect.each<readonly [string, string]>([
-    ["its headers", "GET /status HTTP/1.1\r\nHos"],
-    ["its body", "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf"]
-  ])("is answered with 408 where it takes too long to send %s", ([, data]) =>
+    ["FROB /status HTTP/1.1\r\nHost: a\r\n\r\n", "There is no FROB /status."],
+    ["get /status?now HTTP/1.1\r\nHost: a\r\n\r\n", "There is no get /status."],
+    ["GET /x HTTP/1.1\r\nHost: a\r\n\r\n*~ / HTTP/1.0\r\n\r\n", "There is no *~ /."]
+  ])("is not a method that Node does not know: %s", ([data, message]) =>
+    Effect.gen(function* () {
+      const answers = yield* transport.exchange(data)
+      const last = parse(answers.slice(answers.lastIndexOf("HTTP/1.1")))
+      expect(last).toMatchObject({ status: 404, headers: { "access-control-allow-origin": "*" } })
+      expect(JSON.parse(last.body)).toEqual({ error: { message } })
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("is answered when what is in front of it is answered", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<string>()
+      yield* transport.register(
+        "content.ack",
+        Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(release))
+      )
+      const kept = { Connection: "keep-alive" }
+      const command = format({ method: "POST", target: "/command", headers: kept, body })
+      const { received, send } = yield* transport.connect
+      send(Buffer.concat([command, Buffer.from("garbage\r\n\r\n")]))
+      yield* Deferred.await(started)
+      yield* Deferred.succeed(release, "done")
+      const whole = yield* received.whole
+      expect(whole.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"])
+      expect(whole).toContain('{"result":"done"}')
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("ends nothing else where its client breaks off", () =>
+    Effect.gen(function* () {
+      for (let count = 0; count < 100; count++) {
+        const { reset, send } = yield* transport.connect
+        send("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n")
+        reset()
+      }
+      expect((yield* transport.request({ target: "/status" })).status).toBe(200)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect.each<readonly [string, string, number, string]>([
+    ["its headers", "GET /status HTTP/1.1\r\nHos", 408, "The request took too long to arrive."],
+    [
+      "its body",
+      "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf",
+      400,
+      "The body took too long to arrive."
+    ]
+  ])("is answered where it takes too long to send %s", ([, data, status, message]) =>
     Effect.gen(function* () {
       const server = createServer({ connectionsCheckingInterval: 10, headersTimeout: 20, requestTimeout: 20 })
       answerMalformed(server, ({ message }) => ({ headers: { "X-From": "here" }, body: { message } }))
       const { port } = yield* listen(server, { host: "127.0.0.1", port: 0 })
       expect(parse(yield* exchange(port, data))).toMatchObject({
-        status: 408,
+        status,
         headers: { "x-from": "here", connection: "close" },
-        body: '{"message":"The request took too long to arrive."}'
+        body: JSON.stringify({ message })
       })
     }).pipe(Effect.scoped)
   )

@@ -74,8 +74,12 @@ describe("pipelined requests", () => {
       const body = "x".repeat(200_000)
       const large = format({ method: "POST", target: "/command", headers, body })
       const before = yield* lifetime.whatIsThere
-      yield* transport.register("content.ack", Effect.never)
-      const [stream, ...cutOff] = yield* Effect.forEach(
+      const started = yield* Deferred.make<void>()
+      yield* transport.register(
+        "content.ack",
+        Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
+      )
+      const connections = yield* Effect.forEach(
         [
           format({ target: "/events", headers, body }),
           Buffer.concat([get("/events"), large]),
@@ -83,11 +87,36 @@ describe("pipelined requests", () => {
         ],
         (data) => Effect.tap(transport.connect, ({ send }) => Effect.sync(() => send(data)))
       )
-      yield* Effect.forEach(cutOff, ({ received }) => received.whole)
-      yield* transport.clientsBecome(1)
-      stream?.reset()
+      yield* transport.clientsBecome(2)
+      yield* Deferred.await(started)
+      for (const { reset } of connections) {
+        reset()
+      }
       yield* transport.clientsBecome(0)
       yield* before.isAllAgain()
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("leave nothing behind where the client breaks off before it has their answers", () =>
+    Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      for (let count = 0; count < 100; count++) {
+        const { reset, send } = yield* transport.connect
+        send(Buffer.concat([get("/x"), get("/x")]))
+        reset()
+      }
+      yield* before.isAllAgain()
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("are told in their turn to go on with a body that they announced", () =>
+    Effect.gen(function* () {
+      const { received, send } = yield* transport.connect
+      const expecting =
+        "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+      send(Buffer.concat([get("/x"), Buffer.from(expecting)]))
+      const text = yield* received.until((text) => text.endsWith("HTTP/1.1 100 Continue\r\n\r\n"))
+      expect(text).toContain('{"error":{"message":"There is no GET /x."}}HTTP/1.1 100 Continue')
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
@@ -99,10 +128,16 @@ describe("pipelined requests", () => {
     const socket = new Socket()
     const request = new IncomingMessage(socket)
     const response = new ServerResponse(request)
-    inTurn(() => {
-      handled++
-    })(request, response)
+    const told: Array<IncomingMessage> = []
+    const handle = inTurn(
+      () => {
+        handled++
+      },
+      (request) => told.push(request)
+    )
+    handle(request, response)
     expect(handled).toBe(0)
+    expect(told).toEqual([request])
     if (gone) {
       socket.destroy()
     }

@@ -251,7 +251,7 @@ const headerLine = FastCheck.constantFrom(
   "Connection: upgrade",
   "Connection: keep-alive",
   "Upgrade: h2c",
-  "Expect: 200-ok",
+  "Expect: 100-continue",
   "Host: b",
   "Host:",
   " folded",
