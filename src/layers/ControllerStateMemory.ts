@@ -23,6 +23,13 @@ export const make = (mode: Mode) =>
     const startTime = new Date(startedAt).toISOString()
     const state = yield* Ref.make<GlobalState>({ system: { startTime, mode }, plugins: {}, _version: 0 })
     const sources = new Set<SectionSource>()
+    let sections: Effect.Effect<ReadonlyArray<ReadonlyArray<Section>>> = Effect.succeed([])
+    const changeSources = (change: () => void) =>
+      Effect.sync(() => {
+        change()
+        const inOrder = [...sources].sort((a, b) => (a.order ?? defaultOrder) - (b.order ?? defaultOrder))
+        sections = Effect.all(inOrder.map(build))
+      })
 
     return ControllerState.of({
       mode,
@@ -35,16 +42,15 @@ export const make = (mode: Mode) =>
         })),
       addSection: (source) =>
         Effect.acquireRelease(
-          Effect.sync(() => sources.add(source)),
-          () => Effect.sync(() => sources.delete(source))
+          changeSources(() => sources.add(source)),
+          () => changeSources(() => sources.delete(source))
         ),
-      status: Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const inOrder = [...sources].sort((a, b) => (a.order ?? defaultOrder) - (b.order ?? defaultOrder))
-        return Effect.map(Effect.forEach(inOrder, build), (sections) => ({
+      status: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.map(sections, (sections) => ({
           header: { startTime, uptimeMs: now - startedAt, mode },
           sections: sections.flat()
         }))
-      })
+      )
     })
   })
 

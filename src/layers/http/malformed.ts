@@ -21,13 +21,14 @@ export interface Answer {
  * `CONNECT`, whose target is no path. Whole requests in front of it are answered first.
  */
 export const answerMalformed = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
-  const unfinished = new WeakMap<Duplex, Set<ServerResponse>>()
+  const responses = new WeakMap<Duplex, ReadonlyArray<ServerResponse>>()
+  const unfinished = (socket: Duplex) => (responses.get(socket) ?? []).filter(({ closed }) => !closed)
   const postponed = new WeakSet<Duplex>()
 
   const refuse = (socket: Duplex, refusal: Refusal) => {
-    const responses = [...(unfinished.get(socket) ?? [])]
-    const isAnswering = responses.some(({ finished, headersSent }) => headersSent && !finished)
-    const inFront = responses.findLast(({ req }) => req.complete)
+    const unanswered = unfinished(socket)
+    const isAnswering = unanswered.some(({ finished, headersSent }) => headersSent && !finished)
+    const inFront = unanswered.findLast(({ req }) => req.complete)
     if (!socket.writable || postponed.has(socket) || isAnswering) {
       // What follows an answer that has begun, an open event stream for example, must not be written into it.
       socket.destroy()
@@ -44,15 +45,13 @@ export const answerMalformed = (server: Server, answer: (refusal: Refusal) => An
 
   return server
     .on("request", ({ socket }, response) => {
-      const responses = unfinished.get(socket) ?? new Set()
-      unfinished.set(socket, responses.add(response))
-      response.once("close", () => responses.delete(response))
+      responses.set(socket, [...unfinished(socket), response])
     })
     .on("clientError", (error: ClientError, socket) => {
       if (error.code === "ECONNRESET") {
         socket.destroy()
       } else {
-        refuse(socket, refusalOf(error, unfinished.get(socket)?.size ?? 0))
+        refuse(socket, refusalOf(error, unfinished(socket).length))
       }
     })
     .on("connect", (_request, socket) => {

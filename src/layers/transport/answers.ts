@@ -3,9 +3,9 @@
  */
 import type { ServerResponse } from "node:http"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { DispatchError } from "../../services/CommandBus.ts"
+import type { GlobalState, StatusSnapshot } from "../../services/ControllerState.ts"
 import { describeError } from "../../services/ErrorDescription.ts"
 import type { TooManyClients } from "./Hub.ts"
 import { jsonText } from "./JsonText.ts"
@@ -46,8 +46,9 @@ export type AnswerableError =
 /** Every answer carries it (section 4). */
 export const corsHeader = { "access-control-allow-origin": "*" } as const
 
-export const json = (value: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
-  jsonBody(jsonText(value), status)
+export const status = (snapshot: StatusSnapshot) => jsonBody(JSON.stringify(snapshot), 200)
+
+export const state = (state: GlobalState) => jsonBody(jsonText(state), 200)
 
 export const preflight = HttpServerResponse.empty({
   status: 204,
@@ -84,31 +85,34 @@ export const error = (error: AnswerableError): HttpServerResponse.HttpServerResp
 }
 
 /** For what nobody expected. */
-export const commandError = (error: unknown) => json({ error: describeError(error) }, 500)
+export const commandError = (error: unknown) => jsonBody(jsonText({ error: describeError(error) }), 500)
 
 /**
  * Writes an answer, unless its response is over to the HTTP application, as that of an event stream is.
  *
- * The platform writes what was not written before, in more pieces, and waits for the end of each response: for ever,
- * where the client of a pipelined request has gone.
+ * The platform writes what was not written before, and waits for the end of each response: for ever, where the
+ * client of a pipelined request has gone.
  */
-export const send = (
-  response: ServerResponse,
-  { body, headers, status }: HttpServerResponse.HttpServerResponse
-) =>
-  Effect.sync(() => {
-    if (!response.writableEnded) {
+export const send = (response: ServerResponse, answer: HttpServerResponse.HttpServerResponse) => {
+  if (!response.writableEnded) {
+    const { body, headers, status } = answer
+    if (body._tag === "Uint8Array") {
+      response.writeHead(status, { ...headers, "content-length": body.contentLength })
+      response.end(body.body)
+    } else {
       response.writeHead(status, headers)
-      response.end(body._tag === "Raw" ? body.body : undefined)
+      response.end()
     }
-  })
+  }
+  return answer
+}
 
 const jsonBody = (body: string, status: number) =>
-  HttpServerResponse.raw(body, {
+  HttpServerResponse.uint8Array(Buffer.from(body), {
     status,
     contentType: "application/json",
-    contentLength: Buffer.byteLength(body),
     headers: corsHeader
   })
 
-const plainError = (status: number, { message }: Error) => json({ error: { message } }, status)
+const plainError = (status: number, { message }: Error) =>
+  jsonBody(JSON.stringify({ error: { message } }), status)

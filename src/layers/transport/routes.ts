@@ -51,62 +51,52 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
       // It ends with its response anyhow; an interruption would be answered and reported as an error.
       HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
       HttpRouter.route("POST", "/command", command),
-      HttpRouter.route(
-        "GET",
-        "/status",
-        Effect.map(status, (status) => answers.json(status))
-      ),
-      ...(options.exposeState
-        ? [
-            HttpRouter.route(
-              "GET",
-              "/state",
-              Effect.map(state, (state) => answers.json(state))
-            )
-          ]
-        : [])
+      HttpRouter.route("GET", "/status", Effect.map(status, answers.status)),
+      ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, answers.state))] : [])
     ])
   ).pipe(Effect.provideService(HttpRouter.RouterConfig, exactMatching))
+  const routed = router.pipe(
+    Effect.catchTag("RouteNotFound", ({ request }) => Effect.sync(() => notFound(request))),
+    Effect.catchAllCause(unexpected)
+  )
 
   const answer = (request: HttpServerRequest.HttpServerRequest) => {
     if (request.method === "OPTIONS") {
       return Effect.succeed(answers.preflight)
     }
     if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
-      return Effect.succeed(
-        answers.error(new answers.BadRequest({ detail: "A request must have one Host header." }))
-      )
+      return Effect.succeed(badRequest("A request must have one Host header."))
     }
     const path = RequestTarget.path(request.url)
     if (Option.isNone(path)) {
-      return Effect.succeed(
-        answers.error(new answers.BadRequest({ detail: "The request target cannot be read." }))
-      )
+      return Effect.succeed(badRequest("The request target cannot be read."))
     }
-    const notFound = Effect.sync(() =>
-      answers.error(new answers.NoSuchRoute({ method: request.method, path: path.value }))
-    )
     // The router would answer HEAD as GET.
     if (request.method === "HEAD") {
-      return notFound
+      return Effect.succeed(notFound(request))
     }
     const url = RequestTarget.literal(path.value)
-    const routed =
-      url === request.url
-        ? router
-        : Effect.provideService(router, HttpServerRequest.HttpServerRequest, request.modify({ url }))
-    return routed.pipe(
-      Effect.catchTag("RouteNotFound", () => notFound),
-      Effect.catchAllCause(unexpected)
-    )
+    return url === request.url
+      ? routed
+      : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
   }
 
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.tap(answer(request), (response) =>
+    Effect.map(answer(request), (response) =>
       answers.send(NodeHttpServerRequest.toServerResponse(request), response)
     )
   )
 })
+
+const badRequest = (detail: string) => answers.error(new answers.BadRequest({ detail }))
+
+const notFound = ({ method, originalUrl }: HttpServerRequest.HttpServerRequest) =>
+  answers.error(
+    new answers.NoSuchRoute({
+      method,
+      path: Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
+    })
+  )
 
 /** HTTP/1.1 demands the header, and forbids a second one. */
 const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {

@@ -51,8 +51,7 @@ export const metrics = {
 const untagged: ReadonlyArray<never> = []
 
 export const makeRecorder = (): Recorder => {
-  let { clients, clientsDropped, eventsForwarded, framesMissed, mostClients } = nothingDone
-  let lastEvent: { readonly name: string; readonly timestampMs: number } | undefined
+  let { clients, clientsDropped, eventsForwarded, framesMissed, lastEvent, mostClients } = nothingDone
   return {
     joined: () => {
       clients += 1
@@ -72,7 +71,7 @@ export const makeRecorder = (): Recorder => {
     },
     forwarded: (name, timestampMs) => {
       eventsForwarded += 1
-      lastEvent = { name, timestampMs }
+      lastEvent = Option.some({ name, at: new Date(timestampMs) })
       metrics.eventsForwarded.unsafeUpdate(1, untagged)
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
@@ -86,10 +85,7 @@ export const makeRecorder = (): Recorder => {
       eventsForwarded,
       framesMissed,
       clientsDropped,
-      lastEvent: Option.map(Option.fromNullable(lastEvent), ({ name, timestampMs }) => ({
-        name,
-        at: new Date(timestampMs)
-      }))
+      lastEvent
     })
   }
 }
