@@ -58,12 +58,24 @@ export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
 
 const runner = <Fields, Encoded, R>({ fields, run, type }: CommandHandler<Fields, Encoded, R>) => {
   const decode = Schema.decodeUnknown(fields, { errors: "all" })
+  let hasDied = false
+  /** Its caller is told of every defect; whoever has to mend it, of the first. */
+  const reportDefect = (cause: Cause.Cause<unknown>) =>
+    Effect.suspend(() => {
+      if (hasDied || !Cause.isDie(cause)) {
+        return Effect.void
+      }
+      hasDied = true
+      return Effect.logError(`The command "${type}" has died of a defect`, cause)
+    })
   return (command: Command): Effect.Effect<unknown, DispatchError, R> =>
     decode(command).pipe(
       Effect.mapError((error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })),
       Effect.flatMap((decoded) =>
         Effect.suspend(() => run(decoded)).pipe(
-          Effect.catchAllCause((cause) => new CommandFailed({ type, cause: Cause.squash(cause) }))
+          Effect.catchAllCause((cause) =>
+            Effect.zipRight(reportDefect(cause), new CommandFailed({ type, cause: Cause.squash(cause) }))
+          )
         )
       )
     )

@@ -12,8 +12,13 @@ export const subscriberCapacity = 4096
 
 export const make = Effect.gen(function* () {
   const events = yield* Effect.acquireRelease(PubSub.sliding<BusEvent>(subscriberCapacity), PubSub.shutdown)
+  let published = 0
   return EventBus.of({
-    publish: (name, payload) => PubSub.publish(events, { name, payload }),
+    publish: (name, payload) =>
+      Effect.suspend(() => {
+        const event = { name, payload, sequence: ++published }
+        return events.unsafeOffer(event) ? Effect.void : PubSub.publish(events, event)
+      }),
     subscribe: Stream.fromPubSub(events, { scoped: true })
   })
 })

@@ -13,6 +13,8 @@ import type * as Stream from "effect/Stream"
 export interface BusEvent {
   readonly name: string
   readonly payload: unknown
+  /** One more than that of the event published before: a subscriber can tell by a gap how many it has missed. */
+  readonly sequence: number
 }
 
 export class EventBus extends Context.Tag("vitrine/EventBus")<

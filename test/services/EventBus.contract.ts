@@ -38,7 +38,7 @@ export const eventBusContract = (name: string, layer: Layer.Layer<EventBus>) =>
         const feed = yield* bus.subscribe
         yield* bus.publish("content:fetch:start", { timestamp: "2026-01-01T00:00:00.000Z" })
         yield* bus.publish("", ["a", 1, null])
-        expect(yield* take(feed, 2)).toEqual([
+        expect(yield* take(feed, 2)).toMatchObject([
           { name: "content:fetch:start", payload: { timestamp: "2026-01-01T00:00:00.000Z" } },
           { name: "", payload: ["a", 1, null] }
         ])
@@ -87,6 +87,21 @@ export const eventBusContract = (name: string, layer: Layer.Layer<EventBus>) =>
         )
         expect(late.length).toBeGreaterThan(0)
         expect(payloads(late)).toEqual(numbers.slice(-late.length))
+        const first = late[0]?.sequence ?? 0
+        expect(late.map(({ sequence }) => sequence)).toEqual(late.map((_, index) => first + index))
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("tells by the sequence of events how many were missed between two", () =>
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        const feed = yield* bus.subscribe
+        const [first] = yield* Effect.zipRight(bus.publish("first", null), take(feed, 1))
+        yield* publishNumbers(0, 20_000)
+        const [next] = yield* take(feed, 1)
+        const missed = (next?.sequence ?? 0) - (first?.sequence ?? 0) - 1
+        expect(missed).toBeGreaterThan(0)
+        expect(next?.payload).toBe(missed)
       }).pipe(Effect.provide(layer))
     )
 
@@ -99,7 +114,7 @@ export const eventBusContract = (name: string, layer: Layer.Layer<EventBus>) =>
         const seen = yield* Queue.unbounded<BusEvent>()
         const reader = yield* Effect.fork(Stream.runForEach(feed, (event) => Queue.offer(seen, event)))
         yield* bus.publish("before", 1)
-        expect(yield* Queue.take(seen)).toEqual({ name: "before", payload: 1 })
+        expect(yield* Queue.take(seen)).toMatchObject({ name: "before", payload: 1 })
         yield* Scope.close(scope, Exit.void)
         yield* Fiber.join(reader)
         yield* bus.publish("after", 2)

@@ -18,11 +18,13 @@ import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import * as EventFilter from "./EventFilter.ts"
+import { makeFairLock } from "./fairLock.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
-import { jsonText } from "./JsonText.ts"
+import { encodeJson } from "./JsonText.ts"
 import { type FrameSink, makeOutbox } from "./Outbox.ts"
 import * as SseFrame from "./SseFrame.ts"
 import { makeRecorder } from "./statistics.ts"
+import { makeWarnOnce } from "./warnOnce.ts"
 
 export interface Hub {
   /** Makes the sink a client: it is given `retry` and the backlog, then everything live. */
@@ -53,11 +55,18 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const backlog = yield* ReplayBacklog
   const isForwarded = EventFilter.make(options.events)
   const isReplayed = new Set(options.replayEvents)
-  const lock = (yield* Effect.makeSemaphore(1)).withPermits(1)
-  const warnOnce = makeWarnOnce()
+  const lock = yield* makeFairLock
+  const warnOfName = makeWarnOnce(
+    (name) => `Events named ${JSON.stringify(name)} are not forwarded: the name has a line break or a NUL.`
+  )
+  const warnOfPayload = makeWarnOnce(
+    (name) =>
+      `An event ${JSON.stringify(name)} has what JSON cannot hold: a placeholder is sent in its place.`
+  )
   const recorder = makeRecorder()
   const outbox = makeOutbox(recorder)
   const clients = new Set<FrameSink>()
+  let lastSequence: number | undefined
   let closed = false
 
   /** Never waits for a client: whoever is slow to take frames must not keep the hub from remembering them. */
@@ -72,29 +81,52 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const forward = (events: ReadonlyArray<BusEvent>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const latest = new Map<string, RememberedEvent>()
+      const incomplete = new Set<string>()
       const frames = events.map(({ name, payload }) => {
-        const data = jsonText(payload)
+        const { isComplete, text: data } = encodeJson(payload)
         recorder.forwarded(name, now)
+        if (!isComplete) {
+          incomplete.add(name)
+        }
         if (isReplayed.has(name)) {
           latest.delete(name)
           latest.set(name, { name, data })
         }
         return SseFrame.event(name, data)
       })
-      return latest.size === 0
-        ? handOut(frames)
-        : lock(
-            Effect.zipRight(
-              Effect.forEach(latest.values(), backlog.remember, { discard: true }),
-              handOut(frames)
+      const handingOut =
+        latest.size === 0
+          ? handOut(frames)
+          : lock(
+              Effect.zipRight(
+                Effect.forEach(latest.values(), backlog.remember, { discard: true }),
+                handOut(frames)
+              )
             )
-          )
+      return incomplete.size === 0
+        ? handingOut
+        : Effect.zipRight(Effect.forEach(incomplete, warnOfPayload, { discard: true }), handingOut)
     })
 
+  /** What the bus dropped before it came here, everybody has missed. */
+  const countGaps = (events: Chunk.Chunk<BusEvent>) => {
+    for (const { sequence } of events) {
+      const missed = sequence - (lastSequence ?? sequence - 1) - 1
+      if (missed > 0) {
+        recorder.missed(missed * clients.size)
+      }
+      lastSequence = Math.max(sequence, lastSequence ?? 0)
+    }
+  }
+
   const accept = (events: Chunk.Chunk<BusEvent>) => {
+    countGaps(events)
     const matching = Chunk.toReadonlyArray(events).filter(({ name }) => isForwarded(name))
     const [unsendable, sendable] = Array.partition(matching, ({ name }) => SseFrame.isEventName(name))
-    return Effect.zipRight(Effect.forEach(unsendable, warnOnce, { discard: true }), forward(sendable))
+    return Effect.zipRight(
+      Effect.forEach(unsendable, ({ name }) => warnOfName(name), { discard: true }),
+      forward(sendable)
+    )
   }
 
   const join = (sink: FrameSink) =>
@@ -142,20 +174,3 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
   return hub
 })
-
-/** How many names that cannot be sent are kept in mind, so that each is warned of once. */
-const maxWarnedNames = 100
-
-const makeWarnOnce = () => {
-  const warned = new Set<string>()
-  return ({ name }: BusEvent) =>
-    Effect.suspend(() => {
-      if (warned.has(name) || warned.size >= maxWarnedNames) {
-        return Effect.void
-      }
-      warned.add(name)
-      return Effect.logWarning(
-        `Events named ${JSON.stringify(name)} are not forwarded: the name has a line break or a NUL`
-      )
-    })
-}

@@ -10,11 +10,14 @@ import { describeError } from "../../services/ErrorDescription.ts"
  * depth) becomes a placeholder string in its place. A value that JSON lacks altogether, `undefined` for
  * example, becomes `null`. It never throws.
  */
-export const jsonText = (value: unknown): string => {
+export const jsonText = (value: unknown): string => encodeJson(value).text
+
+/** The same, and whether it did without placeholders. */
+export const encodeJson = (value: unknown): { readonly text: string; readonly isComplete: boolean } => {
   try {
-    return JSON.stringify(value, describeErrors) ?? "null"
+    return { text: JSON.stringify(value, describeErrors) ?? "null", isComplete: true }
   } catch {
-    return JSON.stringify(representable({ "": value }, "", [])) ?? "null"
+    return { text: JSON.stringify(representable({ "": value }, "", [])) ?? "null", isComplete: false }
   }
 }
 

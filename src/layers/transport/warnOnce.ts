@@ -1,0 +1,21 @@
+/**
+ * Warnings of what may happen with every event, said once of each name.
+ */
+import * as Effect from "effect/Effect"
+
+/** Of how many names a warning is given. The last says that no more will come. */
+export const maxNames = 100
+
+/** Logs the warning, unless the name had one before. */
+export const makeWarnOnce = (warning: (name: string) => string) => {
+  const warned = new Set<string>()
+  return (name: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (warned.has(name) || warned.size === maxNames) {
+        return Effect.void
+      }
+      warned.add(name)
+      const isLast = warned.size === maxNames
+      return Effect.logWarning(`${warning(name)}${isLast ? " There are more; no others are named." : ""}`)
+    })
+}
