@@ -116,6 +116,16 @@ const reportFailure = <E>(cause: Cause.Cause<E>) =>
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Runtime.defaultTeardown(exit, (status) => onExit(status || Number(process.exitCode ?? 0)))
 
+/** Whatever holds up the end: who was told to end does, two seconds later at most. */
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => {
+    setTimeout(() => {
+      console.error("error: Something did not stop within two seconds. Ending without it.")
+      process.exit(1)
+    }, 2000).unref()
+  })
+}
+
 Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(
   Effect.tapErrorCause(reportFailure),
   Effect.provide(

@@ -33,6 +33,17 @@ const slow = {
 export default defineConfig({ plugins: [httpTransport({ port: 0 }), slow] })
 `
 
+/** A plugin whose setup neither ends nor can be interrupted. */
+const stubbornConfiguration = `import { Effect } from "effect"
+import { defineConfig } from "vitrine"
+const stubborn = {
+  name: "stubborn",
+  issues: [],
+  setup: () => Effect.uninterruptible(Effect.zipRight(Effect.logInfo("Setting up"), Effect.never))
+}
+export default defineConfig({ plugins: [stubborn] })
+`
+
 const connect = (controller: VitrineProcess) =>
   Effect.flatMap(controller.logged(transportUrl), (url) => rawHttp.connect(Number(new URL(url).port)))
 
@@ -116,6 +127,22 @@ describe.concurrent("vitrine start", () => {
       })
       yield* stream.received.whole
     })
+  )
+
+  scenario("ends by force where a plugin cannot be interrupted while it is set up", () =>
+    Effect.gen(function* () {
+      const { folder, run, write } = yield* project
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.symlink(effectFolder, `${folder}/node_modules/effect`)
+      yield* write("vitrine.config.ts", stubbornConfiguration)
+      const controller = yield* run(["start"])
+      yield* controller.logged(/(Setting up)/)
+      yield* controller.signal("SIGTERM")
+      expect(yield* Effect.timeout(controller.ended, "4 seconds")).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/error: Something did not stop within two seconds\. .*\n$/)
+      })
+    }).pipe(Effect.provide(NodeContext.layer))
   )
 
   scenario("ends while it fetches from a server that stopped in the middle of its answer", () =>

@@ -2,13 +2,11 @@
  * Pacing of requests within one process.
  */
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
+import { makeFairLock } from "../fairLock.ts"
 
 /** Five requests a second are allowed for a base; this leaves room for what the network does to their spacing. */
 export const interval = Duration.millis(215)
@@ -25,12 +23,8 @@ export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () =>
   })
 })
 
-/**
- * Each waiter waits for the one before it, which a semaphore would not see to: a permit that is given back may
- * be taken by somebody who did not wait.
- */
 const makePacer = (): Pacer => {
-  let last: Deferred.Deferred<void> | undefined
+  const inOrder = makeFairLock()
   let free = 0
 
   const start: Effect.Effect<void> = Effect.flatMap(monotonicMillis, (now) => {
@@ -42,18 +36,7 @@ const makePacer = (): Pacer => {
   })
 
   return {
-    take: Effect.uninterruptibleMask((restore) =>
-      Effect.suspend(() => {
-        const turn = last === undefined ? Effect.void : Deferred.await(last)
-        const done = Deferred.unsafeMake<void>(FiberId.none)
-        last = done
-        return restore(Effect.zipRight(turn, start)).pipe(
-          Effect.onExit((exit) =>
-            Exit.isSuccess(exit) ? Deferred.succeed(done, undefined) : Deferred.completeWith(done, turn)
-          )
-        )
-      })
-    ),
+    take: inOrder(start),
     hold: (duration) =>
       Effect.map(monotonicMillis, (now) => {
         free = Math.max(free, now + Duration.toMillis(duration))

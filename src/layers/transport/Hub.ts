@@ -17,8 +17,8 @@ import * as Stream from "effect/Stream"
 import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
+import { makeFairLock } from "../fairLock.ts"
 import * as EventFilter from "./EventFilter.ts"
-import { makeFairLock } from "./fairLock.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import { encodeJson } from "./JsonText.ts"
 import { type FrameSink, makeOutbox } from "./Outbox.ts"
@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const backlog = yield* ReplayBacklog
   const isForwarded = EventFilter.make(options.events)
   const isReplayed = new Set(options.replayEvents)
-  const lock = yield* makeFairLock
+  const lock = makeFairLock()
   const warnOfName = makeWarnOnce(
     (name) => `Events named ${JSON.stringify(name)} are not forwarded: the name has a line break or a NUL.`
   )
