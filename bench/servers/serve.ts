@@ -39,7 +39,12 @@ export const status = (clients: number) => ({
         { type: "kv", label: "Address", value: "http://127.0.0.1:40000" },
         { type: "kv", label: "Event streams", value: `${clients} of 100000, 0 at most so far`, tone: "ok" },
         { type: "kv", label: "Events forwarded", value: "1" },
-        { type: "kv", label: "Missed by slow clients", value: "0 events, 0 clients disconnected", tone: "ok" },
+        {
+          type: "kv",
+          label: "Missed by slow clients",
+          value: "0 events, 0 clients disconnected",
+          tone: "ok"
+        },
         { type: "kv", label: "Last event", value: `${replayedEvent} at ${new Date(startedAt).toISOString()}` }
       ]
     }
