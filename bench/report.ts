@@ -51,7 +51,7 @@ const targetRow = (scenario: Scenario, medians: Medians, target: Target): Readon
   ]
 }
 
-const scenarioText = ({ medians, scenario: { name, note, rows, variants } }: Measured): string =>
+const scenarioText = ({ medians, scenario: { name, note, rows, tried = [], variants } }: Measured): string =>
   [
     `## ${name}`,
     note,
@@ -61,7 +61,8 @@ const scenarioText = ({ medians, scenario: { name, note, rows, variants } }: Mea
         title,
         ...variants.map(({ label }) => format(medians(label, figure)))
       ])
-    )
+    ),
+    ...(tried.length === 0 ? [] : [`What was tried:\n\n${tried.map((line) => `- ${line}`).join("\n")}`])
   ].join("\n\n")
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
