@@ -57,6 +57,9 @@ export const rateLimitReached = (message: string) =>
 
 export const serverError = (message: string) => typed(500, "SERVER_ERROR", message)
 
+export const bodyTooLarge = (maxBytes: number) =>
+  typed(413, "REQUEST_TOO_LARGE", `The body exceeds ${maxBytes} bytes.`)
+
 /** For what could not even be read as HTTP. */
 export const malformedRequest = (status: number, message: string) =>
   typed(status, "INVALID_REQUEST_UNKNOWN", message)

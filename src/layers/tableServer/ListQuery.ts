@@ -1,6 +1,6 @@
 /**
- * The query of a listing. What is not implemented is refused: a parameter that was ignored in silence would
- * make the stand-in lie.
+ * The query of a listing, and of a record. What is not implemented is refused: a parameter that was ignored in
+ * silence would make the stand-in lie.
  */
 import * as Either from "effect/Either"
 import { type ApiError, invalidRequest } from "./ApiError.ts"
@@ -12,12 +12,14 @@ export interface ListQuery {
   readonly offset?: string
   /** Name or id. */
   readonly view?: string
-  /** The fields to answer with; absent for all. */
+  /** The fields to answer with, by name or id; absent for all. */
   readonly fields?: ReadonlyArray<string>
   /** The most records over all pages. */
   readonly maxRecords: number
   /** Takes the place of the view's order unless it is empty. */
   readonly sort: ReadonlyArray<SortKey>
+  /** Whether the answer has the ids of fields in place of their names. */
+  readonly byFieldId: boolean
 }
 
 /** Parameters by name, as a URL brings them: several values where a name was given several times. */
@@ -27,7 +29,12 @@ const maxPageSize = 100
 
 export const decodeListQuery = (parameters: QueryParameters): Either.Either<ListQuery, ApiError> =>
   Either.gen(function* () {
-    let query: ListQuery = { pageSize: maxPageSize, maxRecords: Number.POSITIVE_INFINITY, sort: [] }
+    let query: ListQuery = {
+      pageSize: maxPageSize,
+      maxRecords: Number.POSITIVE_INFINITY,
+      sort: [],
+      byFieldId: false
+    }
     const sort = new Map<number, Partial<SortKey>>()
     for (const [name, given] of Object.entries(parameters)) {
       const values = typeof given === "string" ? [given] : given
@@ -47,6 +54,21 @@ export const decodeListQuery = (parameters: QueryParameters): Either.Either<List
     }
     return { ...query, sort: yield* sortKeys(sort) }
   })
+
+/** The query of a single record, which knows less. */
+export const decodeRecordQuery = (
+  parameters: QueryParameters
+): Either.Either<Pick<ListQuery, "byFieldId">, ApiError> => {
+  const known = ["cellFormat", "returnFieldsByFieldId"]
+  const unknown = Object.keys(parameters).find((name) => !known.includes(name))
+  return unknown === undefined
+    ? decodeListQuery(parameters)
+    : Either.left(
+        invalidRequest(
+          `The parameter ${JSON.stringify(unknown)} is not supported for a record. Supported are ${known.join(" and ")}.`
+        )
+      )
+}
 
 const isFields = (name: string): boolean => /^fields\[\d*\]$/.test(name)
 
@@ -68,17 +90,18 @@ const decodeParameter = (name: string, value: string): Either.Either<Partial<Lis
     case "view":
       return Either.right({ view: value })
     case "cellFormat":
-      return onlyDefault(name, value, "json")
+      return Either.map(oneOf(name, value, ["json"]), () => ({}))
     case "returnFieldsByFieldId":
-      return onlyDefault(name, value, "false")
+      return Either.map(oneOf(name, value, ["true", "false"]), (given) => ({ byFieldId: given === "true" }))
     default:
-      return Either.left(
-        invalidRequest(
-          `The parameter ${JSON.stringify(name)} is not supported by this local server. Supported are pageSize, offset, view, fields[], maxRecords and sort[…].`
-        )
-      )
+      return Either.left(unsupported(name))
   }
 }
+
+export const unsupported = (name: string): ApiError =>
+  invalidRequest(
+    `The parameter ${JSON.stringify(name)} is not supported by this local server. Supported are pageSize, offset, view, fields[], maxRecords, sort[…], returnFieldsByFieldId and cellFormat.`
+  )
 
 const wholeNumber = (name: string, value: string, max: number): Either.Either<number, ApiError> => {
   const number = /^\d+$/.test(value) ? Number(value) : 0
@@ -91,18 +114,18 @@ const wholeNumber = (name: string, value: string, max: number): Either.Either<nu
       )
 }
 
-const onlyDefault = (
+const oneOf = <const A extends string>(
   name: string,
   value: string,
-  only: string
-): Either.Either<Partial<ListQuery>, ApiError> =>
-  value === only
-    ? Either.right({})
-    : Either.left(
-        invalidRequest(
-          `The parameter "${name}" can only be "${only}" with this local server, not ${JSON.stringify(value)}.`
-        )
+  known: ReadonlyArray<A>
+): Either.Either<A, ApiError> =>
+  Either.fromNullable(
+    known.find((text) => text === value),
+    () =>
+      invalidRequest(
+        `The parameter "${name}" can only be ${known.map((text) => `"${text}"`).join(" or ")} with this local server, not ${JSON.stringify(value)}.`
       )
+  )
 
 const decodeSortPart = (
   name: string,
@@ -112,11 +135,7 @@ const decodeSortPart = (
   if (part === "field") {
     return Either.right({ field: value })
   }
-  return value === "asc" || value === "desc"
-    ? Either.right({ direction: value })
-    : Either.left(
-        invalidRequest(`The parameter "${name}" must be "asc" or "desc", not ${JSON.stringify(value)}.`)
-      )
+  return Either.map(oneOf(name, value, ["asc", "desc"]), (direction) => ({ direction }))
 }
 
 const sortKeys = (

@@ -1,8 +1,11 @@
 /**
  * One page of a listing.
  */
+import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
+import * as Record from "effect/Record"
 import { type ApiError, invalidTableFile, unknownField, unknownView } from "./ApiError.ts"
+import { fieldId } from "./identifiers.ts"
 import type { ListQuery } from "./ListQuery.ts"
 import { sortRecords } from "./sortRecords.ts"
 import type { ServedRecord, Table } from "./Table.ts"
@@ -22,19 +25,34 @@ export const listPage = (
   index: number
 ): Either.Either<RecordPage, ApiError> =>
   Either.gen(function* () {
-    yield* checkFields(table, query)
+    const fields = query.fields && (yield* namesOf(table, query.fields))
+    const sortFields = yield* namesOf(
+      table,
+      query.sort.map(({ field }) => field)
+    )
+    const sort = Arr.zipWith(query.sort, sortFields, (key, field) => ({ ...key, field }))
     const shown = yield* viewed(table, views, query)
-    const ordered = sortRecords(query.sort, shown)
+    const ordered = sortRecords(sort, shown)
     const total = Math.min(ordered.length, query.maxRecords)
     const end = Math.min(index + query.pageSize, total)
-    const records = ordered.slice(index, end).map((record) => withFields(record, query.fields))
+    const records = ordered.slice(index, end).map((record) => withFields(record, fields))
     return end < total ? { records, next: end } : { records }
   })
 
-const checkFields = ({ fieldNames }: Table, { fields = [], sort }: ListQuery) => {
-  const unknown = [...fields, ...sort.map(({ field }) => field)].find((field) => !fieldNames.includes(field))
-  return unknown === undefined ? Either.void : Either.left(unknownField(unknown, fieldNames))
-}
+/** The names of fields that are given by name or id. */
+const namesOf = (
+  { fieldNames, name }: Table,
+  namesOrIds: ReadonlyArray<string>
+): Either.Either<ReadonlyArray<string>, ApiError> =>
+  Either.all(
+    namesOrIds.map((given) =>
+      Either.fromNullable(
+        fieldNames.find((field) => field === given) ??
+          fieldNames.find((field) => fieldId(name, field) === given),
+        () => unknownField(given, fieldNames)
+      )
+    )
+  )
 
 const viewed = (
   table: Table,
@@ -66,3 +84,15 @@ const withFields = (record: ServedRecord, fields: ReadonlyArray<string> | undefi
         ...record,
         fields: Object.fromEntries(Object.entries(record.fields).filter(([field]) => fields.includes(field)))
       }
+
+/** The records with the ids of their fields in place of the names. */
+export const withFieldIds = (
+  { fieldNames, name }: Table,
+  records: ReadonlyArray<ServedRecord>
+): ReadonlyArray<ServedRecord> => {
+  const ids = new Map(fieldNames.map((field) => [field, fieldId(name, field)]))
+  return records.map((record) => ({
+    ...record,
+    fields: Record.mapKeys(record.fields, (field) => ids.get(field) ?? field)
+  }))
+}

@@ -9,6 +9,8 @@ export const tableId = (table: string): string => `tbl${digest(table)}`
 
 export const viewId = (table: string, view: string): string => `viw${digest(table, view)}`
 
+export const fieldId = (table: string, field: string): string => `fld${digest(table, field)}`
+
 /**
  * The id of a record: by the value of its first column, and which of the records with that value it is.
  * Editing any other cell keeps it.

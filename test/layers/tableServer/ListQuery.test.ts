@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import { decodeListQuery, type QueryParameters } from "../../../src/layers/tableServer/ListQuery.ts"
+import {
+  decodeListQuery,
+  decodeRecordQuery,
+  type QueryParameters
+} from "../../../src/layers/tableServer/ListQuery.ts"
 
 const decode = (parameters: QueryParameters) => Either.getOrThrow(decodeListQuery(parameters))
 
@@ -13,7 +17,12 @@ const refusal = (parameters: QueryParameters): string =>
 
 describe("decodeListQuery", () => {
   it("has the API's defaults", () => {
-    assert.deepStrictEqual(decode({}), { pageSize: 100, maxRecords: Number.POSITIVE_INFINITY, sort: [] })
+    assert.deepStrictEqual(decode({}), {
+      pageSize: 100,
+      maxRecords: Number.POSITIVE_INFINITY,
+      sort: [],
+      byFieldId: false
+    })
   })
 
   it.prop(
@@ -55,10 +64,16 @@ describe("decodeListQuery", () => {
     assert.deepStrictEqual(decode({ cellFormat: "json", returnFieldsByFieldId: "false" }), decode({}))
   })
 
+  it("knows of a record only how its fields are named", () => {
+    assert.isTrue(Either.getOrThrow(decodeRecordQuery({ returnFieldsByFieldId: "true" })).byFieldId)
+    assert.isTrue(Either.isLeft(decodeRecordQuery({ view: "Grid view" })))
+    assert.isTrue(Either.isLeft(decodeRecordQuery({ cellFormat: "string" })))
+  })
+
   it.each([
     ["filterByFormula", "1"],
     ["cellFormat", "string"],
-    ["returnFieldsByFieldId", "true"],
+    ["returnFieldsByFieldId", "yes"],
     ["timeZone", "utc"],
     ["userLocale", "de"],
     ["recordMetadata[]", "commentCount"],

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
+import { fieldId } from "../../../src/layers/tableServer/identifiers.ts"
 import { decodeListQuery, type QueryParameters } from "../../../src/layers/tableServer/ListQuery.ts"
-import { listPage } from "../../../src/layers/tableServer/ListRecords.ts"
+import { listPage, withFieldIds } from "../../../src/layers/tableServer/ListRecords.ts"
 import type { ServedRecord, Table } from "../../../src/layers/tableServer/Table.ts"
 import type { Views } from "../../../src/layers/tableServer/Views.ts"
 import { numberedTable, tableOf } from "./records.ts"
@@ -60,6 +61,23 @@ describe("listPage", () => {
     const table = tableOf([{ Title: "Vase", Year: 1900, Room: 3 }])
     const [page = []] = Either.getOrThrow(walk(table, {}, { "fields[]": ["Room", "Title"] }))
     assert.deepStrictEqual(page[0]?.fields, { Title: "Vase", Room: 3 })
+  })
+
+  it("knows fields by their ids, and can answer with these", () => {
+    const table = tableOf([{ Title: "Vase", Year: 1900 }, { Title: "Axe" }])
+    const id = (field: string) => fieldId("Objects", field)
+    const parameters = { "fields[]": [id("Title")], "sort[0][field]": id("Title") }
+    const [page = []] = Either.getOrThrow(walk(table, {}, parameters))
+    assert.deepStrictEqual(
+      page.map(({ fields }) => fields),
+      [{ Title: "Axe" }, { Title: "Vase" }]
+    )
+    assert.deepStrictEqual(
+      withFieldIds(table, table.records).map(({ fields }) => fields),
+      [{ [id("Title")]: "Vase", [id("Year")]: 1900 }, { [id("Title")]: "Axe" }]
+    )
+    assert.match(id("Title"), /^fld[a-zA-Z0-9]{14}$/)
+    assert.notStrictEqual(id("Title"), fieldId("Rooms", "Title"))
   })
 
   it("shows a view, in the order asked for if there is one", () => {

@@ -1,52 +1,15 @@
 import { readFileSync } from "node:fs"
-import { connect } from "node:net"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import Airtable from "airtable"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as TestClock from "effect/TestClock"
-import * as TableServerLayer from "../../../src/layers/tableServer/TableServer.ts"
-import type { TableServerInput } from "../../../src/layers/tableServer/TableServerOptions.ts"
-import { TableServer } from "../../../src/services/TableServer.ts"
 import { withLog } from "../../support/logged.ts"
+import * as rawHttp from "../../support/rawHttp.ts"
+import { errorType, offsetOf, start } from "./server.ts"
 import { temporaryFolder } from "./temporaryFolder.ts"
 
-const start = (directory: string, options: Omit<TableServerInput, "directory"> = {}) =>
-  Effect.gen(function* () {
-    const context = yield* Layer.build(TableServerLayer.layer({ port: 0, ...options, directory }))
-    const { port } = Context.get(context, TableServer).address
-    const url = `http://127.0.0.1:${port}`
-    const get = (path: string, headers: Readonly<Record<string, string>> = { authorization: "Bearer any" }) =>
-      Effect.promise(async () => {
-        const response = await fetch(`${url}${path}`, { headers })
-        return { status: response.status, body: (await response.json()) as unknown }
-      })
-    return { port, url, get }
-  })
-
 const twelve = JSON.stringify(Array.from({ length: 12 }, (_, n) => ({ n })))
-
-const errorType = (body: unknown): unknown =>
-  Predicate.hasProperty(body, "error") && Predicate.hasProperty(body.error, "type") ? body.error.type : body
-
-const offsetOf = (body: unknown): string =>
-  Predicate.hasProperty(body, "offset") && typeof body.offset === "string" ? body.offset : ""
-
-/** Sends bytes as they are and reads until the server closes the connection. */
-const exchange = (port: number, bytes: string) =>
-  Effect.async<string>((resume) => {
-    let answer = ""
-    connect(port, "127.0.0.1")
-      .on("data", (data) => {
-        answer += data.toString()
-      })
-      .on("close", () => resume(Effect.succeed(answer)))
-      .on("error", () => undefined)
-      .end(bytes)
-  })
 
 describe("TableServer", () => {
   it.scoped("answers with records, and leads on with an offset", () =>
@@ -208,11 +171,11 @@ describe("TableServer", () => {
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({ "Objects.json": twelve })
       const { get, port } = yield* start(directory)
-      const garbage = yield* exchange(port, "\u0000garbage\r\n\r\n")
+      const garbage = yield* rawHttp.exchange(port, "\u0000garbage\r\n\r\n")
       assert.match(garbage, /^HTTP\/1\.1 400 [\s\S]*application\/json[\s\S]*\r\n\r\n{"error":{"type":/)
-      const huge = yield* exchange(port, `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      const huge = yield* rawHttp.exchange(port, `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)
       assert.match(huge, /^HTTP\/1\.1 431 [\s\S]*{"error":{"type":/)
-      const nowhere = yield* exchange(port, "GET http://[ HTTP/1.1\r\nConnection: close\r\n\r\n")
+      const nowhere = yield* rawHttp.exchange(port, "GET http://[ HTTP/1.1\r\nConnection: close\r\n\r\n")
       assert.match(nowhere, /^HTTP\/1\.1 404 [\s\S]*{"error":"NOT_FOUND"}/)
       assert.strictEqual((yield* get("/v0/appX/Objects")).status, 200)
     }).pipe(Effect.provide(NodeContext.layer))
