@@ -94,18 +94,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         }
         return SseFrame.event(name, data)
       })
-      const handingOut =
-        latest.size === 0
-          ? handOut(frames)
-          : lock(
-              Effect.zipRight(
-                Effect.forEach(latest.values(), backlog.remember, { discard: true }),
-                handOut(frames)
-              )
-            )
-      return incomplete.size === 0
-        ? handingOut
-        : Effect.zipRight(Effect.forEach(incomplete, warnOfPayload, { discard: true }), handingOut)
+      const remember = Effect.forEach(latest.values(), backlog.remember, { discard: true })
+      return Effect.zipRight(
+        Effect.forEach(incomplete, warnOfPayload, { discard: true }),
+        latest.size === 0 ? handOut(frames) : lock(Effect.zipRight(remember, handOut(frames)))
+      )
     })
 
   /** What the bus dropped before it came here, everybody has missed. */
