@@ -1,5 +1,6 @@
 /**
- * A client of one hosted base of tables: lists a table's records page by page.
+ * A client of one hosted base of tables: lists a table's records page by page, and
+ * reads single records.
  *
  * It owns authentication, pacing, retries and the decoding of answers. Reading a table to its end, and what
  * is made of its records, belongs to the table source.
@@ -29,6 +30,12 @@ export interface Page {
   readonly next?: string
 }
 
+export interface RecordRequest {
+  /** Name or id of the table. */
+  readonly table: string
+  readonly recordId: string
+}
+
 export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
   TableSourceClient,
   {
@@ -39,6 +46,9 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
      * again from its beginning.
      */
     readonly listPage: (request: PageRequest) => Effect.Effect<Page, TableError | CursorExpired>
+
+    /** Reads one record as it is now, its attachments with fresh links. It ends within a bounded time, too. */
+    readonly readRecord: (request: RecordRequest) => Effect.Effect<TableRecord, TableError>
   }
 >() {}
 

@@ -114,4 +114,50 @@ export const tableSourceClientContract = (
         expect((yield* client.listPage({ table: "Objects", view: null })).records).toHaveLength(1)
       })
     )
+
+    it.scoped("reads one record as it is now, with any name of a field", () =>
+      Effect.gen(function* () {
+        const { client, setTable } = yield* make({ pageSize: 2 })
+        const fields = JSON.parse('{"__proto__":{"a":1},"Größe":"€","Photo":[{"id":"att1"}]}')
+        for (const table of ["Objects", "a/b?c=d&e#f", "Räume & Wege"]) {
+          yield* setTable(table, [...records(3), { id: "rec/ü?", fields: {} }])
+          expect(yield* client.readRecord({ table, recordId: "rec2" })).toEqual(records(3)[2])
+          expect(yield* client.readRecord({ table, recordId: "rec/ü?" })).toEqual({
+            id: "rec/ü?",
+            fields: {}
+          })
+          yield* setTable(table, [{ id: "rec2", fields }])
+          const now = yield* client.readRecord({ table, recordId: "rec2" })
+          expect(JSON.stringify(now)).toBe(JSON.stringify({ id: "rec2", fields }))
+        }
+      })
+    )
+
+    it.scoped("says that there is no such record, or no such table", () =>
+      Effect.gen(function* () {
+        const { client, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Objects", records(1))
+        const record = yield* Effect.flip(client.readRecord({ table: "Objects", recordId: "rec9" }))
+        expect(record).toMatchObject({ _tag: "TableError", table: "Objects", reason: "NotFound" })
+        expect(record.message).toContain("rec9")
+        const table = yield* Effect.flip(client.readRecord({ table: "Nowhere", recordId: "rec0" }))
+        expect(table).toMatchObject({ _tag: "TableError", table: "Nowhere", reason: "NotFound" })
+      })
+    )
+
+    it.scoped("reads a record whatever became of the lists, and fails once, with the reason", () =>
+      Effect.gen(function* () {
+        const { client, expireCursors, failNext, setTable } = yield* make({ pageSize: 1 })
+        yield* setTable("Objects", records(2))
+        yield* client.listPage({ table: "Objects", view: null })
+        yield* expireCursors
+        yield* failNext(
+          new TableError({ table: "Objects", reason: "Unauthorized", detail: "no", status: 401 })
+        )
+        const request = { table: "Objects", recordId: "rec0" }
+        const error = yield* Effect.flip(client.readRecord(request))
+        expect(error).toMatchObject({ _tag: "TableError", reason: "Unauthorized", status: 401 })
+        expect(yield* client.readRecord(request)).toEqual(records(1)[0])
+      })
+    )
   })

@@ -1,13 +1,12 @@
 /**
  * A client of the hosted table API over HTTP.
  *
- * It owns one page: the request, its place among the others, its retries, and what the answer means.
+ * It owns one question, for a page or for a record: the request, its place among the others, its retries, and what the answer means.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,12 +21,14 @@ import * as Stream from "effect/Stream"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import {
   CursorExpired,
-  type Page,
   type PageRequest,
+  type RecordRequest,
   TableError,
+  type TableRecord,
   TableSourceClient
 } from "../../services/TableSourceClient.ts"
 import { type ErrorAnswer, readErrorAnswer } from "./ErrorAnswer.ts"
+import { askedPause, deepestMessage, oneLine, originOf, TryAgain, withRetries } from "./HttpFailure.ts"
 import { isPathSegment, type TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** Where the base is, how to get in, and how long one request may take (milliseconds). */
@@ -45,13 +46,7 @@ const maxBodyBytes = 32 * 1024 * 1024
 /** After a 429 the API refuses everything for this long. */
 const penalty = Duration.seconds(30)
 
-/** However long the server asks to be left alone. */
-const longestPause = Duration.minutes(5)
-
 const maxPenalties = 3
-
-/** Before each further try where the server, or the way to it, failed. */
-const pauses = [Duration.seconds(1), Duration.seconds(2), Duration.seconds(4)]
 
 export const make = Effect.fnUntraced(function* ({
   apiKey,
@@ -66,75 +61,61 @@ export const make = Effect.fnUntraced(function* ({
   const pacing = yield* RequestPacing
   const pacer = yield* pacing.pacer(`${endpointUrl} ${baseId}`)
 
-  /** Text from elsewhere, fit for a message: short, on one line, and without the key should it be echoed. */
-  const quote = (text: string): string => {
-    const line = text
-      .replaceAll(Redacted.value(apiKey), "<apiKey>")
-      .replace(/[\s\p{Cc}]+/gu, " ")
-      .trim()
-    return line.length > 300 ? `${line.slice(0, 300)}…` : line
-  }
+  /** Text from elsewhere, fit for a message, and without the key should it be echoed. */
+  const quote = (text: string): string => oneLine(text.replaceAll(Redacted.value(apiKey), "<apiKey>"))
 
-  const send = Effect.fnUntraced(function* (request: PageRequest) {
+  const send = Effect.fnUntraced(function* <A>(request: Request, decode: Decode<A>) {
     const response = yield* client
-      .execute(pageRequest(request))
-      .pipe(Effect.mapError(({ cause }) => new TryAgain({ error: unreachable(request, cause) })))
+      .execute(httpRequest(request))
+      .pipe(Effect.mapError(({ cause }) => new TryAgain(unreachable(request, cause))))
     return response.status >= 200 && response.status < 300
-      ? yield* readPage(request, response)
+      ? yield* readAnswer(request, response, decode)
       : yield* refuse(request, response)
   })
 
-  const pageRequest = ({ cursor, table, view }: PageRequest) =>
+  const httpRequest = (request: Request) =>
     HttpClientRequest.get(
-      `${endpointUrl}/v0/${encodeURIComponent(baseId)}/${encodeURIComponent(table)}`
+      [`${endpointUrl}/v0`, ...[baseId, ...segments(request)].map(encodeURIComponent)].join("/")
     ).pipe(
-      HttpClientRequest.setUrlParams({
-        pageSize: String(pageSize),
-        ...(view === null ? {} : { view }),
-        ...(cursor === undefined ? {} : { offset: cursor })
-      }),
+      HttpClientRequest.setUrlParams(parameters(request)),
       HttpClientRequest.bearerToken(apiKey),
       HttpClientRequest.acceptJson
     )
 
-  const unreachable = ({ table }: PageRequest, cause: unknown) =>
+  const unreachable = ({ table }: Request, cause: unknown) =>
     new TableError({
       table,
       reason: "Unreachable",
       detail: `the connection to ${endpointUrl} failed: ${quote(deepestMessage(cause))}`
     })
 
-  const readPage = Effect.fnUntraced(function* (
-    request: PageRequest,
-    response: HttpClientResponse.HttpClientResponse
+  const unexpected = ({ table }: Request, detail: string, status = 200) =>
+    new TableError({
+      table,
+      reason: "UnexpectedAnswer",
+      detail: `${endpointUrl} does not answer like the table API: ${detail}`,
+      status
+    })
+
+  const readAnswer = Effect.fnUntraced(function* <A>(
+    request: Request,
+    response: HttpClientResponse.HttpClientResponse,
+    decode: Decode<A>
   ) {
-    const unexpected = (detail: string) =>
-      new TableError({
-        table: request.table,
-        reason: "UnexpectedAnswer",
-        detail: `${endpointUrl} does not answer like the table API: ${detail}`,
-        status: response.status
-      })
+    const { status } = response
     const body = yield* readBody(response).pipe(
       Effect.catchTags({
-        BodyTooLong: () => Effect.fail(unexpected(`the answer has more than ${maxBodyBytes} bytes`)),
-        ResponseError: ({ cause }) => Effect.fail(new TryAgain({ error: unreachable(request, cause) }))
+        BodyTooLong: () => unexpected(request, `the answer has more than ${maxBodyBytes} bytes`, status),
+        ResponseError: ({ cause }) => Effect.fail(new TryAgain(unreachable(request, cause)))
       })
     )
-    const { offset, records } = yield* Either.mapLeft(decodePage(body), (error) =>
-      unexpected(quote(firstIssue(error)))
+    return yield* Either.mapLeft(decode(body), (error) =>
+      unexpected(request, quote(firstIssue(error)), status)
     )
-    if (offset === undefined || offset === null || offset === "") {
-      return { records }
-    }
-    if (offset === request.cursor) {
-      return yield* unexpected(`the list does not go on after the offset ${quote(JSON.stringify(offset))}`)
-    }
-    return { records, next: offset }
   })
 
   const refuse = Effect.fnUntraced(function* (
-    request: PageRequest,
+    request: Request,
     response: HttpClientResponse.HttpClientResponse
   ) {
     const answer = yield* readBody(response).pipe(
@@ -154,7 +135,7 @@ export const make = Effect.fnUntraced(function* ({
     })
     const asked = yield* askedPause(response)
     if (response.status >= 500) {
-      return yield* new TryAgain({ error, asked })
+      return yield* Effect.fail(new TryAgain(error, asked))
     }
     if (response.status === 429 && answer.type !== quotaSpent) {
       return yield* new Penalised({ error, pause: Duration.max(penalty, asked) })
@@ -163,42 +144,27 @@ export const make = Effect.fnUntraced(function* ({
   })
 
   /** One try, in its turn and within its time. */
-  const attempt = (request: PageRequest) =>
+  const attempt = <A>(request: Request, decode: Decode<A>) =>
     Effect.zipRight(
       pacer.take,
-      Effect.timeoutFail(send(request), {
+      Effect.timeoutFail(send(request, decode), {
         duration: maxTimeout,
         onTimeout: () =>
-          new TryAgain({
-            error: new TableError({
+          new TryAgain(
+            new TableError({
               table: request.table,
               reason: "Timeout",
               detail: `no complete answer from ${endpointUrl} within ${maxTimeout} ms ("maxTimeout")`
             })
-          })
+          )
       })
     )
 
-  const withRetries = (
-    request: PageRequest,
-    [pause, ...later]: ReadonlyArray<Duration.Duration> = pauses
-  ): Effect.Effect<Page, TableError | CursorExpired | Penalised> =>
-    Effect.catchTag(attempt(request), "TryAgain", ({ asked = Duration.zero, error }) => {
-      if (pause === undefined) {
-        return Effect.fail(error)
-      }
-      const longer = Duration.max(pause, asked)
-      return Effect.logDebug(`${error.message}. Trying again in ${Duration.format(longer)}`).pipe(
-        Effect.zipRight(Effect.sleep(longer)),
-        Effect.zipRight(withRetries(request, later))
-      )
-    })
-
-  const withPenalties = (
-    request: PageRequest,
+  const withPenalties = <A>(
+    effect: Effect.Effect<A, TableError | CursorExpired | Penalised>,
     left = maxPenalties
-  ): Effect.Effect<Page, TableError | CursorExpired> =>
-    Effect.catchTag(withRetries(request), "Penalised", ({ error, pause }) =>
+  ): Effect.Effect<A, TableError | CursorExpired> =>
+    Effect.catchTag(effect, "Penalised", ({ error, pause }) =>
       Effect.zipRight(
         pacer.hold(pause),
         left === 0
@@ -207,34 +173,68 @@ export const make = Effect.fnUntraced(function* ({
               Effect.logWarning(
                 `${error.message}. Waiting ${Duration.format(pause)} before the next request`
               ),
-              withPenalties(request, left - 1)
+              withPenalties(effect, left - 1)
             )
       )
     )
 
-  return TableSourceClient.of({
-    listPage: Effect.fn("TableSourceClient.listPage")((request) =>
-      isPathSegment(request.table)
-        ? withPenalties(request)
-        : new TableError({ table: request.table, reason: "Refused", detail: "no table can have this name" })
-    )
+  const ask = <A>(request: Request, decode: Decode<A>): Effect.Effect<A, TableError | CursorExpired> =>
+    segments(request).every(isPathSegment)
+      ? withPenalties(withRetries(attempt(request, decode)))
+      : new TableError({
+          table: request.table,
+          reason: "Refused",
+          detail: "no table and no record can have this name"
+        })
+
+  const listPage = Effect.fn("TableSourceClient.listPage")(function* (request: PageRequest) {
+    const { offset, records } = yield* ask(request, decodePage)
+    if (offset === undefined || offset === null || offset === "") {
+      return { records }
+    }
+    if (offset === request.cursor) {
+      const quoted = quote(JSON.stringify(offset))
+      return yield* unexpected(request, `the list does not go on after the offset ${quoted}`)
+    }
+    return { records, next: offset }
   })
+
+  const readRecord = Effect.fn("TableSourceClient.readRecord")(
+    function* (request: RecordRequest) {
+      const record = yield* ask(request, decodeRecord)
+      return record.id === request.recordId
+        ? record
+        : yield* unexpected(request, `asked for the record ${request.recordId}, it gave ${quote(record.id)}`)
+    },
+    (effect, request) =>
+      Effect.catchTag(effect, "CursorExpired", ({ message }) => unexpected(request, message))
+  )
+
+  return TableSourceClient.of({ listPage, readRecord })
 })
 
 export const layer = (options: TableSourceClientHttpOptions) => Layer.effect(TableSourceClient, make(options))
-
-/** The server, or the way to it, failed: another try may succeed. */
-class TryAgain extends Data.TaggedError("TryAgain")<{
-  readonly error: TableError
-  /** How long the server asked to be left alone. */
-  readonly asked?: Duration.Duration
-}> {}
 
 /** The server refuses all requests to the base for a while. */
 class Penalised extends Data.TaggedError("Penalised")<{
   readonly error: TableError
   readonly pause: Duration.Duration
 }> {}
+
+type Request = PageRequest | RecordRequest
+
+/** Where it is in the base. */
+const segments = (request: Request): ReadonlyArray<string> =>
+  "recordId" in request ? [request.table, request.recordId] : [request.table]
+
+const parameters = (request: Request): Readonly<Record<string, string>> =>
+  "recordId" in request
+    ? {}
+    : {
+        pageSize: String(pageSize),
+        ...(request.view === null ? {} : { view: request.view }),
+        ...(request.cursor === undefined ? {} : { offset: request.cursor })
+      }
 
 class BodyTooLong extends Data.TaggedError("BodyTooLong") {}
 
@@ -260,11 +260,16 @@ const Fields = Schema.declare(
   { message: () => "expected an object" }
 )
 
+const RecordAnswer = Schema.Struct({ id: Schema.NonEmptyString, fields: Fields })
+
 const PageAnswer = Schema.Struct({
-  records: Schema.Array(Schema.Struct({ id: Schema.NonEmptyString, fields: Fields })),
+  records: Schema.Array(RecordAnswer),
   offset: Schema.optional(Schema.NullOr(Schema.String))
 })
 
+type Decode<A> = (body: string) => Either.Either<A, ParseResult.ParseError>
+
+const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(Schema.parseJson(RecordAnswer))
 const decodePage = Schema.decodeUnknownEither(Schema.parseJson(PageAnswer))
 
 const firstIssue = (error: ParseResult.ParseError): string => {
@@ -276,14 +281,15 @@ const firstIssue = (error: ParseResult.ParseError): string => {
 
 /** What a refusal means, and what to do about it. */
 const verdict = (
-  { table, view }: PageRequest,
+  request: Request,
   { headers, status }: HttpClientResponse.HttpClientResponse,
   { type }: ErrorAnswer
 ): { readonly reason: TableError["reason"]; readonly advice: string } => {
-  if (type === "VIEW_NAME_NOT_FOUND") {
+  const name = JSON.stringify(request.table)
+  if (type === "VIEW_NAME_NOT_FOUND" && "view" in request) {
     return {
       reason: "NotFound",
-      advice: `there is no view ${JSON.stringify(view)}. It was probably renamed: set "defaultView" to its new name, or to null to read the whole table`
+      advice: `there is no view ${JSON.stringify(request.view)}. It was probably renamed: set "defaultView" to its new name, or to null to read the whole table`
     }
   }
   if (type === quotaSpent) {
@@ -292,18 +298,24 @@ const verdict = (
   if (status >= 500) {
     return { reason: "ServerError", advice: "the server failed" }
   }
+  if ("recordId" in request && (status === 403 || status === 404)) {
+    return {
+      reason: "NotFound",
+      advice: `the record ${oneLine(request.recordId)} is not there any more, or the API key may not read it`
+    }
+  }
   switch (status) {
     case 401:
       return { reason: "Unauthorized", advice: 'the server does not accept the API key. Check "apiKey"' }
     case 403:
       return {
         reason: "NotFound",
-        advice: `there is no such table, or the API key may not read it. Check "baseId", the name ${JSON.stringify(table)} and the permissions of the API key`
+        advice: `there is no such table, or the API key may not read it. Check "baseId", the name ${name} and the permissions of the API key`
       }
     case 404:
       return {
         reason: "NotFound",
-        advice: `there is no such base or table. Check "baseId", the name ${JSON.stringify(table)} and "endpointUrl"`
+        advice: `there is no such base or table. Check "baseId", the name ${name} and "endpointUrl"`
       }
     case 429:
       return { reason: "RateLimited", advice: "the server has had too many requests to this base" }
@@ -314,26 +326,4 @@ const verdict = (
         advice: `the server redirects to ${originOf(headers.location)}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
       }
     : { reason: "Refused", advice: "the server refused the request" }
-}
-
-/** No more of an address than whose it is: the rest may hold secrets. */
-const originOf = (location: string | undefined): string =>
-  location !== undefined && URL.canParse(location) ? new URL(location).origin : "another address"
-
-/** What `Retry-After` says, in seconds or as a date, within reason; nothing where it says nothing. */
-const askedPause = ({ headers }: HttpClientResponse.HttpClientResponse) =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    const text = headers["retry-after"] ?? ""
-    const millis = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
-    return Number.isNaN(millis) ? Duration.zero : Duration.min(Duration.millis(millis), longestPause)
-  })
-
-/** The words nearest to what happened: those of the outer errors are "fetch failed" and the like. */
-const deepestMessage = (error: unknown): string => {
-  let deepest = error
-  for (let depth = 0; depth < 8 && deepest instanceof Error && deepest.cause instanceof Error; depth++) {
-    deepest = deepest.cause
-  }
-  if (!(deepest instanceof Error)) return String(deepest)
-  return deepest.message === "" && "code" in deepest ? String(deepest.code) : deepest.message
 }

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import {
   CursorExpired,
   type PageRequest,
+  type RecordRequest,
   TableError,
   type TableRecord,
   TableSourceClient
@@ -29,7 +30,7 @@ export interface TableSourceClientMemory {
   readonly expireCursors: Effect.Effect<void>
 
   /** All requests so far, the failed ones included. */
-  readonly requests: Effect.Effect<ReadonlyArray<PageRequest>>
+  readonly requests: Effect.Effect<ReadonlyArray<PageRequest | RecordRequest>>
 }
 
 export const make = ({
@@ -39,7 +40,7 @@ export const make = ({
     const tables = new Map<string, ReadonlyArray<TableRecord>>()
     const starts = new Map<string, number>()
     const failures: Array<TableError> = []
-    const requests: Array<PageRequest> = []
+    const requests: Array<PageRequest | RecordRequest> = []
     let cursors = 0
 
     const cursorAt = (start: number): string => {
@@ -48,16 +49,17 @@ export const make = ({
       return cursor
     }
 
-    const listPage = Effect.fn("TableSourceClient.listPage")(function* (request: PageRequest) {
+    const recordsFor = Effect.fnUntraced(function* (request: PageRequest | RecordRequest) {
       requests.push(request)
-      const { cursor, table } = request
       yield* Option.fromNullable(failures.shift()).pipe(
         Option.match({ onNone: () => Effect.void, onSome: Effect.fail })
       )
-      const records = tables.get(table)
-      if (records === undefined) {
-        return yield* new TableError({ table, reason: "NotFound", detail: "there is no such table" })
-      }
+      return tables.get(request.table) ?? (yield* notFound(request.table, "there is no such table"))
+    })
+
+    const listPage = Effect.fn("TableSourceClient.listPage")(function* (request: PageRequest) {
+      const { cursor, table } = request
+      const records = yield* recordsFor(request)
       const start = cursor === undefined ? 0 : starts.get(cursor)
       if (start === undefined) {
         return yield* new CursorExpired({ table })
@@ -67,11 +69,22 @@ export const make = ({
       return end < records.length ? { ...page, next: cursorAt(end) } : page
     })
 
+    const readRecord = Effect.fn("TableSourceClient.readRecord")(function* (request: RecordRequest) {
+      const { recordId, table } = request
+      const records = yield* recordsFor(request)
+      return (
+        records.find(({ id }) => id === recordId) ??
+        (yield* notFound(table, `there is no record ${recordId}`))
+      )
+    })
+
     return {
-      client: TableSourceClient.of({ listPage }),
+      client: TableSourceClient.of({ listPage, readRecord }),
       setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
       failNext: (error) => Effect.sync(() => failures.push(error)),
       expireCursors: Effect.sync(() => starts.clear()),
       requests: Effect.sync(() => [...requests])
     }
   })
+
+const notFound = (table: string, detail: string) => new TableError({ table, reason: "NotFound", detail })

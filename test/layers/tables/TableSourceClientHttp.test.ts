@@ -56,11 +56,13 @@ const collectInto = (logs: Queue.Queue<string>) =>
 const setUpClient = (url: string, httpClient: Layer.Layer<HttpClient.HttpClient> = undici) =>
   Effect.gen(function* () {
     const environment = yield* Layer.build(Layer.merge(httpClient, RequestPacingMemory.layer))
-    const { listPage } = yield* Effect.provide(TableSourceClientHttp.make(options(url)), environment)
+    const client = yield* Effect.provide(TableSourceClientHttp.make(options(url)), environment)
     const logs = yield* Queue.unbounded<string>()
     return {
       logs,
-      listPage: (request: PageRequest) => Effect.provide(listPage(request), collectInto(logs))
+      listPage: (request: PageRequest) => Effect.provide(client.listPage(request), collectInto(logs)),
+      readRecord: (recordId: string) =>
+        Effect.provide(client.readRecord({ table: "Objects", recordId }), collectInto(logs))
     }
   })
 
@@ -154,6 +156,60 @@ describe("a request", () => {
         yield* Fiber.interrupt(fiber)
         yield* Deferred.await(closed)
       }
+    })
+  )
+})
+
+describe("a request for a record", () => {
+  const record = json(200, { id: "rec1", createdTime: "now", fields: { A: 1 } })
+
+  it.scoped("asks for just that, and brings the token", () =>
+    Effect.gen(function* () {
+      const { readRecord, received } = yield* setUp(record)
+      expect(yield* readRecord("rec1")).toEqual({ id: "rec1", fields: { A: 1 } })
+      const { headers, method, url } = yield* Queue.take(received)
+      expect({ method, url }).toEqual({ method: "GET", url: "/v0/app1/Objects/rec1" })
+      expect(headers.authorization).toBe(`Bearer ${token}`)
+    })
+  )
+
+  it.scoped("waits for its turn among the pages, and is tried again", () =>
+    Effect.gen(function* () {
+      const { listPage, logs, next, readRecord, received } = yield* setUp(record)
+      next(emptyPage, json(503, {}))
+      yield* listPage(list)
+      const fiber = yield* Effect.fork(readRecord("rec1"))
+      yield* TestClock.adjust("214 millis")
+      expect(yield* Queue.size(received)).toBe(1)
+      yield* TestClock.adjust("1 millis")
+      expect(yield* Queue.take(logs)).toMatch(/503.*again in 1s$/)
+      yield* TestClock.adjust("1 second")
+      expect(yield* Fiber.join(fiber)).toMatchObject({ id: "rec1" })
+    })
+  )
+
+  it.scoped("is never sent for an id that would lead elsewhere", () =>
+    Effect.gen(function* () {
+      const { readRecord, received } = yield* setUp(record)
+      for (const recordId of ["", ".", "..", "\ud800"]) {
+        expect(yield* Effect.flip(readRecord(recordId))).toMatchObject({ reason: "Refused" })
+      }
+      expect(yield* Queue.size(received)).toBe(0)
+    })
+  )
+
+  it.scoped.each([
+    text(200, "<html>login</html>"),
+    json(200, { id: "rec2", fields: {} }),
+    json(200, { records: [] }),
+    json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })
+  ])("fails readably where the answer is no such record: %#", (answer) =>
+    Effect.gen(function* () {
+      const { readRecord } = yield* setUp(answer)
+      expect(yield* Effect.flip(readRecord("rec1"))).toMatchObject({
+        _tag: "TableError",
+        reason: "UnexpectedAnswer"
+      })
     })
   )
 })
@@ -473,11 +529,14 @@ tableSourceClientContract("TableSourceClientHttp", ({ pageSize }) =>
     let expired = 0
     const server = yield* ScriptedServer.make((response, request) => {
       const url = new URL(request.url, "http://localhost")
-      const [, , , table = ""] = url.pathname.split("/")
-      const records = tables.get(decodeURIComponent(table))
+      const [, , , table = "", recordId] = url.pathname.split("/").map(decodeURIComponent)
+      const records = tables.get(table)
+      const record = records?.find(({ id }) => id === recordId)
       const [iterator, start] = (url.searchParams.get("offset") ?? `itr${iterators++}/0`).split("/")
       if (records === undefined) {
         json(403, { error: { type: "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND" } })(response, request)
+      } else if (recordId !== undefined) {
+        json(record === undefined ? 404 : 200, record ?? { error: "NOT_FOUND" })(response, request)
       } else if (Number(iterator?.slice(3)) < expired) {
         json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })(response, request)
       } else {

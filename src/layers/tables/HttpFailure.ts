@@ -1,0 +1,77 @@
+/**
+ * What goes wrong on the way to a server: the words for it, and when to try again.
+ *
+ * What an answer means belongs to whoever asked.
+ */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+
+/** The server, or the way to it, failed: another try may succeed. */
+export class TryAgain<E extends Error> {
+  readonly _tag = "TryAgain"
+  /** What to fail with when it was tried often enough. */
+  readonly error: E
+  /** How long the server asked to be left alone. */
+  readonly asked: Duration.Duration
+
+  constructor(error: E, asked = Duration.zero) {
+    this.error = error
+    this.asked = asked
+  }
+}
+
+/** Before each further try. */
+const pauses = [Duration.seconds(1), Duration.seconds(2), Duration.seconds(4)]
+
+/** Runs the attempt again while it says so, three times at most and with growing pauses. */
+export const withRetries = <A, E, F extends Error, R>(
+  attempt: Effect.Effect<A, E | TryAgain<F>, R>,
+  [pause, ...later]: ReadonlyArray<Duration.Duration> = pauses
+): Effect.Effect<A, E | F, R> =>
+  Effect.catchAll(attempt, (failure): Effect.Effect<A, E | F, R> => {
+    if (!(failure instanceof TryAgain)) {
+      return Effect.fail(failure)
+    }
+    const { asked, error } = failure
+    if (pause === undefined) {
+      return Effect.fail(error)
+    }
+    const longer = Duration.max(pause, asked)
+    return Effect.logDebug(`${error.message}. Trying again in ${Duration.format(longer)}`).pipe(
+      Effect.zipRight(Effect.sleep(longer)),
+      Effect.zipRight(withRetries(attempt, later))
+    )
+  })
+
+/** However long the server asks to be left alone. */
+const longestPause = Duration.minutes(5)
+
+/** What `Retry-After` says, in seconds or as a date, within reason; nothing where it says nothing. */
+export const askedPause = ({ headers }: HttpClientResponse.HttpClientResponse) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const text = headers["retry-after"] ?? ""
+    const millis = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
+    return Number.isNaN(millis) ? Duration.zero : Duration.min(Duration.millis(millis), longestPause)
+  })
+
+/** Text from elsewhere, fit for a message: short, and on one line. */
+export const oneLine = (text: string): string => {
+  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim()
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line
+}
+
+/** No more of an address than whose it is: the rest may hold secrets. */
+export const originOf = (address: string | undefined): string =>
+  address !== undefined && URL.canParse(address) ? new URL(address).origin : "another address"
+
+/** The words nearest to what happened: those of the outer errors are "fetch failed" and the like. */
+export const deepestMessage = (error: unknown): string => {
+  let deepest = error
+  for (let depth = 0; depth < 8 && deepest instanceof Error && deepest.cause instanceof Error; depth++) {
+    deepest = deepest.cause
+  }
+  if (!(deepest instanceof Error)) return String(deepest)
+  return deepest.message === "" && "code" in deepest ? String(deepest.code) : deepest.message
+}
