@@ -25,7 +25,7 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import { isPlainFileName } from "../FileName.ts"
-import { explained, isNotFound } from "./diskError.ts"
+import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile, syncDirectory, syncTree } from "./durable.ts"
 import { lockFolder } from "./folderLock.ts"
 import * as leases from "./leases.ts"
@@ -55,15 +55,20 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
   const versionsFolder = path.join(root, "versions")
   const acksFolder = path.join(root, "acks")
   const stagingFolder = path.join(root, ".staging")
+  const namesIn = (folder: string) =>
+    fs.readDirectory(folder).pipe(orWhereMissing<ReadonlyArray<string>>([]), explained("read", folder))
   const folderOf = (versionId: VersionId) => path.join(versionsFolder, versionId)
 
-  yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
-  for (const folder of [versionsFolder, acksFolder, stagingFolder]) {
-    yield* makeFolder(folder)
-  }
-  yield* lockFolder(yield* fs.realPath(root).pipe(explained("read", root)))
-  for (const leftover of yield* fs.readDirectory(stagingFolder).pipe(explained("read", stagingFolder))) {
-    yield* removeTree(path.join(stagingFolder, leftover))
+  const makeFolders = Effect.gen(function* () {
+    yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
+    yield* Effect.forEach([versionsFolder, acksFolder, stagingFolder], makeFolder)
+    yield* syncDirectory(root)
+  }).pipe(Effect.provide(platform))
+
+  yield* makeFolders
+  yield* lockFolder(yield* fs.realPath(root).pipe(explained("read", root)), stagingFolder)
+  for (const leftover of yield* namesIn(stagingFolder)) {
+    yield* removeTree(path.join(stagingFolder, leftover)).pipe(warned)
   }
 
   const manifest: Effect.Effect<ManifestReading, VersionStoreError> = Effect.gen(function* () {
@@ -71,19 +76,24 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
     if (Option.isNone(text)) {
       return { status: "missing" as const }
     }
+    const invalid = (problem: string) => ({
+      status: "invalid" as const,
+      message: `${manifestFile} ${problem}`
+    })
     const decoded = Schema.decodeEither(ManifestJson)(text.value)
     if (Either.isLeft(decoded)) {
-      return {
-        status: "invalid" as const,
-        message: `${manifestFile} is no manifest: ${issueText(placedIssues(decoded.left))}`
-      }
+      return invalid(`is no manifest: ${issueText(placedIssues(decoded.left))}`)
     }
-    return (yield* exists(decoded.right.versionId))
-      ? { status: "ok" as const, manifest: decoded.right }
-      : {
-          status: "invalid" as const,
-          message: `${manifestFile} names a version that is not on disk: ${decoded.right.versionId}`
-        }
+    const { sources, versionId, versionPath } = decoded.right
+    if (!(yield* exists(versionId))) {
+      return invalid(`names a version that is not on disk: ${versionId}`)
+    }
+    const isRight =
+      versionPath === pathOf(versionId) && sources.every(({ path, sourceId }) => path === sourceId)
+    if (!isRight || !(yield* isWhole(versionId, sources))) {
+      return invalid(`names folders that are not those of version ${versionId}`)
+    }
+    return { status: "ok" as const, manifest: decoded.right }
   }).pipe(Effect.provide(platform))
 
   const active = Effect.map(manifest, (reading) =>
@@ -93,16 +103,27 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
   const exists = (versionId: VersionId) =>
     fs.exists(folderOf(versionId)).pipe(explained("read", versionsFolder))
 
-  const versionIds = fs.readDirectory(versionsFolder).pipe(
-    Effect.map((names) => names.filter(isVersionId).sort()),
-    explained("read", versionsFolder)
-  )
+  /** Whether the folders of all sources are there. */
+  const isWhole = (versionId: VersionId, sources: ReadonlyArray<{ readonly sourceId: string }>) =>
+    Effect.every(sources, ({ sourceId }) => fs.exists(path.join(folderOf(versionId), sourceId))).pipe(
+      explained("read", folderOf(versionId))
+    )
+
+  const versionIds = namesIn(versionsFolder).pipe(Effect.map((names) => names.filter(isVersionId).sort()))
+
+  const promoting = yield* Effect.makeSemaphore(1)
+  /** A version on which a lease is just being taken is not swept. */
+  const leasing = yield* Effect.makeSemaphore(1)
 
   const freshLeases = leases.readFresh(acksFolder, settings.ackLease).pipe(Effect.provide(platform))
 
+  /** Somebody may have removed the folders since the start. */
   const makeStagingFolder = Effect.suspend(() => {
     const folder = path.join(stagingFolder, randomUUID())
-    return fs.makeDirectory(folder).pipe(Effect.as(folder), explained("make", folder))
+    return makeFolders.pipe(
+      Effect.zipRight(fs.makeDirectory(folder).pipe(explained("make", folder))),
+      Effect.as(folder)
+    )
   })
 
   const stage = Effect.acquireRelease(makeStagingFolder, (folder) =>
@@ -117,14 +138,14 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
         promote: (sources) =>
           Effect.gen(function* () {
             const current = yield* active
-            if (
-              Option.isSome(current) &&
-              isSame(sources, yield* readRecord(folderOf(current.value.versionId)))
-            ) {
-              return { changed: false, manifest: current.value }
+            if (Option.isSome(current)) {
+              const record = yield* readRecord(folderOf(current.value.versionId))
+              if (Option.exists(record, (record) => isSame(record.sources, sources))) {
+                return { changed: false, manifest: current.value }
+              }
             }
             return { changed: true, manifest: yield* publish(folder, sources) }
-          }).pipe(Effect.provide(platform))
+          }).pipe(promoting.withPermits(1), Effect.provide(platform))
       })
     )
   )
@@ -132,26 +153,49 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
   /** Makes the staged folder durable, a version, and the one that the manifest names, in this order. */
   const publish = Effect.fnUntraced(function* (folder: string, sources: ReadonlyArray<VersionSource>) {
     const now = yield* Clock.currentTimeMillis
-    const versionId = nextVersionId(now, yield* versionIds)
-    const manifest: Manifest = {
-      schemaVersion: 1,
-      versionId,
-      versionPath: `versions/${versionId}`,
-      generatedAt: new Date(now).toISOString(),
-      sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
-    }
+    const versionId = nextVersionId(now, [...(yield* versionIds), ...(yield* named)])
+    const record = { generatedAt: new Date(now).toISOString(), sources }
+    const manifest = manifestOf(versionId, record)
     yield* fs
-      .writeFileString(path.join(folder, recordName), JSON.stringify({ sources }))
+      .writeFileString(path.join(folder, recordName), JSON.stringify(record))
       .pipe(Effect.zipRight(syncTree(folder)), explained("write to", folder))
     yield* Effect.gen(function* () {
       yield* fs.rename(folder, folderOf(versionId)).pipe(explained("write to", versionsFolder))
       yield* syncDirectory(versionsFolder)
-      yield* replaceFile(manifestFile, JSON.stringify(manifest, null, 2), stagingFolder).pipe(
-        explained("write", manifestFile),
+      yield* writeManifest(manifest).pipe(
         Effect.onError(() => Effect.ignore(fs.rename(folderOf(versionId), folder)))
       )
     }).pipe(Effect.uninterruptible)
     return manifest
+  })
+
+  const writeManifest = (manifest: Manifest) =>
+    replaceFile(manifestFile, JSON.stringify(manifest, null, 2), stagingFolder).pipe(
+      explained("write", manifestFile)
+    )
+
+  /** What the manifest names, be it there or not: readers may have seen it, and nothing older may follow. */
+  const named = readIfThere(manifestFile).pipe(
+    Effect.map(Option.flatMap(Schema.decodeOption(ManifestJson))),
+    Effect.map(Option.match({ onNone: () => [], onSome: ({ versionId }) => [versionId] }))
+  )
+
+  /** Where the manifest does not tell which version is active, the newest one that is whole is. */
+  const restore = Effect.gen(function* () {
+    const reading = yield* manifest
+    if (reading.status === "ok") {
+      return
+    }
+    for (const versionId of (yield* versionIds).reverse()) {
+      const record = yield* readRecord(folderOf(versionId))
+      if (Option.isSome(record) && (yield* isWhole(versionId, record.value.sources))) {
+        yield* writeManifest(manifestOf(versionId, record.value))
+        const problem = reading.status === "invalid" ? reading.message : `${manifestFile} is missing`
+        return yield* Effect.logWarning(
+          `${problem}. The newest version on disk is active again: ${versionId}`
+        )
+      }
+    }
   })
 
   const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
@@ -161,10 +205,13 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
     }
-    if (!isVersionId(versionId) || !(yield* exists(versionId))) {
-      return yield* new VersionNotFound({ versionId })
-    }
-    yield* leases.take(acksFolder, { consumerId, versionId }, stagingFolder)
+    yield* Effect.gen(function* () {
+      if (!isVersionId(versionId) || !(yield* exists(versionId))) {
+        return yield* new VersionNotFound({ versionId })
+      }
+      yield* makeFolders
+      yield* leases.take(acksFolder, { consumerId, versionId }, stagingFolder)
+    }).pipe(leasing.withPermits(1))
   }, Effect.provide(platform))
 
   const versions = Effect.gen(function* () {
@@ -178,35 +225,59 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
   })
 
   const sweep = Effect.gen(function* () {
-    const removed = yield* Effect.filter(
-      dispensable(yield* versions, settings.keepVersions),
-      ({ versionId }) =>
-        discard(versionId).pipe(
-          Effect.as(true),
-          Effect.catchAll((error) =>
-            Effect.as(Effect.logWarning(`${error.message} It is tried again after the next fetch.`), false)
+    const removed = yield* leasing.withPermits(1)(
+      Effect.flatMap(versions, (versions) =>
+        Effect.filter(dispensable(versions, settings.keepVersions), ({ versionId }) =>
+          discard(versionId).pipe(
+            Effect.as(true),
+            Effect.catchAll((error) => Effect.as(warnTriedAgain(error), false))
           )
         )
+      )
     )
+    for (const name of yield* namesIn(stagingFolder)) {
+      if (name.startsWith(discardedPrefix)) {
+        yield* removeTree(path.join(stagingFolder, name)).pipe(Effect.catchAll(warnTriedAgain))
+      }
+    }
     return removed.map(({ versionId }) => versionId)
-  })
+  }).pipe(Effect.provide(platform))
 
   /** Out of the versions in one step, so that no half of it is ever seen there. */
-  const discard = Effect.fnUntraced(function* (versionId: VersionId) {
-    const folder = folderOf(versionId)
-    const discarded = path.join(stagingFolder, `discarded-${versionId}`)
-    yield* removeTree(discarded)
-    yield* fs.rename(folder, discarded).pipe(explained("remove", folder))
-    yield* removeTree(discarded)
-  }, Effect.provide(platform))
+  const discard = (versionId: VersionId) =>
+    fs
+      .rename(folderOf(versionId), path.join(stagingFolder, `${discardedPrefix}${randomUUID()}`))
+      .pipe(explained("remove", folderOf(versionId)))
 
+  yield* restore.pipe(warned)
   return VersionStore.of({ manifest, stage, acknowledge, versions, sweep })
+})
+
+const warned = Effect.catchAll((error: VersionStoreError) => Effect.logWarning(error.message))
+
+const warnTriedAgain = (error: VersionStoreError) =>
+  Effect.logWarning(`${error.message} It is tried again after the next fetch.`)
+
+/** In the staging folder: what was a version, and could not be removed yet. */
+const discardedPrefix = "discarded-"
+
+const pathOf = (versionId: VersionId) => `versions/${versionId}`
+
+const manifestOf = (versionId: VersionId, { generatedAt, sources }: VersionRecord): Manifest => ({
+  schemaVersion: 1,
+  versionId,
+  versionPath: pathOf(versionId),
+  generatedAt,
+  sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
 })
 
 /** Lies in the folder of a version and says what the version was made of. */
 const recordName = ".version.json"
 
-const VersionRecord = Schema.parseJson(Schema.Struct({ sources: Schema.Array(VersionSource) }))
+const VersionRecord = Schema.Struct({ generatedAt: Schema.String, sources: Schema.Array(VersionSource) })
+type VersionRecord = typeof VersionRecord.Type
+
+const VersionRecordJson = Schema.parseJson(VersionRecord)
 const ManifestJson = Schema.parseJson(Manifest)
 
 const isVersionId = Schema.is(VersionId)
@@ -216,17 +287,16 @@ const readIfThere = (file: string) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.readFileString(file)),
     Effect.asSome,
-    Effect.catchIf(isNotFound, () => Effect.succeedNone),
+    orWhereMissing(Option.none<string>()),
     explained("read", file)
   )
 
-/** What a version was made of; nothing where it does not say. */
+/** What a version was made of, where it says so. */
 const readRecord = (versionFolder: string) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.readFileString(`${versionFolder}/${recordName}`)),
-    Effect.flatMap(Schema.decode(VersionRecord)),
-    Effect.map(({ sources }) => sources),
-    Effect.orElseSucceed((): ReadonlyArray<VersionSource> => [])
+    Effect.flatMap(Schema.decode(VersionRecordJson)),
+    Effect.option
   )
 
 /** Not recursively: on a disk that is read-only, that would say that the folder above is missing. */

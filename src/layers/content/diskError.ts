@@ -14,8 +14,15 @@ export const explained =
       (cause) => new VersionStoreError({ action, path: file, detail: explain(cause), cause })
     )
 
-export const isNotFound = (error: PlatformError): boolean =>
-  error._tag === "SystemError" && error.reason === "NotFound"
+/** What to go on with where the file or folder is not there. */
+export const orWhereMissing =
+  <B>(otherwise: B) =>
+  <A, R>(effect: Effect.Effect<A, PlatformError, R>): Effect.Effect<A | B, PlatformError, R> =>
+    Effect.catchIf(
+      effect,
+      (error) => error._tag === "SystemError" && error.reason === "NotFound",
+      () => Effect.succeed(otherwise)
+    )
 
 const explain = (error: PlatformError): string => {
   switch (errorCode(error)) {

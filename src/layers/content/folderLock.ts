@@ -4,87 +4,193 @@
  * The lock is a listening socket (a named pipe on Windows). The system closes it with the process, however that
  * ends, so that no lock outlives a crash or a loss of power.
  */
-import { createHash } from "node:crypto"
-import { rm } from "node:fs/promises"
+import { createHash, randomBytes } from "node:crypto"
+import { readdir, rename, rm } from "node:fs/promises"
 import * as Net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import { DownloadsInUse, VersionStoreError } from "../../services/VersionStore.ts"
 
 /**
- * Takes the lock of a folder, given by its real absolute path, until the scope ends.
+ * Takes the lock of a folder, given by its real absolute path, until the scope ends. `scratch` is a folder on
+ * the same disk.
  *
- * The socket lies in the folder, or in the folder for temporary files where the file system has no sockets or
- * the path is too long for one.
+ * Whoever wants the lock puts up a socket under a name that nobody else ever has, and only then looks who else
+ * is there: the second of two that come at the same moment sees the first, and a dead socket can be removed at
+ * any time. The sockets lie in the folder, for all that see the folder, and in the folder for temporary files:
+ * the downloads may have no room for sockets, no sockets at all, or be removed and made anew.
  */
-export const lockFolder = Effect.fnUntraced(function* (directory: string) {
-  const [preferred, fallback] = lockAddresses(directory)
-  yield* lock(preferred, directory).pipe(
-    Effect.catchIf(
-      (error) => !(error instanceof DownloadsInUse),
-      () => lock(fallback, directory)
-    ),
+export const lockFolder = (directory: string, scratch: string) =>
+  (process.platform === "win32" ? lockPipe(directory) : lockSockets(directory, scratch)).pipe(
+    orNothing,
     Effect.mapError((error) =>
       error instanceof DownloadsInUse
         ? error
         : new VersionStoreError({ action: "lock", path: directory, detail: error.message, cause: error })
     )
   )
+
+/** What was acquired is released at once where the whole fails: the others wait for it. */
+const orNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    return yield* effect.pipe(
+      Scope.extend(scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+  })
+
+/** A pipe has no name that could outlive it, and two cannot have the same. */
+const lockPipe = (directory: string) => {
+  const pipe = `\\\\.\\pipe\\${nameOf(directory)}`
+  return Effect.catchIf(
+    Effect.acquireRelease(listen(pipe, { holds: true }), close),
+    ({ code }) => code === "EADDRINUSE",
+    () => Effect.flatMap(ask(pipe), ({ owner }) => new DownloadsInUse({ path: directory, owner }))
+  )
+}
+
+const lockSockets = Effect.fnUntraced(function* (directory: string, scratch: string) {
+  const places: ReadonlyArray<Place> = [
+    { folder: directory, prefix: ".lock", scratch },
+    { folder: tmpdir(), prefix: `${nameOf(directory)}.lock`, scratch: tmpdir() }
+  ]
+  const token = randomBytes(6).toString("hex")
+  const state = { holds: false }
+  const [failures, sockets] = yield* Effect.partition(places, (place) => putUp(place, token, state))
+  if (sockets.length === 0) {
+    return yield* Effect.fail(failures[0] ?? new Error("no place for a socket"))
+  }
+  for (const place of places) {
+    for (const name of yield* otherSockets(place, token)) {
+      const givesWay = name.slice(-token.length) > token
+      yield* outlast(join(place.folder, name), givesWay, directory)
+    }
+  }
+  state.holds = true
 })
 
-const lock = (address: string, directory: string) => {
-  const take = Effect.acquireRelease(listen(address), (server) => Effect.sync(() => server.close()))
-  return Effect.catchIf(take, isAddressInUse, () => Effect.zipRight(evictDead(address, directory), take))
+/** Where sockets lie that have to do with one folder. */
+interface Place {
+  readonly folder: string
+  /** What their names begin with. */
+  readonly prefix: string
+  /** Where they are made: until it listens, a socket cannot be told from a dead one. */
+  readonly scratch: string
 }
+
+interface State {
+  /** Whether the lock was taken, or is still fought for. */
+  holds: boolean
+}
+
+const nameOf = (directory: string) =>
+  `vitrine-${createHash("sha256").update(directory).digest("hex").slice(0, 16)}`
+
+const otherSockets = ({ folder, prefix }: Place, token: string) =>
+  Effect.promise(() => readdir(folder).catch((): ReadonlyArray<string> => [])).pipe(
+    Effect.map((names) => names.filter((name) => name.startsWith(prefix) && !name.endsWith(token)))
+  )
 
 /** The path of a socket cannot be longer than this everywhere, in bytes. */
 const maxSocketPath = 100
 
-const lockAddresses = (directory: string): readonly [preferred: string, fallback: string] => {
-  const name = `vitrine-${createHash("sha256").update(directory).digest("hex").slice(0, 16)}`
-  const pipe = `\\\\.\\pipe\\${name}`
-  const inFolder = join(directory, ".lock")
-  const elsewhere = join(tmpdir(), `${name}.sock`)
-  return process.platform === "win32"
-    ? [pipe, pipe]
-    : [Buffer.byteLength(inFolder) <= maxSocketPath ? inFolder : elsewhere, elsewhere]
+const putUp = ({ folder, prefix, scratch }: Place, token: string, state: State) => {
+  const socket = join(folder, `${prefix}-${token}`)
+  const unready = join(scratch, `lock-${token}`)
+  return Effect.acquireRelease(
+    Math.max(Buffer.byteLength(socket), Buffer.byteLength(unready)) > maxSocketPath
+      ? Effect.fail(new Error("the path is too long for a socket"))
+      : Effect.tap(listen(unready, state), (server) =>
+          Effect.tapError(Effect.tryPromise({ try: () => rename(unready, socket), catch: asError }), () =>
+            close(server)
+          )
+        ),
+    (server) => Effect.zipRight(remove(socket), close(server))
+  )
 }
 
-const isAddressInUse = ({ code }: NodeJS.ErrnoException) => code === "EADDRINUSE"
-
-const listen = (address: string) =>
+const listen = (address: string, state: State) =>
   Effect.async<Net.Server, NodeJS.ErrnoException>((resume) => {
     const server = Net.createServer((socket) =>
-      socket.on("error", () => socket.destroy()).end(`process ${process.pid}`)
+      socket.on("error", () => socket.destroy()).end(`${state.holds ? holding : ""}process ${process.pid}`)
     )
     server.on("error", (error) => resume(Effect.fail(error)))
-    server.listen(address, () => resume(Effect.succeed(server)))
+    // Whichever user asks: one who may not would take a dead socket for a mute one.
+    server.listen({ path: address, readableAll: true, writableAll: true }, () =>
+      resume(Effect.succeed(server))
+    )
     server.unref()
   })
+
+const close = (server: Net.Server) => Effect.sync(() => server.close())
+
+/** One who cannot remove a dead socket passes it over. */
+const remove = (socket: string) => Effect.promise(() => rm(socket, { force: true }).catch(() => {}))
+
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
+
+/** What one that has the lock says first. */
+const holding = "held by "
+
+/** How often one that is still fighting for the lock is asked how it went, and the pause between, in milliseconds. */
+const maxAsked = 100
+const pauseMs = 20
+
+/** Waits until nobody is behind another's socket; fails where that one has the lock, or does not give way. */
+const outlast = Effect.fnUntraced(function* (address: string, givesWay: boolean, directory: string) {
+  for (let asked = 1; ; asked++) {
+    const answer = yield* ask(address)
+    if (answer.state === "gone") {
+      return yield* remove(address)
+    }
+    if (answer.state === "holds" || !givesWay || asked === maxAsked) {
+      return yield* new DownloadsInUse({ path: directory, owner: answer.owner })
+    }
+    yield* Effect.promise(() => setTimeout(pauseMs))
+  }
+})
+
+interface Answer {
+  readonly state: "gone" | "fights" | "holds"
+  readonly owner: string
+}
 
 /** How long a process may take to say who it is, in milliseconds. */
 const answerMs = 1000
 
-/** Removes the socket of a process that is no more; fails where the process lives. */
-const evictDead = (address: string, directory: string) =>
-  Effect.async<void, DownloadsInUse>((resume) => {
-    let owner = ""
-    const inUse = () => {
+/** Asks who is behind a socket. One that does not answer is taken to have the lock. */
+const ask = (address: string) =>
+  Effect.async<Answer>((resume) => {
+    let text = ""
+    const answer = (state: Answer["state"]) => {
       socket.destroy()
-      resume(new DownloadsInUse({ path: directory, owner: owner || `it does not answer at ${address}` }))
+      const owner = text.startsWith(holding) ? text.slice(holding.length) : text
+      resume(Effect.succeed({ state, owner: owner || `it does not answer at ${address}` }))
     }
     const socket = Net.connect(address)
       .setEncoding("utf8")
-      .setTimeout(answerMs, inUse)
-      .on("data", (text) => {
-        owner += text
+      .setTimeout(answerMs, () => answer("holds"))
+      .on("data", (data) => {
+        text += data
       })
-      .on("end", inUse)
-      .on("error", ({ code }: NodeJS.ErrnoException) =>
-        code === "ECONNREFUSED" || code === "ENOENT"
-          ? rm(address, { force: true }).then(() => resume(Effect.void), inUse)
-          : inUse()
-      )
+      .on("end", () => answer(text === "" || text.startsWith(holding) ? "holds" : "fights"))
+      .on("error", ({ code }: NodeJS.ErrnoException) => {
+        switch (code) {
+          case "ECONNREFUSED":
+          case "ENOENT":
+            return answer("gone")
+          case "ECONNRESET":
+          case "EPIPE":
+            return answer("fights")
+          default:
+            return answer("holds")
+        }
+      })
     return Effect.sync(() => socket.destroy())
   })

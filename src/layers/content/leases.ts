@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { VersionId } from "../../services/VersionStore.ts"
-import { explained } from "./diskError.ts"
+import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
 
 export interface Lease {
@@ -37,7 +37,9 @@ export const readFresh = Effect.fnUntraced(function* (folder: string, duration: 
     Effect.orElseSucceed((): ReadonlyArray<Lease> => [])
   )
 
-  const names = yield* fs.readDirectory(folder).pipe(explained("read", folder))
+  const names = yield* fs
+    .readDirectory(folder)
+    .pipe(orWhereMissing<ReadonlyArray<string>>([]), explained("read", folder))
   const leases = yield* Effect.forEach(
     names.filter((name) => name.endsWith(".json")),
     read

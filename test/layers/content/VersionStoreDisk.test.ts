@@ -77,31 +77,42 @@ describe("VersionStoreDisk", () => {
   scenario("says what is wrong with a manifest, and replaces it at the next promotion", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      yield* promote("one").pipe(Effect.provide(storeIn(directory)))
-
-      yield* fs.writeFileString(`${directory}/manifest.json`, '{ "schemaVersion": 1, "versionId": 7 }')
-      const edited = yield* manifestIn(directory)
-      expect(edited).toMatchObject({ status: "invalid", message: expect.stringContaining("versionId") })
-
-      yield* fs.writeFileString(`${directory}/manifest.json`, "{ half")
-      expect((yield* manifestIn(directory)).status).toBe("invalid")
-
-      const { changed, manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
-      expect(changed).toBe(true)
-      expect(yield* manifestIn(directory)).toEqual({ status: "ok", manifest })
-    })
+      const store = yield* VersionStore
+      const { manifest } = yield* promote("one")
+      const { versionId } = manifest
+      const nonsense: ReadonlyArray<readonly [text: string, says: string]> = [
+        ["{ half", "is no manifest"],
+        ["", "is no manifest"],
+        ['{ "schemaVersion": 1, "versionId": 7 }', "versionId"],
+        [JSON.stringify({ ...manifest, schemaVersion: 2 }), "schemaVersion"],
+        [JSON.stringify({ ...manifest, versionId: "20990101T000000Z" }), "20990101T000000Z"],
+        [JSON.stringify({ ...manifest, versionPath: "/etc" }), versionId],
+        [JSON.stringify({ ...manifest, sources: [{ sourceId: "objects", path: "../.." }] }), versionId],
+        [JSON.stringify({ ...manifest, sources: [{ sourceId: "other", path: "other" }] }), versionId]
+      ]
+      for (const [text, says] of nonsense) {
+        yield* fs.writeFileString(`${directory}/manifest.json`, text)
+        expect(yield* store.manifest).toMatchObject({
+          status: "invalid",
+          message: expect.stringContaining(says)
+        })
+      }
+      const again = yield* promote("one")
+      expect(again.changed).toBe(true)
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest: again.manifest })
+    }).pipe(Effect.provide(storeIn(directory)))
   )
 
   scenario("takes a manifest whose version was removed by hand for invalid", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+      const { manifest } = yield* promote("one")
       yield* fs.remove(`${directory}/${manifest.versionPath}`, { recursive: true })
-      expect(yield* manifestIn(directory)).toMatchObject({
+      expect(yield* Effect.flatMap(VersionStore, ({ manifest }) => manifest)).toMatchObject({
         status: "invalid",
         message: expect.stringContaining(manifest.versionId)
       })
-    })
+    }).pipe(Effect.provide(storeIn(directory)))
   )
 
   scenario("honours leases that consumers write themselves, and passes over nonsense", (directory) =>
@@ -173,7 +184,7 @@ describe("VersionStoreDisk", () => {
       const mute = createServer()
       yield* Effect.acquireRelease(
         Effect.async<void>((resume) => {
-          mute.listen(`${directory}/.lock`, () => resume(Effect.void))
+          mute.listen(`${directory}/.lock-mute`, () => resume(Effect.void))
         }),
         () => Effect.sync(() => mute.close())
       ).pipe(
@@ -187,7 +198,7 @@ describe("VersionStoreDisk", () => {
   scenario("takes over from a process that was killed", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${directory}/.lock`, "")
+      yield* fs.writeFileString(`${directory}/.lock-killed`, "")
       expect((yield* manifestIn(directory)).status).toBe("missing")
     })
   )

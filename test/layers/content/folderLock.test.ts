@@ -1,0 +1,128 @@
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import { lockFolder } from "../../../src/layers/content/folderLock.ts"
+
+const scenario = (
+  title: string,
+  test: (directory: string) => Effect.Effect<void, unknown, FileSystem.FileSystem | Scope.Scope>
+) =>
+  it.effect(title, () =>
+    Effect.flatMap(FileSystem.FileSystem, (fs) =>
+      Effect.flatMap(fs.makeTempDirectoryScoped(), (directory) =>
+        Effect.zipRight(fs.makeDirectory(`${directory}/scratch`), test(directory))
+      )
+    ).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  )
+
+const lock = (directory: string) => lockFolder(directory, `${directory}/scratch`)
+
+const isRefused = (directory: string) =>
+  lock(directory).pipe(
+    Effect.as(false),
+    Effect.catchTag("DownloadsInUse", ({ owner }) => Effect.succeed(owner === `process ${process.pid}`)),
+    Effect.scoped
+  )
+
+/** What a killed process leaves: a socket that nobody listens on. */
+const leaveDeadSocket = (directory: string, name: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const server = createServer()
+    yield* Effect.promise(() => once(server.listen(`${directory}/${name}.alive`), "listening"))
+    yield* fs.rename(`${directory}/${name}.alive`, `${directory}/${name}`)
+    yield* Effect.async<void>((resume) => {
+      server.close(() => resume(Effect.void))
+    })
+  })
+
+describe.skipIf(process.platform === "win32")("lockFolder", () => {
+  scenario("is one's own until the scope ends, and leaves nothing behind", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* lock(directory).pipe(
+        Effect.zipRight(isRefused(directory)),
+        Effect.tap((refused) => Effect.sync(() => expect(refused).toBe(true))),
+        Effect.scoped
+      )
+      expect(yield* isRefused(directory)).toBe(false)
+      expect(yield* fs.readDirectory(directory)).toEqual(["scratch"])
+      expect((yield* fs.readDirectory(directory, { recursive: true })).length).toBe(1)
+    })
+  )
+
+  scenario("goes to exactly one of many that come at the same moment after a crash", (directory) =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 20; round++) {
+        yield* leaveDeadSocket(directory, ".lock")
+        yield* leaveDeadSocket(directory, ".lock-000000000000")
+        yield* leaveDeadSocket(directory, ".lock-ffffffffffff")
+        const allTried = yield* Deferred.make<void>()
+        let tried = 0
+        const contend = lock(directory).pipe(
+          Effect.exit,
+          Effect.tap(() =>
+            ++tried === 8 ? Deferred.succeed(allTried, undefined) : Deferred.await(allTried)
+          ),
+          Effect.scoped
+        )
+        const outcomes = yield* Effect.replicateEffect(contend, 8, { concurrency: "unbounded" })
+        expect(outcomes.filter(Exit.isSuccess)).toHaveLength(1)
+        for (const outcome of outcomes.filter(Exit.isFailure)) {
+          expect(outcome.cause).toMatchObject({ error: { owner: `process ${process.pid}` } })
+        }
+      }
+    })
+  )
+
+  scenario("is kept when the folder is removed and made anew", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* lock(directory)
+      yield* fs.remove(directory, { recursive: true })
+      yield* fs.makeDirectory(`${directory}/scratch`, { recursive: true })
+      expect(yield* isRefused(directory)).toBe(true)
+    })
+  )
+
+  scenario("is held for a folder whose path is too long for a socket", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const deep = `${directory}/${"deep/".repeat(20)}`
+      yield* fs.makeDirectory(`${deep}/scratch`, { recursive: true })
+      yield* lock(deep)
+      expect(yield* isRefused(deep)).toBe(true)
+      expect(yield* fs.readDirectory(deep)).toEqual(["scratch"])
+    })
+  )
+
+  scenario("is not in the way of other folders", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const other = yield* fs.makeTempDirectoryScoped()
+      yield* fs.makeDirectory(`${other}/scratch`)
+      yield* lock(directory)
+      yield* lock(other)
+    })
+  )
+
+  scenario("leaves no socket among the temporary files", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const sockets = Effect.map(fs.readDirectory(tmpdir()), (names) =>
+        names.filter((name) => name.startsWith("vitrine-") && name.includes(".lock-"))
+      )
+      const held = yield* Effect.scoped(Effect.zipRight(lock(directory), sockets))
+      expect(held).not.toEqual([])
+      const left = new Set(yield* sockets)
+      expect(held.some((socket) => !left.has(socket))).toBe(true)
+    })
+  )
+})
