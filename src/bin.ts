@@ -15,6 +15,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
@@ -68,6 +69,15 @@ const tables = Command.make(
       Options.withDescription("Listening port; 0 picks a free one."),
       Options.withDefault(8730)
     ),
+    attachmentPort: Options.integer("attachment-port").pipe(
+      Options.withDescription("The port that attachments come from; 0 picks a free one."),
+      Options.withDefault(0)
+    ),
+    attachmentLinkLifetime: Options.text("attachment-link-lifetime").pipe(
+      Options.filterMap(Duration.decodeUnknown, 'Expected a length of time such as "10 seconds".'),
+      Options.withDescription('How long the link to an attachment is good for, "10 seconds" for example.'),
+      Options.withDefault(Duration.hours(2))
+    ),
     host: Options.text("host").pipe(
       Options.withDescription("Interface to bind."),
       Options.withDefault("127.0.0.1")
@@ -84,12 +94,10 @@ const tables = Command.make(
       Options.withDescription("Answer any number of requests, unlike the hosted API.")
     )
   },
-  ({ base, directory, host, noRateLimit, port, token }) =>
+  ({ base, noRateLimit, token, ...options }) =>
     Layer.launch(
       TableServer.layer({
-        directory,
-        host,
-        port,
+        ...options,
         rateLimit: !noRateLimit,
         ...Option.match(token, { onNone: () => ({}), onSome: (token) => ({ token }) }),
         ...Option.match(base, { onNone: () => ({}), onSome: (baseId) => ({ baseId }) })

@@ -9,6 +9,9 @@ export class TableServer extends Context.Tag("vitrine/TableServer")<
   TableServer,
   {
     readonly address: AddressInfo
+
+    /** Where attachments come from: another port, so another origin. */
+    readonly attachmentAddress: AddressInfo
   }
 >() {}
 

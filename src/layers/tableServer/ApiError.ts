@@ -60,6 +60,23 @@ export const serverError = (message: string) => typed(500, "SERVER_ERROR", messa
 export const bodyTooLarge = (maxBytes: number) =>
   typed(413, "REQUEST_TOO_LARGE", `The body exceeds ${maxBytes} bytes.`)
 
+/** The host of attachments has answers of its own; these are like those of the API. */
+export const linkInvalid = typed(403, "LINK_INVALID", "The signature of this link is wrong.")
+
+export const linkExpired = typed(403, "LINK_EXPIRED", "This link has expired. List the records again.")
+
+export const attachmentGone = typed(
+  404,
+  "NOT_FOUND",
+  "The file of this link is gone or has other content now."
+)
+
+export const authorizationNotAllowed = typed(
+  400,
+  "AUTHORIZATION_NOT_ALLOWED",
+  'The link is all that is needed: an "Authorization" header must not be sent to the host of attachments.'
+)
+
 /** For what could not even be read as HTTP. */
 export const malformedRequest = (status: number, message: string) =>
   typed(status, "INVALID_REQUEST_UNKNOWN", message)

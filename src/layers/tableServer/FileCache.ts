@@ -19,10 +19,10 @@ export interface FileCache<A> {
   readonly retain: (files: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** `parse` gets the name of a file of the directory and its text. */
+/** `load` gets the name of a file of the directory and its path. */
 export const make = <A>(
   directory: string,
-  parse: (file: string, text: string) => Either.Either<A, InvalidTableFile>
+  load: (file: string, path: string) => Effect.Effect<A, InvalidTableFile | PlatformError>
 ): Effect.Effect<FileCache<A>, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -38,8 +38,10 @@ export const make = <A>(
         if (known?.stamp === stamp) {
           return known
         }
-        const bytes = yield* fs.readFile(path.join(directory, file))
-        const content = Either.flatMap(decodeText(file, bytes), (text) => parse(file, text))
+        const content = yield* load(file, path.join(directory, file)).pipe(
+          Effect.map((loaded): Entry<A>["content"] => Either.right(loaded)),
+          Effect.catchTag("InvalidTableFile", (error) => Effect.succeed(Either.left(error)))
+        )
         return { stamp, content }
       }).pipe(Effect.catchAll((error) => Effect.succeed(unreadable<A>(file, error))))
 
@@ -62,6 +64,19 @@ export const make = <A>(
 
     return { get, retain }
   })
+
+/** As `make`, of files that hold text. */
+export const makeOfText = <A>(
+  directory: string,
+  parse: (file: string, text: string) => Either.Either<A, InvalidTableFile>
+) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    make(directory, (file, path) =>
+      Effect.flatMap(fs.readFile(path), (bytes) =>
+        Either.flatMap(decodeText(file, bytes), (text) => parse(file, text))
+      )
+    )
+  )
 
 interface Entry<A> {
   /** Differs where the file has changed. */

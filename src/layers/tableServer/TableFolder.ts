@@ -45,12 +45,12 @@ export const make = (
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const directory = path.resolve(relativeDirectory)
-    const tables = yield* FileCache.make(directory, (file, text) => {
+    const tables = yield* FileCache.makeOfText(directory, (file, text) => {
       const { ext, name } = path.parse(file)
       const parse = ext.toLowerCase() === ".csv" ? parseCsv : parseJson
       return Either.map(parse(file, text), (content) => makeTable(tableName(name), content))
     })
-    const declaredViews = yield* FileCache.make(directory, parseViews)
+    const declaredViews = yield* FileCache.makeOfText(directory, parseViews)
     const ambiguities = new Set<string>()
 
     const entries = Effect.mapError(

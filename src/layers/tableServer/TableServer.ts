@@ -1,15 +1,17 @@
 /**
  * The local table server: a folder of CSV and JSON files, served as the hosted table API would serve them.
  *
- * It owns the port and what reaches the log at the start. It writes nothing.
+ * It owns the two ports and what reaches the log at the start. It writes nothing.
  */
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import type * as Path from "@effect/platform/Path"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
@@ -17,9 +19,12 @@ import type * as Scope from "effect/Scope"
 import type { BindError } from "../../services/BindError.ts"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { type TableFolderError, TableServer } from "../../services/TableServer.ts"
-import { listen } from "../http/listen.ts"
+import { type ListenOptions, listen } from "../http/listen.ts"
 import { answerMalformed } from "../http/malformed.ts"
 import { malformedRequest } from "./ApiError.ts"
+import * as AttachmentFolder from "./AttachmentFolder.ts"
+import { makeSigner } from "./AttachmentLink.ts"
+import * as AttachmentRoutes from "./attachmentRoutes.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as Routes from "./routes.ts"
 import * as TableFolder from "./TableFolder.ts"
@@ -48,8 +53,29 @@ const make = (
     const folder = yield* TableFolder.make(options.directory)
     const names = yield* folder.names
     const rateLimit = options.rateLimit ? yield* RateLimit.make : RateLimit.unlimited
+    const attachments = yield* AttachmentFolder.make(folder.directory)
+    const signer = makeSigner()
+    const attachmentAddress = yield* serve(yield* AttachmentRoutes.make({ attachments, signer }), {
+      host: options.host,
+      port: options.attachmentPort
+    })
+    const lifetimeMs = Duration.toMillis(options.attachmentLinkLifetime)
+    const linkTo: Routes.RouteDependencies["linkTo"] = ({ file, hostHeader, id, now }) =>
+      formatUrl(attachmentAddress, hostnameOf(hostHeader)) +
+      `${AttachmentRoutes.prefix}/${signer.sign({ file, id, expiresAt: now + lifetimeMs })}`
+
     const issuer = randomBytes(6).toString("hex")
-    const app = yield* Routes.make({ options, folder, rateLimit, issuer })
+    const app = yield* Routes.make({ options, folder, rateLimit, issuer, attachments, linkTo })
+    const address = yield* serve(app, options)
+    yield* Effect.logInfo(
+      `Serving the tables of ${folder.directory} at ${formatUrl(address)}: ${names.length === 0 ? "none yet" : names.join(", ")}`
+    )
+    return { address, attachmentAddress }
+  })
+
+/** Serves an application on a port until the scope ends. */
+const serve = <R>(app: HttpApp.Default<never, R>, options: ListenOptions) =>
+  Effect.gen(function* () {
     const handler = yield* HttpMiddleware.withTracerDisabledWhenEffect(
       NodeHttpServer.makeHandler(app),
       constTrue
@@ -61,12 +87,14 @@ const make = (
         body: malformedRequest(status, message).body
       })
     )
-    const address = yield* listen(server, options)
-    yield* Effect.logInfo(
-      `Serving the tables of ${folder.directory} at ${formatUrl(address)}: ${names.length === 0 ? "none yet" : names.join(", ")}`
-    )
-    return { address }
+    return yield* listen(server, options)
   })
 
-const formatUrl = ({ address, family, port }: AddressInfo): string =>
-  `http://${family === "IPv6" ? `[${address}]` : address}:${port}`
+/** By which name somebody reached this machine, if that can be read. */
+const hostnameOf = (hostHeader: string | undefined): string | undefined =>
+  hostHeader !== undefined && URL.canParse(`http://${hostHeader}`)
+    ? new URL(`http://${hostHeader}`).hostname
+    : undefined
+
+const formatUrl = ({ address, family, port }: AddressInfo, hostname?: string): string =>
+  `http://${hostname ?? (family === "IPv6" ? `[${address}]` : address)}:${port}`

@@ -1,10 +1,17 @@
 /**
  * The options of the local table server.
  */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../services/Options.ts"
 
 const text = (what: string) => expects(Schema.String.pipe(Schema.minLength(1)), what)
+
+const port = expects(Schema.Int.pipe(Schema.between(0, 65535)), "a whole number between 0 and 65535")
+
+const isLifetime = (value: unknown): value is Duration.DurationInput =>
+  Option.exists(Duration.decodeUnknown(value), Duration.between({ minimum: "1 milli", maximum: "24 days" }))
 
 export const TableServerOptions = Schema.Struct({
   /** The folder whose CSV and JSON files are the tables. */
@@ -14,9 +21,21 @@ export const TableServerOptions = Schema.Struct({
   host: optional(text('a host name or address, such as "127.0.0.1"'), "127.0.0.1"),
 
   /** The port to listen on, 0 to 65535; 0 picks a free one. Default 8730. */
-  port: optional(
-    expects(Schema.Int.pipe(Schema.between(0, 65535)), "a whole number between 0 and 65535"),
-    8730
+  port: optional(port, 8730),
+
+  /** The port of the second origin, which attachments come from; 0 picks a free one. Default 0. */
+  attachmentPort: optional(port, 0),
+
+  /**
+   * How long the link to an attachment is good for: `"10 seconds"`, or milliseconds, from 1 millisecond to 24
+   * days. Default 2 hours, as with the hosted service.
+   */
+  attachmentLinkLifetime: optional(
+    expects(
+      Schema.declare(isLifetime),
+      'a length of time such as "2 hours" or "10 seconds", of 24 days at most'
+    ),
+    "2 hours"
   ),
 
   /** The only bearer token that is accepted. Default: any that is not empty. */

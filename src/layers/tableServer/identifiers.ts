@@ -18,6 +18,9 @@ export const fieldId = (table: string, field: string): string => `fld${digest(ta
 export const recordId = (table: string, firstCell: string, occurrence: number): string =>
   `rec${digest(table, firstCell, occurrence)}`
 
+/** The id of an attachment: another one once the file has other content. */
+export const attachmentId = (file: string, content: string): string => `att${digest(file, content)}`
+
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 const digest = (...parts: ReadonlyArray<string | number>): string => {

@@ -2,23 +2,46 @@
  * CSV text as the content of a table.
  *
  * The first line names the fields; cells are texts. Where that line has semicolons and no comma, semicolons
- * separate the cells. Empty lines are skipped: a row of empty cells has its commas.
+ * separate the cells. Empty lines are skipped: a row of empty cells has its commas. A column whose header ends
+ * in ` (attachments)` has the name before that, and its cells hold paths of files, one a line.
  */
 import { CsvError, parse } from "csv-parse/sync"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
+import { identity } from "effect/Function"
+import type { DeclaredAttachment } from "./attachmentCells.ts"
 import { InvalidTableFile } from "./InvalidTableFile.ts"
 import type { TableContent } from "./Table.ts"
 
 export const parseCsv = (file: string, text: string): Either.Either<TableContent, InvalidTableFile> =>
   Either.gen(function* () {
     const lines = yield* readLines(file, text)
-    const fieldNames = yield* checkHeader(file, lines[0] ?? [])
-    return {
-      fieldNames,
-      rows: lines.slice(1).map((cells) => ({ cells: Object.fromEntries(Arr.zip(fieldNames, cells)) }))
-    }
+    const columns = (lines[0] ?? []).map(columnOf)
+    const fieldNames = yield* checkNames(
+      file,
+      columns.map(({ name }) => name)
+    )
+    const cellsOf = (line: ReadonlyArray<string>) =>
+      Object.fromEntries(Arr.zipWith(columns, line, ({ name, read }, cell) => [name, read(cell)]))
+    return { fieldNames, rows: lines.slice(1).map((line) => ({ cells: cellsOf(line) })) }
   })
+
+interface Column {
+  readonly name: string
+  readonly read: (cell: string) => unknown
+}
+
+const columnOf = (header: string): Column => {
+  const name = /^(.+) \(attachments\)$/.exec(header)?.[1]
+  return name === undefined ? { name: header, read: identity } : { name, read: attachmentsOf }
+}
+
+const attachmentsOf = (cell: string): ReadonlyArray<DeclaredAttachment> =>
+  cell
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .map((file) => ({ file }))
 
 const readLines = (file: string, text: string) =>
   Either.try({
@@ -60,20 +83,20 @@ const advice = (error: CsvError): string => {
   }
 }
 
-const checkHeader = (
+const checkNames = (
   file: string,
-  header: ReadonlyArray<string>
+  names: ReadonlyArray<string>
 ): Either.Either<ReadonlyArray<string>, InvalidTableFile> => {
   const invalid = (problem: string) => Either.left(new InvalidTableFile({ file, line: 1, problem }))
-  if (header.length === 0) {
+  if (names.length === 0) {
     return invalid("the header line with the names of the fields is missing.")
   }
-  const nameless = header.indexOf("")
+  const nameless = names.indexOf("")
   if (nameless !== -1) {
     return invalid(`column ${nameless + 1} has no name.`)
   }
-  const twice = header.find((name, index) => header.indexOf(name) !== index)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
   return twice === undefined
-    ? Either.right(header)
+    ? Either.right(names)
     : invalid(`two columns are named ${JSON.stringify(twice)}.`)
 }

@@ -19,6 +19,9 @@ import {
   unknownModel,
   unknownTable
 } from "./ApiError.ts"
+import type { AttachmentFolder } from "./AttachmentFolder.ts"
+import { answered, toApp } from "./app.ts"
+import { serveAttachments } from "./attachmentCells.ts"
 import type { InvalidTableFile } from "./InvalidTableFile.ts"
 import { tableId } from "./identifiers.ts"
 import { decodeListBody } from "./ListBody.ts"
@@ -27,7 +30,7 @@ import { decodeListQuery, decodeRecordQuery, type ListQuery, type QueryParameter
 import { listPage, withFieldIds } from "./ListRecords.ts"
 import type { RateLimit } from "./RateLimit.ts"
 import { readJsonBody } from "./readJsonBody.ts"
-import type { Table } from "./Table.ts"
+import type { ServedRecord, Table } from "./Table.ts"
 import type { TableFolder } from "./TableFolder.ts"
 import type { TableServerOptions } from "./TableServerOptions.ts"
 
@@ -37,11 +40,19 @@ export interface RouteDependencies {
   readonly rateLimit: RateLimit
   /** Names this server process in offsets; letters and digits. */
   readonly issuer: string
+  readonly attachments: AttachmentFolder
+  /** The URL of an attachment for whoever reached this server by that `Host`. */
+  readonly linkTo: (link: {
+    readonly file: string
+    readonly id: string
+    readonly now: number
+    readonly hostHeader: string | undefined
+  }) => string
 }
 
 /** Everything the server answers to; no request makes it fail. */
 export const make = (dependencies: RouteDependencies) =>
-  HttpRouter.toHttpEffect(
+  toApp(
     Layer.mergeAll(
       HttpRouter.add(
         "GET",
@@ -61,24 +72,10 @@ export const make = (dependencies: RouteDependencies) =>
           )
         )
       ),
-      HttpRouter.add("GET", "/v0/:baseId/:table/:recordId", about(dependencies, oneRecord))
-    )
-  ).pipe(
-    Effect.provideService(HttpRouter.RouterConfig, {
-      caseSensitive: true,
-      ignoreDuplicateSlashes: false,
-      ignoreTrailingSlash: false,
-      maxParamLength: Number.POSITIVE_INFINITY
-    }),
-    Effect.map((app) =>
-      app.pipe(
-        Effect.catchTag("RouteNotFound", () => Effect.succeed(refusal(notFound))),
-        Effect.catchAllDefect((defect) =>
-          Effect.as(
-            Effect.logError("A request to the table server failed", defect),
-            refusal(serverError("The local table server failed. Its log says more."))
-          )
-        )
+      HttpRouter.add(
+        "GET",
+        "/v0/:baseId/:table/:recordId",
+        about(dependencies, (table) => oneRecord(dependencies, table))
       )
     )
   )
@@ -110,36 +107,49 @@ const about = <R>(
       TableFolderError: (error) =>
         Effect.zipRight(Effect.logError(error.message), Effect.fail(serverError(error.message)))
     }),
-    Effect.catchTag("ApiError", (error) => Effect.succeed(refusal(error)))
+    answered
   )
 
 const query = <A>(decode: (parameters: QueryParameters) => Either.Either<A, ApiError>) =>
   Effect.flatMap(HttpServerRequest.ParsedSearchParams, decode)
 
-const list = ({ folder, issuer }: RouteDependencies, table: Table, query: ListQuery) =>
+const list = (dependencies: RouteDependencies, table: Table, query: ListQuery) =>
   Effect.gen(function* () {
+    const { folder, issuer } = dependencies
     const views = query.view === undefined ? {} : yield* folder.views
     const here = { issuer, tableId: tableId(table.name), issuedAt: yield* Clock.currentTimeMillis }
     const index = query.offset === undefined ? 0 : yield* decodeOffset(query.offset, here)
     const page = yield* listPage(table, views, query, index)
-    const records = query.byFieldId ? withFieldIds(table, page.records) : page.records
+    const records = yield* serve(dependencies, table, query, page.records)
     return page.next === undefined
       ? { records }
       : { records, offset: encodeOffset({ ...here, index: page.next }) }
   })
 
-const oneRecord = (table: Table) =>
+const oneRecord = (dependencies: RouteDependencies, table: Table) =>
   Effect.gen(function* () {
-    const { byFieldId } = yield* query(decodeRecordQuery)
+    const asked = yield* query(decodeRecordQuery)
     const { recordId } = yield* HttpRouter.params
-    const record = table.records.find(({ id }) => id === recordId)
-    if (record === undefined) {
-      return yield* notFound
-    }
-    return byFieldId ? withFieldIds(table, [record])[0] : record
+    const wanted = table.records.filter(({ id }) => id === recordId)
+    const [record] = yield* serve(dependencies, table, asked, wanted)
+    return record ?? (yield* notFound)
   })
 
-const refusal = ({ body, status }: ApiError) => HttpServerResponse.unsafeJson(body, { status })
+/** Records as an answer has them. */
+const serve = (
+  { attachments, linkTo }: RouteDependencies,
+  table: Table,
+  { byFieldId }: Pick<ListQuery, "byFieldId">,
+  records: ReadonlyArray<ServedRecord>
+) =>
+  Effect.gen(function* () {
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    const now = yield* Clock.currentTimeMillis
+    const served = yield* serveAttachments(records, attachments.find, (file, id) =>
+      linkTo({ file, id, now, hostHeader: headers.host })
+    )
+    return byFieldId ? withFieldIds(table, served) : served
+  })
 
 const authenticate = (
   header: string | undefined,

@@ -49,7 +49,19 @@ describe("parseCsv", () => {
     )
   })
 
+  it("reads a column of attachments as the paths of files", () => {
+    const content = Either.getOrThrow(parse('a,b (attachments)\n1,"x y.png\r\n\n p/q.svg"\n2,\n'))
+    assert.deepStrictEqual(content, {
+      fieldNames: ["a", "b"],
+      rows: [
+        { cells: { a: "1", b: [{ file: "x y.png" }, { file: "p/q.svg" }] } },
+        { cells: { a: "2", b: [] } }
+      ]
+    })
+  })
+
   it.each([
+    ["a,a (attachments)\n1,2\n", /^Objects\.csv, line 1: two columns are named "a"/],
     ["", /^Objects\.csv, line 1: the header line/],
     ["a,,c\n1,2,3\n", /^Objects\.csv, line 1: column 2 has no name/],
     ["a,b,a\n1,2,3\n", /^Objects\.csv, line 1: two columns are named "a"/],

@@ -24,7 +24,14 @@ const emptyFolder: TableFolder = {
 /** Asks for a path, by a web request and without a socket. */
 const ask = (folder: TableFolder, path: string, method = "GET") =>
   Effect.gen(function* () {
-    const app = yield* Routes.make({ folder, options: {}, rateLimit: RateLimit.unlimited, issuer: "test" })
+    const app = yield* Routes.make({
+      folder,
+      options: {},
+      rateLimit: RateLimit.unlimited,
+      issuer: "test",
+      attachments: { find: () => Effect.dieMessage("there are no attachments") },
+      linkTo: () => ""
+    })
     const request = new Request(`http://localhost${path}`, {
       method,
       headers: { authorization: "Bearer any" }

@@ -1,0 +1,67 @@
+/**
+ * The files of the folder of tables that cells name as attachments.
+ */
+import { createHash } from "node:crypto"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as FileCache from "./FileCache.ts"
+import { InvalidTableFile } from "./InvalidTableFile.ts"
+import { attachmentId } from "./identifiers.ts"
+
+export interface AttachmentFile {
+  /** Of the name and the content. */
+  readonly id: string
+  /** Absolute. */
+  readonly path: string
+  /** In bytes. */
+  readonly size: number
+}
+
+export interface AttachmentFolder {
+  /** The file as it is now. It is named by its path in the folder, with forward slashes, and lies inside it. */
+  readonly find: (file: string) => Effect.Effect<AttachmentFile, InvalidTableFile>
+}
+
+export const make = (
+  directory: string
+): Effect.Effect<AttachmentFolder, never, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+
+    const files = yield* FileCache.make(directory, (file, place) =>
+      Effect.gen(function* () {
+        const [root, real] = yield* Effect.all([fs.realPath(directory), fs.realPath(place)])
+        if (!real.startsWith(root + path.sep)) {
+          return yield* new InvalidTableFile({ file, problem: "is a link that leads out of the folder." })
+        }
+        if ((yield* fs.stat(real)).type !== "File") {
+          return yield* new InvalidTableFile({ file, problem: "is not a file." })
+        }
+        const hash = createHash("sha256")
+        let size = 0
+        yield* Stream.runForEach(fs.stream(real), (chunk) =>
+          Effect.sync(() => {
+            hash.update(chunk)
+            size += chunk.length
+          })
+        )
+        return { id: attachmentId(file, hash.digest("hex")), path: real, size }
+      })
+    )
+
+    return {
+      find: (file) =>
+        isInside(file)
+          ? files.get(file)
+          : new InvalidTableFile({
+              file,
+              problem: "must be a path inside the folder of tables, with forward slashes."
+            })
+    }
+  })
+
+const isInside = (file: string): boolean =>
+  !/[\\\0:]/.test(file) && file.split("/").every((segment) => !["", ".", ".."].includes(segment))
