@@ -1,0 +1,137 @@
+/**
+ * Controllers that are killed at random instants while they promote. `npm run kill` for 200 of them;
+ * `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run.
+ */
+import { closeSync, openSync, readSync } from "node:fs"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { Manifest } from "../../src/services/VersionStore.ts"
+import { checksum, readPromoted, stagingOf, startPromoter } from "../support/promoter.ts"
+
+const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
+const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
+const runs = Number(KILL_RUNS ?? (isLong ? 200 : 20))
+const seed = KILL_SEED ?? String(Date.now())
+
+const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
+
+/** The version that the manifest names, read as a whole; nothing where there is no manifest. */
+const readActive = Effect.fnUntraced(function* (downloads: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(`${downloads}/manifest.json`))) {
+    return Option.none()
+  }
+  const manifest = yield* decodeManifest(yield* fs.readFileString(`${downloads}/manifest.json`))
+  const version = yield* readPromoted(`${downloads}/${manifest.versionPath}`)
+  return Option.some({ versionId: manifest.versionId, ...version })
+})
+
+/** A reader that keeps the files of the active version open, and holds it by a lease of its own writing. */
+const openReader = Effect.fnUntraced(function* (
+  downloads: string,
+  versionId: string,
+  files: ReadonlyArray<string>
+) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(`${downloads}/acks/reader.json`, JSON.stringify({ versionId }))
+  const open = yield* Effect.acquireRelease(
+    Effect.sync(() => files.map((file) => ({ file, fd: openSync(file, "r") }))),
+    (open) => Effect.sync(() => open.map(({ fd }) => closeSync(fd)))
+  )
+  const buffer = Buffer.alloc(1 << 20)
+  const contents = Effect.sync(() =>
+    open.map(({ fd }) => checksum(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0))))
+  )
+  const before = yield* contents
+  return {
+    /** Dies where anything has changed for it. */
+    check: Effect.gen(function* () {
+      expect(yield* contents).toEqual(before)
+      expect(yield* Effect.forEach(files, (file) => Effect.map(fs.readFile(file), checksum))).toEqual(before)
+    })
+  }
+})
+
+describe("a controller that is killed", () => {
+  it.live(
+    "leaves a whole manifest that names a whole version, and the next one cleans up and goes on",
+    ({ annotate }) =>
+      Effect.gen(function* () {
+        yield* Effect.promise(() => annotate(`KILL_SEED=${seed}`))
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const downloads = `${folder}/downloads`
+        const figures = { beforeStart: 0, stagingLeft: 0, notYetNamed: 0, promotions: 0 }
+        let last = { versionId: "", count: 0 }
+        const prepare = Scope.extend(startPromoter(downloads, folder), yield* Effect.scope)
+        let next = yield* prepare
+
+        const killOne = Effect.gen(function* () {
+          const promoter = next
+          next = yield* prepare
+          yield* promoter.ready
+          yield* promoter.go
+          if (yield* Random.nextBoolean) {
+            yield* promoter.started
+          }
+          yield* Effect.sleep(yield* Random.nextRange(0, 80))
+          yield* promoter.kill
+          return yield* promoter.output
+        })
+
+        /** What holds after each kill. */
+        const check = Effect.fnUntraced(function* (output: string) {
+          const active = yield* readActive(downloads)
+          const { count, versionId } = Option.getOrElse(active, () => last)
+          expect(versionId >= last.versionId && count >= last.count).toBe(true)
+          expect(Option.isSome(active) || last.count === 0).toBe(true)
+          expect(output).not.toMatch(/failed|error|logged/)
+          expect(stagingOf(output)).toEqual([])
+
+          const versions = yield* fs
+            .readDirectory(`${downloads}/versions`)
+            .pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+          yield* Effect.forEach(versions, (version) => readPromoted(`${downloads}/versions/${version}`))
+          const left = yield* fs
+            .readDirectory(`${downloads}/.staging`)
+            .pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+          figures.beforeStart += output.includes("started") ? 0 : 1
+          figures.stagingLeft += left.length > 0 ? 1 : 0
+          figures.notYetNamed += versions.some((version) => version > versionId) ? 1 : 0
+          figures.promotions += output.split("content:version:promoted").length - 1
+          last = { versionId, count }
+        })
+
+        for (let run = 0; run < runs; ) {
+          const active = yield* readActive(downloads)
+          yield* Effect.gen(function* () {
+            const reader = Option.isSome(active)
+              ? yield* openReader(downloads, active.value.versionId, active.value.files)
+              : { check: Effect.void }
+            const kills = yield* Random.nextIntBetween(1, 6)
+            for (let kill = 0; kill < kills && run < runs; kill++, run++) {
+              yield* check(yield* killOne)
+              yield* reader.check
+            }
+          }).pipe(Effect.scoped)
+        }
+
+        yield* next.ready
+        yield* next.go
+        expect(yield* next.started).toEqual([])
+        yield* next.promoted(3)
+        yield* next.kill
+        yield* check(yield* next.output)
+        if (isLong) {
+          console.info(`${runs} kills, seed ${seed}, ${last.count} versions: ${JSON.stringify(figures)}`)
+        }
+      }).pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
+    isLong ? 3_600_000 : 60_000
+  )
+})
