@@ -36,6 +36,8 @@ const explain = (error: PlatformError): string => {
       return "the disk is full."
     case "ENOTDIR":
       return "a file stands where a folder is needed."
+    case "EISDIR":
+      return "a folder stands where a file is needed."
     case "EEXIST":
       return "something else of this name stands there."
     case "ENOENT":

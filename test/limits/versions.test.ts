@@ -1,0 +1,409 @@
+/**
+ * What can happen to a downloads folder, and what becomes of its versions.
+ */
+import { type PlatformError, SystemError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
+import { VersionStore } from "../../src/services/VersionStore.ts"
+import { promote } from "../services/VersionStore.contract.ts"
+import { withLog } from "../support/logged.ts"
+import { type Disk, mayMount, smallDisk } from "../support/tmpfs.ts"
+
+type Environment = FileSystem.FileSystem | Path.Path | Scope.Scope
+
+const scenario = (
+  title: string,
+  test: (directory: string) => Effect.Effect<void, unknown, Environment>,
+  { skip = false } = {}
+) =>
+  it.effect.skipIf(skip)(title, () =>
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
+      Effect.flatMap(test),
+      Effect.scoped,
+      Effect.provide(NodeContext.layer)
+    )
+  )
+
+const storeIn = (directory: string) =>
+  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
+
+const manifest = Effect.flatMap(VersionStore, ({ manifest }) => manifest)
+const sweep = Effect.flatMap(VersionStore, ({ sweep }) => sweep)
+const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe(
+  Effect.map((versions) => versions.map(({ versionId }) => versionId))
+)
+
+/** Promotes each, a second apart, with a store of its own, and gives the last manifest. */
+const promoteAll = (directory: string, contents: ReadonlyArray<string>) =>
+  Effect.forEach(contents, (content) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))).pipe(
+    Effect.map((promotions) => promotions.map(({ manifest }) => manifest)),
+    Effect.provide(storeIn(directory))
+  )
+
+describe("a manifest that does not tell the active version", () => {
+  const spoilt: ReadonlyArray<
+    readonly [title: string, spoil: (directory: string) => Effect.Effect<void, unknown, Environment>]
+  > = [
+    [
+      "is missing",
+      (directory) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${directory}/manifest.json`))
+    ],
+    [
+      "was edited into nonsense",
+      (directory) =>
+        Effect.flatMap(FileSystem.FileSystem, (fs) =>
+          fs.writeFileString(`${directory}/manifest.json`, "{ half")
+        )
+    ],
+    [
+      "names a version that was removed by hand",
+      (directory) =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const [newest] = yield* promoteAll(directory, ["newest"])
+          yield* fs.remove(`${directory}/${newest?.versionPath}`, { recursive: true })
+        })
+    ]
+  ]
+  for (const [title, spoil] of spoilt) {
+    scenario(`${title}: the newest version on disk is active again at the start`, (directory) =>
+      Effect.gen(function* () {
+        const log: Array<string> = []
+        const [, second] = yield* promoteAll(directory, ["one", "two"])
+        yield* spoil(directory)
+        expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toEqual({
+          status: "ok",
+          manifest: second
+        })
+        expect(log).toEqual([
+          expect.stringMatching(`^WARN .*manifest\\.json .* active again: ${second?.versionId}$`)
+        ])
+
+        expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toMatchObject({
+          status: "ok"
+        })
+        expect(log).toHaveLength(1)
+        expect((yield* promote("two").pipe(Effect.provide(storeIn(directory)))).changed).toBe(false)
+      })
+    )
+  }
+
+  scenario("passes over what is no whole version", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [first, second] = yield* promoteAll(directory, ["one", "two"])
+      yield* fs.remove(`${directory}/${second?.versionPath}/objects`, { recursive: true })
+      yield* fs.makeDirectory(`${directory}/versions/20990101T000000Z/objects`, { recursive: true })
+      expect(yield* Effect.provide(manifest, storeIn(directory))).toEqual({ status: "ok", manifest: first })
+    })
+  )
+
+  scenario("stays as it is where there is no version at all", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${directory}/manifest.json`, "nonsense")
+      expect(yield* Effect.provide(manifest, storeIn(directory))).toMatchObject({ status: "invalid" })
+      expect(yield* fs.readFileString(`${directory}/manifest.json`)).toBe("nonsense")
+    })
+  )
+
+  scenario("does not keep the controller from starting where it cannot be replaced", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      yield* promoteAll(directory, ["one"])
+      yield* fs.remove(`${directory}/manifest.json`)
+      yield* fs.makeDirectory(`${directory}/manifest.json/in/the/way`, { recursive: true })
+      const refused = yield* Effect.flip(manifest).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(refused.message).toBe(
+        `Cannot read ${directory}/manifest.json: a folder stands where a file is needed.`
+      )
+
+      expect(log).toEqual([`WARN ${refused.message}`])
+    })
+  )
+})
+
+describe("a clock that jumps", () => {
+  scenario("back: new versions still sort after all that readers have seen, over restarts", (directory) =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      for (const time of [
+        "2026-11-21T12:00:00Z",
+        "2026-11-21T11:59:59Z",
+        "2001-01-01T00:00:00Z",
+        "1970-01-01T00:00:00Z"
+      ]) {
+        yield* TestClock.setTime(Date.parse(time))
+        yield* Effect.gen(function* () {
+          seen.push((yield* promote(`${time} one`)).manifest.versionId)
+          seen.push((yield* promote(`${time} two`)).manifest.versionId)
+          yield* sweep
+          expect(yield* manifest).toMatchObject({ manifest: { versionId: seen.at(-1) } })
+        }).pipe(Effect.provide(storeIn(directory)))
+      }
+      expect(seen).toEqual(seen.toSorted())
+      expect(new Set(seen).size).toBe(seen.length)
+    })
+  )
+
+  scenario("back, when somebody has removed all versions: no id is given twice", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* TestClock.setTime(Date.parse("2026-11-21T12:00:00Z"))
+      yield* Effect.gen(function* () {
+        yield* promote("one")
+        yield* fs.remove(`${directory}/versions`, { recursive: true })
+        yield* TestClock.setTime(Date.parse("2001-01-01T00:00:00Z"))
+        expect((yield* promote("one")).manifest.versionId).toBe("20261121T120000Z-01")
+      }).pipe(Effect.provide(storeIn(directory)))
+    })
+  )
+
+  scenario("back: leases stay fresh", (directory) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-11-21T12:00:00Z"))
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promote("one")
+        yield* store.acknowledge("screen-1", manifest.versionId)
+        yield* TestClock.setTime(Date.parse("2001-01-01T00:00:00Z"))
+        yield* Effect.forEach(["two", "three", "four"], promote)
+        expect(yield* sweep).toHaveLength(1)
+        expect(yield* versionIds).toContain(manifest.versionId)
+      }).pipe(Effect.provide(storeIn(directory)))
+    })
+  )
+})
+
+describe("folders that somebody removes while the controller runs", () => {
+  for (const removed of ["", "/versions", "/acks", "/.staging"]) {
+    scenario(`${removed || "the whole of it"}: the next fetch makes them anew`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const downloads = `${directory}/downloads`
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          yield* promote("one")
+          yield* fs.remove(`${downloads}${removed}`, { recursive: true })
+          yield* Effect.zipRight(store.versions, sweep)
+          const { manifest } = yield* promote("two")
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+          yield* store.acknowledge("screen-1", manifest.versionId)
+          yield* sweep
+          expect((yield* store.versions).at(-1)).toEqual({
+            versionId: manifest.versionId,
+            active: true,
+            consumers: ["screen-1"]
+          })
+        }).pipe(Effect.provide(storeIn(downloads)))
+      })
+    )
+  }
+
+  scenario(
+    "of a version that is being fetched: that fetch fails, and the active version stays",
+    (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          const first = yield* promote("one")
+          const failed = yield* Effect.gen(function* () {
+            const staged = yield* store.stage
+            yield* staged.sourceDirectory("objects")
+            yield* fs.remove(`${directory}/.staging`, { recursive: true })
+            return yield* Effect.flip(staged.promote([{ sourceId: "objects", fingerprint: "two" }]))
+          }).pipe(Effect.scoped)
+          expect(failed.message).toMatch(/^Cannot write to .*: it is not there\.$/)
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+          expect((yield* promote("two")).changed).toBe(true)
+        }).pipe(Effect.provide(storeIn(directory)))
+      })
+  )
+})
+
+/** The disk of this machine, on which some files and folders can be neither moved nor removed: another program has them open. */
+const withLocked = (isLocked: (path: string) => boolean) =>
+  Layer.effect(
+    FileSystem.FileSystem,
+    Effect.map(FileSystem.FileSystem, (fs) => {
+      const unlessLocked = <A>(method: string, path: string, effect: Effect.Effect<A, PlatformError>) =>
+        Effect.suspend(() =>
+          isLocked(path)
+            ? new SystemError({
+                module: "FileSystem",
+                reason: "Busy",
+                method,
+                pathOrDescriptor: path,
+                cause: { code: "EBUSY" }
+              })
+            : effect
+        )
+      return FileSystem.FileSystem.of({
+        ...fs,
+        rename: (from, to) => unlessLocked("rename", from, fs.rename(from, to)),
+        remove: (path, options) => unlessLocked("remove", path, fs.remove(path, options))
+      })
+    })
+  )
+
+describe("files that another program has open", () => {
+  scenario("keep their version from being swept; it is tried again", (directory) =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const [first, second] = yield* promoteAll(directory, ["one", "two", "three", "four"])
+      let locked: string | undefined = first?.versionId
+      yield* Effect.gen(function* () {
+        expect(yield* sweep).toEqual([second?.versionId])
+        expect(log).toEqual([
+          `WARN Cannot remove ${directory}/${first?.versionPath}: another program has it open. It is tried again after the next fetch.`
+        ])
+        expect(yield* sweep).toEqual([])
+        expect(yield* versionIds).toHaveLength(3)
+        locked = undefined
+        expect(yield* sweep).toEqual([first?.versionId])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked !== undefined && path.endsWith(locked))),
+        withLog(log)
+      )
+    })
+  )
+
+  scenario("are removed by a later sweep where their version is gone already", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      const [first] = yield* promoteAll(directory, ["one", "two", "three"])
+      let locked = true
+      yield* Effect.gen(function* () {
+        expect(yield* sweep).toEqual([first?.versionId])
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toHaveLength(1)
+        expect(log).toEqual([expect.stringContaining("another program has it open")])
+        locked = false
+        expect(yield* sweep).toEqual([])
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked && path.includes("/.staging/discarded-"))),
+        withLog(log)
+      )
+    })
+  )
+
+  scenario("that a crash left behind do not keep the controller from starting", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      const [active] = yield* promoteAll(directory, ["one"])
+      yield* fs.makeDirectory(`${directory}/.staging/left/over`, { recursive: true })
+      yield* fs.makeDirectory(`${directory}/.staging/other`, { recursive: true })
+      expect(
+        yield* manifest.pipe(
+          Effect.provide(storeIn(directory)),
+          Effect.provide(withLocked((path) => path.endsWith("left"))),
+          withLog(log)
+        )
+      ).toEqual({ status: "ok", manifest: active })
+      expect(log).toEqual([expect.stringContaining(`${directory}/.staging/left`)])
+      expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual(["left"])
+    })
+  )
+})
+
+describe("a disk (skipped where this user may not mount one)", () => {
+  const onSmallDisk = (title: string, test: (disk: Disk) => Effect.Effect<void, unknown, Environment>) =>
+    scenario(title, () => Effect.flatMap(smallDisk, test), { skip: !mayMount })
+
+  onSmallDisk(
+    "that is full: nothing is half promoted, and it goes on when there is room",
+    ({ fill, folder, free }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          const first = yield* promote("one")
+          const failures: Array<unknown> = []
+          for (const blocksLeft of [0, 1, 2]) {
+            yield* fill(blocksLeft)
+            failures.push(yield* Effect.flip(promote("two")))
+            expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+            expect(yield* fs.readDirectory(`${folder}/versions`)).toEqual([first.manifest.versionId])
+            expect(yield* fs.readDirectory(`${folder}/.staging`)).toEqual([])
+            yield* free
+          }
+          expect(failures).toEqual([
+            expect.objectContaining({ method: "writeFile" }),
+            expect.objectContaining({
+              path: expect.stringContaining(".staging"),
+              detail: "the disk is full."
+            }),
+            expect.objectContaining({ path: `${folder}/manifest.json`, detail: "the disk is full." })
+          ])
+          expect((yield* promote("two")).changed).toBe(true)
+        }).pipe(Effect.provide(storeIn(folder)))
+      })
+  )
+
+  onSmallDisk("that is full when the controller starts: the active version is there", ({ fill, folder }) =>
+    Effect.gen(function* () {
+      const [active] = yield* promoteAll(folder, ["one"])
+      yield* fill(0)
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
+        const refused = yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? ""))
+        expect(refused.message).toBe(`Cannot write ${folder}/acks/screen-1.json: the disk is full.`)
+        expect((yield* store.versions)[0]?.consumers).toEqual([])
+      }).pipe(Effect.provide(storeIn(folder)))
+    })
+  )
+
+  onSmallDisk(
+    "that is read-only: the active version is there, fetches say why they fail",
+    ({ folder, makeReadOnly }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        const [, , active] = yield* promoteAll(folder, ["one", "two", "three"])
+        yield* fs.makeDirectory(`${folder}/.staging/left/over`, { recursive: true })
+        yield* makeReadOnly
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
+          expect((yield* Effect.flip(promote("four"))).message).toMatch(
+            /^Cannot make .*: the disk is read-only\.$/
+          )
+          expect(yield* store.sweep).toEqual([])
+          expect(log).toHaveLength(2)
+          expect(log.every((line) => line.includes("the disk is read-only"))).toBe(true)
+          const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
+          expect(other._tag).toBe("DownloadsInUse")
+        }).pipe(Effect.provide(storeIn(folder)), withLog(log))
+      })
+  )
+
+  onSmallDisk(
+    "that is read-only and has lost its manifest: the controller starts, and says so",
+    ({ folder, makeReadOnly }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        yield* promoteAll(folder, ["one"])
+        yield* fs.remove(`${folder}/manifest.json`)
+        yield* makeReadOnly
+        expect(yield* manifest.pipe(Effect.provide(storeIn(folder)), withLog(log))).toEqual({
+          status: "missing"
+        })
+        expect(log).toEqual([`WARN Cannot write ${folder}/manifest.json: the disk is read-only.`])
+      })
+  )
+})
