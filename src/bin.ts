@@ -92,6 +92,12 @@ const tables = Command.make(
     ),
     noRateLimit: Options.boolean("no-rate-limit").pipe(
       Options.withDescription("Answer any number of requests, unlike the hosted API.")
+    ),
+    faults: Options.text("fault").pipe(
+      Options.withDescription(
+        'What goes wrong on purpose, "Objects 503 x2" for example; may be given many times.'
+      ),
+      Options.repeated
     )
   },
   ({ base, noRateLimit, token, ...options }) =>

@@ -6,7 +6,9 @@ import * as Schema from "effect/Schema"
 
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   status: Schema.Number,
-  body: Schema.Unknown
+  body: Schema.Unknown,
+  /** In seconds, for the header of that name. */
+  retryAfter: Schema.optional(Schema.Number)
 }) {
   override get message() {
     return `${this.status} ${JSON.stringify(this.body)}`
@@ -76,6 +78,43 @@ export const authorizationNotAllowed = typed(
   "AUTHORIZATION_NOT_ALLOWED",
   'The link is all that is needed: an "Authorization" header must not be sent to the host of attachments.'
 )
+
+export const quotaSpent = new ApiError({
+  status: 429,
+  body: {
+    errors: [
+      {
+        error: "PUBLIC_API_BILLING_LIMIT_EXCEEDED",
+        message: "The monthly number of API calls of this workspace is spent."
+      }
+    ]
+  }
+})
+
+/** An error of which no more is known than its status. */
+export const errorOfStatus = (status: number, retryAfter?: number): ApiError => {
+  const { body } = bodyOfStatus(status, "The local table server was told to have this fault.")
+  return new ApiError({ status, body, retryAfter })
+}
+
+const bodyOfStatus = (status: number, message: string): ApiError => {
+  switch (status) {
+    case 401:
+      return unauthorized(message)
+    case 403:
+      return unknownModel(message)
+    case 404:
+      return notFound
+    case 422:
+      return invalidRequest(message)
+    case 429:
+      return rateLimitReached(message)
+    case 503:
+      return typed(503, "SERVICE_UNAVAILABLE", message)
+    default:
+      return status < 500 ? invalidRequest(message) : serverError(message)
+  }
+}
 
 /** For what could not even be read as HTTP. */
 export const malformedRequest = (status: number, message: string) =>

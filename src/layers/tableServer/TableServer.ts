@@ -18,19 +18,21 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { BindError } from "../../services/BindError.ts"
 import type { InvalidOptions } from "../../services/Options.ts"
-import { type TableFolderError, TableServer } from "../../services/TableServer.ts"
+import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
 import { type ListenOptions, listen } from "../http/listen.ts"
 import { answerMalformed } from "../http/malformed.ts"
 import { malformedRequest } from "./ApiError.ts"
 import * as AttachmentFolder from "./AttachmentFolder.ts"
 import { makeSigner } from "./AttachmentLink.ts"
 import * as AttachmentRoutes from "./attachmentRoutes.ts"
+import * as Faults from "./Faults.ts"
 import * as RateLimit from "./RateLimit.ts"
+import * as RequestCounter from "./RequestCounter.ts"
 import * as Routes from "./routes.ts"
 import * as TableFolder from "./TableFolder.ts"
 import { decodeTableServerOptions, type TableServerInput } from "./TableServerOptions.ts"
 
-export { TableServer }
+export { InvalidFault, TableServer }
 
 /** Serves the tables of a folder until the scope ends. A folder that cannot be listed fails it. */
 export const layer = (
@@ -55,7 +57,10 @@ const make = (
     const rateLimit = options.rateLimit ? yield* RateLimit.make : RateLimit.unlimited
     const attachments = yield* AttachmentFolder.make(folder.directory)
     const signer = makeSigner()
-    const attachmentAddress = yield* serve(yield* AttachmentRoutes.make({ attachments, signer }), {
+    const faults = Faults.make(options.faults)
+    const counter = RequestCounter.make()
+    const attachmentApp = yield* AttachmentRoutes.make({ attachments, counter, faults, signer })
+    const attachmentAddress = yield* serve(attachmentApp, {
       host: options.host,
       port: options.attachmentPort
     })
@@ -65,12 +70,21 @@ const make = (
       `${AttachmentRoutes.prefix}/${signer.sign({ file, id, expiresAt: now + lifetimeMs })}`
 
     const issuer = randomBytes(6).toString("hex")
-    const app = yield* Routes.make({ options, folder, rateLimit, issuer, attachments, linkTo })
+    const app = yield* Routes.make({
+      options,
+      folder,
+      rateLimit,
+      faults,
+      counter,
+      issuer,
+      attachments,
+      linkTo
+    })
     const address = yield* serve(app, options)
     yield* Effect.logInfo(
       `Serving the tables of ${folder.directory} at ${formatUrl(address)}: ${names.length === 0 ? "none yet" : names.join(", ")}`
     )
-    return { address, attachmentAddress }
+    return { address, attachmentAddress, faults: faults.control, requests: counter.counts }
   })
 
 /** Serves an application on a port until the scope ends. */

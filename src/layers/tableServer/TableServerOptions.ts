@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../services/Options.ts"
+import { expected, FaultFromText } from "./Fault.ts"
 
 const text = (what: string) => expects(Schema.String.pipe(Schema.minLength(1)), what)
 
@@ -43,6 +44,9 @@ export const TableServerOptions = Schema.Struct({
 
   /** The only base there is. Default: every base id leads to the tables. */
   baseId: Schema.optional(text("the id of a base, a text that is not empty")),
+
+  /** What goes wrong on purpose, in the words of `Fault.ts`: `["Objects 503 x2"]`. Default: nothing. */
+  faults: optional(Schema.Array(expects(FaultFromText, expected)), []),
 
   /**
    * Whether more than 5 requests a second for one base are refused for 30 seconds, as the hosted service

@@ -33,4 +33,8 @@ export const toApp = <E, R>(routes: Layer.Layer<never, E, R>) =>
 export const answered = <R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
   Effect.catchAll(answer, (error) => Effect.succeed(refusal(error)))
 
-const refusal = ({ body, status }: ApiError) => HttpServerResponse.unsafeJson(body, { status })
+const refusal = ({ body, retryAfter, status }: ApiError) =>
+  HttpServerResponse.unsafeJson(body, {
+    status,
+    headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
+  })

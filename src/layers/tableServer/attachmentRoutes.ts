@@ -11,7 +11,10 @@ import { attachmentGone, authorizationNotAllowed } from "./ApiError.ts"
 import type { AttachmentFolder } from "./AttachmentFolder.ts"
 import type { Signer } from "./AttachmentLink.ts"
 import { answered, toApp } from "./app.ts"
+import type { Faults } from "./Faults.ts"
 import { mediaType } from "./mediaType.ts"
+import { orFault } from "./performFault.ts"
+import type { RequestCounter } from "./RequestCounter.ts"
 
 /** The beginning of the path of every link. */
 export const prefix = "/v1"
@@ -19,30 +22,40 @@ export const prefix = "/v1"
 export interface AttachmentRouteDependencies {
   readonly attachments: AttachmentFolder
   readonly signer: Signer
+  readonly faults: Faults
+  readonly counter: RequestCounter
 }
 
-export const make = ({ attachments, signer }: AttachmentRouteDependencies) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    toApp(
+export const make = ({ attachments, counter, faults, signer }: AttachmentRouteDependencies) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => {
+    const content = (file: string, id: string) =>
+      Effect.gen(function* () {
+        const found = yield* Effect.mapError(attachments.find(file), () => attachmentGone)
+        if (found.id !== id) {
+          return yield* attachmentGone
+        }
+        return HttpServerResponse.stream(fs.stream(found.path, { bytesToRead: found.size }), {
+          contentLength: found.size,
+          contentType: mediaType(file)
+        })
+      })
+
+    return toApp(
       HttpRouter.add(
         "GET",
         `${prefix}/:link/:signature`,
         Effect.gen(function* () {
+          yield* counter.request(place)
           const request = yield* HttpServerRequest.HttpServerRequest
           if (request.headers.authorization !== undefined) {
             return yield* authorizationNotAllowed
           }
           const { link = "", signature = "" } = yield* HttpRouter.params
           const { file, id } = yield* signer.verify(link, signature, yield* Clock.currentTimeMillis)
-          const found = yield* Effect.mapError(attachments.find(file), () => attachmentGone)
-          if (found.id !== id) {
-            return yield* attachmentGone
-          }
-          return HttpServerResponse.stream(fs.stream(found.path, { bytesToRead: found.size }), {
-            contentLength: found.size,
-            contentType: mediaType(file)
-          })
+          return yield* orFault(faults, place, content(file, id))
         }).pipe(answered)
       )
     )
-  )
+  })
+
+const place = { kind: "attachments" } as const

@@ -13,6 +13,7 @@ import type { TableFolderError } from "../../services/TableServer.ts"
 import {
   type ApiError,
   invalidTableFile,
+  iteratorNotAvailable,
   notFound,
   serverError,
   unauthorized,
@@ -22,13 +23,16 @@ import {
 import type { AttachmentFolder } from "./AttachmentFolder.ts"
 import { answered, toApp } from "./app.ts"
 import { serveAttachments } from "./attachmentCells.ts"
+import type { Faults } from "./Faults.ts"
 import type { InvalidTableFile } from "./InvalidTableFile.ts"
 import { tableId } from "./identifiers.ts"
 import { decodeListBody } from "./ListBody.ts"
 import { decodeOffset, encodeOffset } from "./ListOffset.ts"
 import { decodeListQuery, decodeRecordQuery, type ListQuery, type QueryParameters } from "./ListQuery.ts"
 import { listPage, withFieldIds } from "./ListRecords.ts"
+import { orFault } from "./performFault.ts"
 import type { RateLimit } from "./RateLimit.ts"
+import type { RequestCounter } from "./RequestCounter.ts"
 import { readJsonBody } from "./readJsonBody.ts"
 import type { ServedRecord, Table } from "./Table.ts"
 import type { TableFolder } from "./TableFolder.ts"
@@ -38,6 +42,8 @@ export interface RouteDependencies {
   readonly options: Pick<TableServerOptions, "token" | "baseId">
   readonly folder: TableFolder
   readonly rateLimit: RateLimit
+  readonly faults: Faults
+  readonly counter: RequestCounter
   /** Names this server process in offsets; letters and digits. */
   readonly issuer: string
   readonly attachments: AttachmentFolder
@@ -82,7 +88,7 @@ export const make = (dependencies: RouteDependencies) =>
 
 /** A request about a table: who may ask, how often, and what the answer is. */
 const about = <R>(
-  { folder, options, rateLimit }: RouteDependencies,
+  { counter, faults, folder, options, rateLimit }: RouteDependencies,
   answer: (table: Table) => Effect.Effect<unknown, ApiError | InvalidTableFile | TableFolderError, R>
 ) =>
   Effect.gen(function* () {
@@ -91,16 +97,21 @@ const about = <R>(
     if (baseId === "" || wanted === "") {
       return yield* notFound
     }
+    const place = { kind: "tables", table: wanted } as const
+    yield* counter.request(place)
     yield* authenticate(request.headers.authorization, options.token)
     if (options.baseId !== undefined && baseId !== options.baseId) {
       return yield* unknownModel(`There is no base ${JSON.stringify(baseId)}.`)
     }
-    yield* rateLimit.take(baseId)
-    const found = yield* folder.find(wanted)
-    if (Option.isNone(found)) {
-      return yield* unknownTable(wanted, yield* folder.names)
-    }
-    return HttpServerResponse.unsafeJson(yield* answer(found.value))
+    yield* Effect.tapError(rateLimit.take(baseId), () => counter.rateLimited)
+    const served = Effect.gen(function* () {
+      const found = yield* folder.find(wanted)
+      if (Option.isNone(found)) {
+        return yield* unknownTable(wanted, yield* folder.names)
+      }
+      return HttpServerResponse.unsafeJson(yield* answer(found.value))
+    })
+    return yield* orFault(faults, place, served)
   }).pipe(
     Effect.catchTags({
       InvalidTableFile: (error) => Effect.fail(invalidTableFile(error.message)),
@@ -115,7 +126,10 @@ const query = <A>(decode: (parameters: QueryParameters) => Either.Either<A, ApiE
 
 const list = (dependencies: RouteDependencies, table: Table, query: ListQuery) =>
   Effect.gen(function* () {
-    const { folder, issuer } = dependencies
+    const { faults, folder, issuer } = dependencies
+    if (query.offset !== undefined && (yield* faults.iteratorGone({ kind: "tables", table: table.name }))) {
+      return yield* iteratorNotAvailable
+    }
     const views = query.view === undefined ? {} : yield* folder.views
     const here = { issuer, tableId: tableId(table.name), issuedAt: yield* Clock.currentTimeMillis }
     const index = query.offset === undefined ? 0 : yield* decodeOffset(query.offset, here)

@@ -4,7 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
+import * as Faults from "../../../src/layers/tableServer/Faults.ts"
 import * as RateLimit from "../../../src/layers/tableServer/RateLimit.ts"
+import * as RequestCounter from "../../../src/layers/tableServer/RequestCounter.ts"
 import * as Routes from "../../../src/layers/tableServer/routes.ts"
 import type { TableFolder } from "../../../src/layers/tableServer/TableFolder.ts"
 import { TableFolderError } from "../../../src/services/TableServer.ts"
@@ -28,6 +30,8 @@ const ask = (folder: TableFolder, path: string, method = "GET") =>
       folder,
       options: {},
       rateLimit: RateLimit.unlimited,
+      faults: Faults.make([]),
+      counter: RequestCounter.make(),
       issuer: "test",
       attachments: { find: () => Effect.dieMessage("there are no attachments") },
       linkTo: () => ""

@@ -17,7 +17,8 @@ const json = { "content-type": "application/json; charset=utf-8" }
 export const start = (directory: string, options: Omit<TableServerInput, "directory"> = {}) =>
   Effect.gen(function* () {
     const context = yield* Layer.build(TableServerLayer.layer({ port: 0, ...options, directory }))
-    const { port } = Context.get(context, TableServer).address
+    const server = Context.get(context, TableServer)
+    const { port } = server.address
     const url = `http://127.0.0.1:${port}`
     const get = (path: string, headers: Readonly<Record<string, string>> = token) =>
       Effect.promise(async () => {
@@ -34,7 +35,7 @@ export const start = (directory: string, options: Omit<TableServerInput, "direct
         const response = await fetch(`${url}${path}`, request)
         return { status: response.status, body: (await response.json()) as unknown }
       })
-    return { port, url, get, post }
+    return { ...server, port, url, get, post }
   })
 
 export const errorType = (body: unknown): unknown =>
