@@ -16,7 +16,7 @@ import { checksum, readPromoted, stagingOf, startPromoter } from "../support/pro
 
 const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
 const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
-const runs = Number(KILL_RUNS ?? (isLong ? 200 : 20))
+const runs = Number(KILL_RUNS ?? (isLong ? 200 : 16))
 const seed = KILL_SEED ?? String(Date.now())
 
 const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
@@ -67,7 +67,8 @@ describe("a controller that is killed", () => {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()
         const downloads = `${folder}/downloads`
-        const figures = { beforeStart: 0, stagingLeft: 0, notYetNamed: 0, promotions: 0 }
+        const figures = { beforeStart: 0, stagingLeft: 0, betweenRenames: 0 }
+        const notYetNamed = new Set<string>()
         let last = { versionId: "", count: 0 }
         const prepare = Scope.extend(startPromoter(downloads, folder), yield* Effect.scope)
         let next = yield* prepare
@@ -80,7 +81,7 @@ describe("a controller that is killed", () => {
           if (yield* Random.nextBoolean) {
             yield* promoter.started
           }
-          yield* Effect.sleep(yield* Random.nextRange(0, 80))
+          yield* Effect.sleep(yield* Random.nextRange(0, 150))
           yield* promoter.kill
           return yield* promoter.output
         })
@@ -103,8 +104,10 @@ describe("a controller that is killed", () => {
             .pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
           figures.beforeStart += output.includes("started") ? 0 : 1
           figures.stagingLeft += left.length > 0 ? 1 : 0
-          figures.notYetNamed += versions.some((version) => version > versionId) ? 1 : 0
-          figures.promotions += output.split("content:version:promoted").length - 1
+          for (const version of versions.filter((version) => version > versionId)) {
+            notYetNamed.add(version)
+          }
+          figures.betweenRenames = notYetNamed.size
           last = { versionId, count }
         })
 
@@ -125,13 +128,46 @@ describe("a controller that is killed", () => {
         yield* next.ready
         yield* next.go
         expect(yield* next.started).toEqual([])
-        yield* next.promoted(3)
+        yield* next.promoted(4)
         yield* next.kill
         yield* check(yield* next.output)
         if (isLong) {
           console.info(`${runs} kills, seed ${seed}, ${last.count} versions: ${JSON.stringify(figures)}`)
         }
       }).pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
+    isLong ? 3_600_000 : 60_000
+  )
+
+  it.live(
+    "leaves its downloads to exactly one of those that start after it at the same moment",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const start = Effect.tap(startPromoter(`${folder}/downloads`, folder), ({ ready }) => ready)
+        const first = yield* start
+        yield* first.go
+        yield* first.started
+        let holder = first
+
+        for (let round = 0; round < Math.ceil(runs / 20); round++) {
+          const contenders = yield* Effect.all([start, start, start], { concurrency: "unbounded" })
+          yield* holder.kill
+          yield* Effect.forEach(contenders, ({ go }) => go, { discard: true })
+          const outcomes = yield* Effect.forEach(contenders, ({ outcome }) => outcome, {
+            concurrency: "unbounded"
+          })
+          const winners = contenders.filter((_, index) => outcomes[index] === "started")
+          expect(winners).toHaveLength(1)
+          const refusals = outcomes.filter((outcome) => outcome !== "started")
+          const pids = contenders.map(({ pid }) => `process ${pid}`)
+          for (const refusal of refusals) {
+            expect(refusal).toContain("in use by another controller")
+            expect(pids.some((pid) => refusal.includes(pid))).toBe(true)
+          }
+          holder = winners[0] ?? holder
+        }
+      }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
     isLong ? 3_600_000 : 60_000
   )
 })

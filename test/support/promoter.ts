@@ -11,12 +11,15 @@ import type * as Scope from "effect/Scope"
 import * as Received from "./Received.ts"
 
 export interface Promoter {
+  readonly pid: number | undefined
   /** Waits until it can start in an instant. */
   readonly ready: Effect.Effect<void>
   readonly go: Effect.Effect<void>
   /** Waits until it holds the downloads, and tells what it found in the staging folder then. */
   readonly started: Effect.Effect<ReadonlyArray<string>>
-  /** Waits until it has promoted so many versions. */
+  /** Waits until it has started, or not, and tells which: `started`, or why not. */
+  readonly outcome: Effect.Effect<string>
+  /** Waits until it has announced so many versions, the one that it found included. */
   readonly promoted: (count: number) => Effect.Effect<void>
   /** Ends it on the spot, as a loss of power does, and waits for its end. */
   readonly kill: Effect.Effect<void>
@@ -51,11 +54,16 @@ export const startPromoter = (
         })
       )
       return {
+        pid: child.pid,
         ready: Effect.asVoid(said.until((text) => text.includes("ready\n"))),
         go: Effect.sync(() => void child.stdin.write("go\n")),
         started: Effect.map(
           said.until((text) => startedLine.test(text)),
           stagingOf
+        ),
+        outcome: Effect.map(
+          said.until((text) => outcomeLine.test(text)),
+          (text) => outcomeLine.exec(text)?.[1] ?? ""
         ),
         promoted: (count) =>
           Effect.asVoid(said.until((text) => text.split("content:version:promoted").length > count)),
@@ -68,6 +76,7 @@ export const startPromoter = (
     })
   )
 
+const outcomeLine = /^(started|failed .*)/m
 const startedLine = /^started (.*)$/m
 const decodeNames = Schema.decodeUnknownSync(Schema.parseJson(Schema.Array(Schema.String)))
 
