@@ -42,7 +42,7 @@ export const status = (clients: number) => ({
         {
           type: "kv",
           label: "Missed by slow clients",
-          value: "0 events, 0 clients disconnected",
+          value: "0 frames, 0 clients disconnected",
           tone: "ok"
         },
         { type: "kv", label: "Last event", value: `${replayedEvent} at ${new Date(startedAt).toISOString()}` }

@@ -57,10 +57,20 @@ export const make = (mode: Mode) =>
 /** The state of a controller that runs in the given mode. */
 export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))
 
-const build = ({ rows, ...head }: SectionSource): Effect.Effect<ReadonlyArray<Section>> =>
-  rows.pipe(
-    Effect.map((rows) => [{ ...head, rows }]),
-    Effect.catchAllCause((cause) =>
-      Effect.as(Effect.logWarning(`The status section "${head.name}" could not be built`, cause), [])
-    )
-  )
+/** A section that fails is logged once, until it works again. */
+const build = ({ rows, ...head }: SectionSource): Effect.Effect<ReadonlyArray<Section>> => {
+  let isFailing = false
+  return Effect.matchCauseEffect(rows, {
+    onSuccess: (rows) => {
+      isFailing = false
+      return Effect.succeed([{ ...head, rows }])
+    },
+    onFailure: (cause) => {
+      const wasFailing = isFailing
+      isFailing = true
+      return wasFailing
+        ? Effect.succeed([])
+        : Effect.as(Effect.logWarning(`The status section "${head.name}" could not be built`, cause), [])
+    }
+  })
+}

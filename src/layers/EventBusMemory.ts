@@ -15,9 +15,12 @@ export const make = Effect.gen(function* () {
   let published = 0
   return EventBus.of({
     publish: (name, payload) =>
-      Effect.suspend(() => {
+      Effect.sync(() => {
         const event = { name, payload, sequence: ++published }
-        return events.unsafeOffer(event) ? Effect.void : PubSub.publish(events, event)
+        if (!events.unsafeOffer(event)) {
+          // In one step, or events could overtake each other on their way into the full bus.
+          Effect.runSyncExit(PubSub.publish(events, event))
+        }
       }),
     subscribe: Stream.fromPubSub(events, { scoped: true })
   })

@@ -20,11 +20,11 @@ export interface ListenOptions {
 const backlog = 4096
 
 /** How long unfinished requests may take once the server stops. */
-const graceMs = 500
+const graceMs = 300
 
 /**
- * Binds the server to a port. When the scope ends the port stops accepting, unfinished requests get half a
- * second of grace, and then every connection is closed.
+ * Binds the server to a port. When the scope ends the port stops accepting, unfinished requests get a moment of
+ * grace, and then every connection is closed.
  */
 export const listen = (
   server: Server,

@@ -18,7 +18,8 @@ export interface Answer {
 
 /**
  * Makes a server answer, in its own form, what Node could not parse, methods that Node does not know, and
- * `CONNECT`, whose target is no path. Whole requests in front of it are answered first.
+ * `CONNECT`, whose target is no path. Whole requests in front of it are answered first, though not those in front
+ * of a `CONNECT`: Node gives its socket away.
  */
 export const answerMalformed = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
   const responses = new WeakMap<Duplex, ReadonlyArray<ServerResponse>>()
@@ -29,7 +30,11 @@ export const answerMalformed = (server: Server, answer: (refusal: Refusal) => An
     const unanswered = unfinished(socket)
     const isAnswering = unanswered.some(({ finished, headersSent }) => headersSent && !finished)
     const inFront = unanswered.findLast(({ req }) => req.complete)
-    if (!socket.writable || postponed.has(socket) || isAnswering) {
+    if (postponed.has(socket)) {
+      if (socket.readableEnded) {
+        socket.destroy()
+      }
+    } else if (!socket.writable || isAnswering) {
       // What follows an answer that has begun, an open event stream for example, must not be written into it.
       socket.destroy()
     } else if (inFront === undefined) {
@@ -51,13 +56,17 @@ export const answerMalformed = (server: Server, answer: (refusal: Refusal) => An
       if (error.code === "ECONNRESET") {
         socket.destroy()
       } else {
-        refuse(socket, refusalOf(error, unfinished(socket).length))
+        refuse(socket, refusalOf(error, unfinished(socket)))
       }
     })
     .on("connect", (_request, socket) => {
       // Node has let go of the socket: nobody else listens.
       socket.on("error", () => socket.destroy())
-      refuse(socket, { status: 400, message: "The request target cannot be read." })
+      if (unfinished(socket).length > 0) {
+        socket.destroy()
+      } else {
+        refuse(socket, { status: 400, message: "The request target cannot be read." })
+      }
     })
 }
 
@@ -80,12 +89,12 @@ const formatAnswer = (status: number, answer: Answer): string => {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join("")}\r\n${body}`
 }
 
-const refusalOf = (error: ClientError, unanswered: number): Refusal => {
+const refusalOf = (error: ClientError, unanswered: ReadonlyArray<ServerResponse>): Refusal => {
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW":
       return { status: 431, message: "The request headers are too large." }
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return unanswered > 0
+      return unanswered.some(({ req }) => !req.complete)
         ? { status: 400, message: "The body took too long to arrive." }
         : { status: 408, message: "The request took too long to arrive." }
     default: {

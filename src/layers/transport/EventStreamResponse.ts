@@ -8,6 +8,7 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
+import { corsHeader } from "./answers.ts"
 import type { Hub, TooManyClients } from "./Hub.ts"
 import type { FrameSink } from "./Outbox.ts"
 
@@ -26,16 +27,13 @@ export const maxQueuedBytes = 1024 * 1024
  */
 export const open = (response: ServerResponse, hub: Hub): Effect.Effect<void, TooManyClients> =>
   Effect.suspend(() => {
-    const { socket } = response
-    if (socket === null) {
-      return Effect.void
-    }
+    const { req: request } = response
     // A body that nobody reads would keep the server from learning that the client has gone.
-    response.req.resume()
-    const sink = makeSink(socket, response)
+    request.resume()
+    const sink = makeSink(request.socket, response)
     return Effect.map(hub.join(sink), () => {
       handOver(response)
-      if (socket.destroyed) {
+      if (request.socket.destroyed) {
         hub.leave(sink)
       } else {
         response.once("close", () => hub.leave(sink))
@@ -47,13 +45,17 @@ const makeSink = (socket: Socket, response: ServerResponse): FrameSink => {
   let limit = maxQueuedBytes
   return {
     begin: (frames) => {
+      // All clients share the backlog, so it does not count. It leaves together with the head.
+      limit = maxQueuedBytes + frames.length
+      socket.cork()
       writeHead(response)
-      response.write(frames)
+      socket.write(frames)
+      process.nextTick(() => socket.uncork())
     },
     send: (frames) => {
       const queued = socket.writableLength
       if (queued === 0) {
-        // All clients share a frame that is larger than the limit: it takes its memory once, and does not count.
+        // So they do a frame that is larger than the limit.
         limit = maxQueuedBytes + (frames.length > maxQueuedBytes ? frames.length : 0)
       }
       if (queued + frames.length > limit) {
@@ -63,23 +65,29 @@ const makeSink = (socket: Socket, response: ServerResponse): FrameSink => {
       socket.write(frames)
       return true
     },
+    queuedBytes: () => socket.writableLength,
     end: () => {
       response.end()
     }
   }
 }
 
-/** To the HTTP application the response is over: it leaves it alone. */
+/**
+ * The platform, and `sendAnswer`, leave a response alone whose end was written: they neither answer nor, when its
+ * client goes, interrupt whoever answers.
+ */
 const handOver = (response: ServerResponse) =>
   Object.defineProperty(response, "writableEnded", { value: true })
 
+/** Node adds no `Transfer-Encoding` where it was removed: the body ends with the connection. */
 const writeHead = (response: ServerResponse) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {
+    ...corsHeader,
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
-    "Access-Control-Allow-Origin": "*",
     Connection: "close"
   })
+  response.flushHeaders()
 }

@@ -2,7 +2,7 @@
  * The one place where events become frames and frames reach clients (specification, section 4.1 and 4.2).
  *
  * The live events are one Stream that is run once, and each frame is encoded once, however many clients there
- * are. A replayed frame is remembered and put into the outbox under the same lock that a client joins under:
+ * are. Pings are a Stream of their own: merged into one, an event costs twice the processor time. A replayed frame is remembered and put into the outbox under the same lock that a client joins under:
  * what a client is given from the backlog and what it is given live neither overlap nor leave a gap.
  *
  * The hub knows nothing of sockets: a client is a `FrameSink`.
@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { messageOf } from "../../services/ErrorDescription.ts"
 import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
@@ -47,6 +48,14 @@ export class TooManyClients extends Schema.TaggedError<TooManyClients>()("TooMan
   }
 }
 
+interface Opening {
+  readonly remembered: ReadonlyArray<RememberedEvent>
+  readonly frames: Uint8Array
+}
+
+/** How many events are encoded before the oldest are dropped that are too many. */
+const encodedAtOnce = 64
+
 export type Options = Pick<HttpTransportOptions, "events" | "keepAliveMs" | "maxClients" | "replayEvents">
 
 /** A hub that lives as long as the scope. Its subscription exists when this Effect returns. */
@@ -63,9 +72,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     (name) =>
       `An event ${JSON.stringify(name)} has what JSON cannot hold: a placeholder is sent in its place.`
   )
+  const warnOfBacklog = makeWarnOnce(
+    (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
+  )
   const recorder = makeRecorder()
   const outbox = makeOutbox(recorder)
   const clients = new Set<FrameSink>()
+  let joining = 0
+  let opening: Opening = { remembered: [], frames: Buffer.from(SseFrame.retry) }
   let lastSequence: number | undefined
   let closed = false
 
@@ -82,9 +96,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const latest = new Map<string, RememberedEvent>()
       const incomplete = new Set<string>()
-      const frames = events.map(({ name, payload }) => {
-        const { isComplete, text: data } = encodeJson(payload)
+      const frames: globalThis.Array<string> = []
+      for (const { name, payload } of events) {
         recorder.forwarded(name, now)
+        if (clients.size === 0 && !isReplayed.has(name)) {
+          continue
+        }
+        const { isComplete, text: data } = encodeJson(payload)
         if (!isComplete) {
           incomplete.add(name)
         }
@@ -92,16 +110,18 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           latest.delete(name)
           latest.set(name, { name, data })
         }
-        return SseFrame.event(name, data)
-      })
-      const remember = Effect.forEach(latest.values(), backlog.remember, { discard: true })
+        frames.push(SseFrame.event(name, data))
+      }
+      const remember = Effect.forEach(latest.values(), backlog.remember, { discard: true }).pipe(
+        Effect.catchAllDefect((defect) => warnOfBacklog(messageOf(defect)))
+      )
       return Effect.zipRight(
         Effect.forEach(incomplete, warnOfPayload, { discard: true }),
         latest.size === 0 ? handOut(frames) : lock(Effect.zipRight(remember, handOut(frames)))
       )
     })
 
-  /** What the bus dropped before it came here, everybody has missed. */
+  /** What the bus dropped before it came here, everybody may have missed. */
   const countGaps = (events: Chunk.Chunk<BusEvent>) => {
     for (const { sequence } of events) {
       const missed = sequence - (lastSequence ?? sequence - 1) - 1
@@ -118,26 +138,47 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     const [unsendable, sendable] = Array.partition(matching, ({ name }) => SseFrame.isEventName(name))
     return Effect.zipRight(
       Effect.forEach(unsendable, ({ name }) => warnOfName(name), { discard: true }),
-      forward(sendable)
+      Effect.forEach(Array.chunksOf(sendable, encodedAtOnce), forward, { discard: true })
     )
   }
 
+  /** What a stream begins with, encoded once for all who join before it changes. */
+  const openingOf = (remembered: ReadonlyArray<RememberedEvent>) => {
+    const isSame =
+      remembered.length === opening.remembered.length &&
+      remembered.every((event, index) => event === opening.remembered[index])
+    if (!isSame) {
+      const frames = remembered.map(({ data, name }) => SseFrame.event(name, data))
+      opening = { remembered, frames: Buffer.from(SseFrame.retry + frames.join("")) }
+    }
+    return opening.frames
+  }
+
+  const begin = (sink: FrameSink) => (remembered: ReadonlyArray<RememberedEvent>) => {
+    sink.begin(openingOf(remembered))
+    if (closed) {
+      sink.end()
+    } else {
+      clients.add(sink)
+      recorder.joined()
+      outbox.join(sink)
+    }
+  }
+
   const join = (sink: FrameSink) =>
-    Effect.suspend(() =>
-      clients.size >= options.maxClients
-        ? new TooManyClients({ maxClients: options.maxClients })
-        : Effect.map(backlog.snapshot, (remembered) => {
-            const replayed = remembered.map(({ data, name }) => SseFrame.event(name, data))
-            sink.begin(SseFrame.retry + replayed.join(""))
-            if (closed) {
-              sink.end()
-            } else {
-              clients.add(sink)
-              recorder.joined()
-              outbox.join(sink)
-            }
+    Effect.suspend(() => {
+      if (clients.size + joining >= options.maxClients) {
+        return new TooManyClients({ maxClients: options.maxClients })
+      }
+      joining += 1
+      return lock(Effect.map(backlog.snapshot, begin(sink))).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            joining -= 1
           })
-    ).pipe(lock)
+        )
+      )
+    })
 
   const leave = (sink: FrameSink) => {
     if (clients.delete(sink)) {
@@ -146,7 +187,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
   }
 
-  // Merged into one Stream, events and pings cost twice the processor time of two.
   yield* Effect.forkScoped(Stream.runForEachChunk(yield* bus.subscribe, accept))
   yield* Stream.fromSchedule(Schedule.spaced(options.keepAliveMs)).pipe(
     Stream.runForEach(() => handOut([SseFrame.ping])),

@@ -2,15 +2,17 @@
  * Frames on their way to all clients, in order.
  *
  * It owns when they go out: in pieces, with a turn of the event loop in between, so that a burst makes few
- * writes and sockets can drain. What the frames say, and who may be a client, belongs to the hub.
+ * writes and clients can keep up with it. What the frames say, and who may be a client, belongs to the hub.
  */
 
 /** Where the frames of one client go. No method waits or throws. */
 export interface FrameSink {
   /** Takes what the stream begins with, once, before anything else. */
-  readonly begin: (frames: string) => void
+  readonly begin: (frames: Uint8Array) => void
   /** Takes frames; `false` where it gives the client up instead, which has fallen too far behind. */
   readonly send: (frames: Uint8Array) => boolean
+  /** How much of what it took has not gone out yet, in bytes. */
+  readonly queuedBytes: () => number
   /** Ends the stream. */
   readonly end: () => void
 }
@@ -35,21 +37,36 @@ export interface Losses {
 /** The size of a piece, about, in characters. */
 const pieceLength = 64 * 1024
 
-/** How many frames may wait. Of more, everybody misses the oldest. */
+/** How many frames may wait, and how many characters in all. Of more, everybody misses the oldest. */
 export const maxWaiting = 4096
+export const maxWaitingLength = 64 * 1024 * 1024
+
+/** A client with more bytes queued is behind. The next piece waits for it, but only so long. */
+const behindBytes = 256 * 1024
+const patienceMs = 100
 
 export const makeOutbox = (losses: Losses): Outbox => {
-  /** A sink among the frames has joined there: it is given what comes behind. */
-  let waiting: Array<string | FrameSink> = []
+  /** Frames, with the sinks that have joined in front of each. */
+  let waiting: Array<{ readonly frame: string; readonly joined: Set<FrameSink> }> = []
   /** The index of the first that waits. */
   let first = 0
+  let waitingLength = 0
+  /** Those that have joined behind all of them. */
+  let joined = new Set<FrameSink>()
+  /** Each sink, and since when it is behind. */
+  const sinks = new Map<FrameSink, number>()
   let scheduled = false
-  const sinks = new Set<FrameSink>()
+
+  const admit = (newcomers: Iterable<FrameSink>) => {
+    for (const sink of newcomers) {
+      sinks.set(sink, Number.POSITIVE_INFINITY)
+    }
+  }
 
   const send = (text: string, frames: number) => {
     if (frames > 0) {
       const bytes = Buffer.from(text)
-      for (const sink of sinks) {
+      for (const sink of sinks.keys()) {
         if (!sink.send(bytes)) {
           sinks.delete(sink)
           losses.dropped()
@@ -59,33 +76,45 @@ export const makeOutbox = (losses: Losses): Outbox => {
     }
   }
 
+  const takeFirst = () => {
+    const entry = waiting[first]
+    if (entry !== undefined) {
+      first += 1
+      waitingLength -= entry.frame.length
+    }
+    return entry
+  }
+
   const sendPiece = () => {
     let piece = ""
     let frames = 0
-    for (; first < waiting.length && piece.length < pieceLength; first++) {
-      const entry = waiting[first] ?? ""
-      if (typeof entry === "string") {
-        piece += entry
-        frames += 1
-      } else {
+    while (piece.length < pieceLength) {
+      const entry = takeFirst()
+      if (entry === undefined) {
+        break
+      }
+      if (entry.joined.size > 0) {
         send(piece, frames)
         piece = ""
         frames = 0
-        sinks.add(entry)
+        admit(entry.joined)
       }
+      piece += entry.frame
+      frames += 1
     }
     send(piece, frames)
+    forgetSent()
   }
 
   const dropOldest = () => {
-    while (waiting.length - first > maxWaiting) {
-      const entry = waiting[first++]
-      if (typeof entry === "object") {
-        sinks.add(entry)
-      } else {
-        losses.missed(sinks.size)
-      }
+    while (
+      waiting.length - first > maxWaiting ||
+      (waitingLength > maxWaitingLength && waiting.length - first > 1)
+    ) {
+      admit(takeFirst()?.joined ?? [])
+      losses.missed(sinks.size)
     }
+    forgetSent()
   }
 
   const forgetSent = () => {
@@ -93,43 +122,64 @@ export const makeOutbox = (losses: Losses): Outbox => {
       waiting = waiting.slice(first)
       first = 0
     }
+    if (waiting.length === 0) {
+      admit(joined)
+      joined = new Set()
+    }
   }
 
-  const handOut = () => {
-    if (scheduled) {
-      return
+  /** Whether somebody who reads would fall behind further by another piece. */
+  const isAwaited = () => {
+    const now = performance.now()
+    let awaited = false
+    for (const [sink, behindSince] of sinks) {
+      const since = sink.queuedBytes() > behindBytes ? Math.min(behindSince, now) : Number.POSITIVE_INFINITY
+      sinks.set(sink, since)
+      awaited ||= now - since < patienceMs && since !== Number.POSITIVE_INFINITY
     }
-    sendPiece()
-    forgetSent()
+    return awaited
+  }
+
+  const schedule = () => {
     if (waiting.length > 0) {
       scheduled = true
-      setImmediate(() => {
-        scheduled = false
-        handOut()
-      })
+      setImmediate(goOn)
+    }
+  }
+
+  const goOn = () => {
+    if (isAwaited()) {
+      setTimeout(goOn, 1)
+    } else {
+      scheduled = false
+      sendPiece()
+      schedule()
     }
   }
 
   return {
     add: (frame) => {
-      waiting.push(frame)
+      waiting.push({ frame, joined })
+      waitingLength += frame.length
+      joined = new Set()
       dropOldest()
-      forgetSent()
     },
     join: (sink) => {
-      if (waiting.length > first) {
-        waiting.push(sink)
-      } else {
-        sinks.add(sink)
-      }
+      joined.add(sink)
+      forgetSent()
     },
     leave: (sink) => {
       sinks.delete(sink)
-      const place = waiting.indexOf(sink, first)
-      if (place !== -1) {
-        waiting[place] = ""
+      joined.delete(sink)
+      for (let index = first; index < waiting.length; index++) {
+        waiting[index]?.joined.delete(sink)
       }
     },
-    handOut
+    handOut: () => {
+      if (!scheduled) {
+        sendPiece()
+        schedule()
+      }
+    }
   }
 }

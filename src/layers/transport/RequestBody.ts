@@ -43,16 +43,27 @@ export const begin = (request: IncomingMessage): void => {
  * a moment, so that the refusal reaches it before the connection is closed.
  */
 export const read = (response: ServerResponse): Body =>
-  Effect.suspend(() => {
+  Effect.suspend((): Body => {
     const request = response.req
-    if (request.headers.expect !== undefined && !isTooLong(request)) {
+    if (expectsContinue(request) && !isTooLong(request)) {
       response.writeContinue()
     }
     const body = begun.get(request)
     return body === undefined
       ? Effect.async((resume) => Effect.sync(collect(request, resume)))
       : Deferred.await(body)
+  }).pipe(Effect.tapErrorTag("BodyTooLarge", () => Effect.sync(() => linger(response))))
+
+/** Closes the connection of a client that goes on sending when it has been answered. */
+const linger = (response: ServerResponse) => {
+  response.once("finish", () => {
+    const timer = setTimeout(() => response.req.destroy(), lingerMs)
+    response.req.once("close", () => clearTimeout(timer))
   })
+}
+
+const expectsContinue = ({ headers, httpVersion }: IncomingMessage) =>
+  httpVersion === "1.1" && headers.expect?.toLowerCase() === "100-continue"
 
 const isTooLong = ({ headers }: IncomingMessage) => Number(headers["content-length"]) > maxBytes
 
@@ -64,8 +75,6 @@ const collect = (request: IncomingMessage, done: (outcome: Body) => void): (() =
   const refuse = () => {
     stop()
     request.resume()
-    const timer = setTimeout(() => request.destroy(), lingerMs)
-    request.once("close", () => clearTimeout(timer))
     done(Effect.fail(new BodyTooLarge()))
   }
   const onData = (chunk: Buffer) => {

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
  */
 export const path = (target: string): Option.Option<string> => {
   const origin = /^https?:\/\/[^/?#\s]+/i.exec(target)?.[0] ?? ""
-  const path = target.slice(origin.length).replace(/[?#].*$/, "")
+  const path = target.slice(origin.length).replace(/[?#].*$/, "") || (origin === "" ? "" : "/")
   return path.startsWith("/") ? Option.some(path) : Option.none()
 }
 

@@ -1,7 +1,6 @@
 /**
  * The edge: how results and errors become HTTP answers (specification, sections 2.3 to 2.5, 4.4 and 7).
  */
-import type { ServerResponse } from "node:http"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import type { DispatchError } from "../../services/CommandBus.ts"
@@ -46,9 +45,7 @@ export type AnswerableError =
 /** Every answer carries it (section 4). */
 export const corsHeader = { "access-control-allow-origin": "*" } as const
 
-export const status = (snapshot: StatusSnapshot) => jsonBody(JSON.stringify(snapshot), 200)
-
-export const state = (state: GlobalState) => jsonBody(jsonText(state), 200)
+export const snapshot = (value: StatusSnapshot | GlobalState) => jsonBody(jsonText(value), 200)
 
 export const preflight = HttpServerResponse.empty({
   status: 204,
@@ -86,26 +83,6 @@ export const error = (error: AnswerableError): HttpServerResponse.HttpServerResp
 
 /** For what nobody expected. */
 export const commandError = (error: unknown) => jsonBody(jsonText({ error: describeError(error) }), 500)
-
-/**
- * Writes an answer, unless its response is over to the HTTP application, as that of an event stream is.
- *
- * The platform writes what was not written before, and waits for the end of each response: for ever, where the
- * client of a pipelined request has gone.
- */
-export const send = (response: ServerResponse, answer: HttpServerResponse.HttpServerResponse) => {
-  if (!response.writableEnded) {
-    const { body, headers, status } = answer
-    if (body._tag === "Uint8Array") {
-      response.writeHead(status, { ...headers, "content-length": body.contentLength })
-      response.end(body.body)
-    } else {
-      response.writeHead(status, headers)
-      response.end()
-    }
-  }
-  return answer
-}
 
 const jsonBody = (body: string, status: number) =>
   HttpServerResponse.uint8Array(Buffer.from(body), {

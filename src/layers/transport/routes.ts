@@ -18,6 +18,7 @@ import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import type { Hub } from "./Hub.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as RequestTarget from "./RequestTarget.ts"
+import { sendAnswer } from "./sendAnswer.ts"
 
 type Options = Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
 
@@ -51,8 +52,8 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
       // It ends with its response anyhow; an interruption would be answered and reported as an error.
       HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
       HttpRouter.route("POST", "/command", command),
-      HttpRouter.route("GET", "/status", Effect.map(status, answers.status)),
-      ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, answers.state))] : [])
+      HttpRouter.route("GET", "/status", Effect.map(status, answers.snapshot)),
+      ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, answers.snapshot))] : [])
     ])
   ).pipe(Effect.provideService(HttpRouter.RouterConfig, exactMatching))
   const routed = router.pipe(
@@ -83,7 +84,7 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
 
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.map(answer(request), (response) =>
-      answers.send(NodeHttpServerRequest.toServerResponse(request), response)
+      sendAnswer(NodeHttpServerRequest.toServerResponse(request), response)
     )
   )
 })

@@ -58,7 +58,10 @@ export const makeRecorder = (): Recorder => {
       metrics.clients.unsafeModify(1, untagged)
       if (clients > mostClients) {
         mostClients = clients
-        metrics.mostClients.unsafeUpdate(mostClients, untagged)
+      }
+      const { value } = metrics.clients.unsafeValue(untagged)
+      if (value > metrics.mostClients.unsafeValue(untagged).value) {
+        metrics.mostClients.unsafeUpdate(value, untagged)
       }
     },
     left: () => {

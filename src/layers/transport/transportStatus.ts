@@ -21,7 +21,7 @@ export const statusRows = (
   {
     type: "kv",
     label: "Missed by slow clients",
-    value: `${framesMissed} events, ${clientsDropped} clients disconnected`,
+    value: `${framesMissed} frames, ${clientsDropped} clients disconnected`,
     tone: framesMissed === 0 ? "ok" : "warn"
   },
   {

@@ -112,6 +112,52 @@ describe("what is not HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
+  it.effect.each<readonly [string, ReadonlyArray<string>]>([
+    ["in pieces", ["garbage\r\n\r\n", "more garbage\r\n\r\n", "x".repeat(100_000)]],
+    ["with a method that is unknown, and a body", ["FROB /x HTTP/1.1\r\nHost: a\r\n\r\n", "body"]]
+  ])("does not hide the answer to what is in front of it: %s", ([, pieces]) =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<string>()
+      yield* transport.register(
+        "content.ack",
+        Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(release))
+      )
+      const kept = { Connection: "keep-alive" }
+      const { received, send } = yield* transport.connect
+      send(format({ method: "POST", target: "/command", headers: kept, body }))
+      yield* Deferred.await(started)
+      for (const piece of pieces) {
+        send(piece)
+        yield* transport.request({ target: "/status" })
+      }
+      yield* Deferred.succeed(release, "done")
+      const whole = yield* received.whole
+      expect(whole.match(/HTTP\/1\.1 \d+/g)?.[0]).toBe("HTTP/1.1 200")
+      expect(whole).toContain('{"result":"done"}')
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("leaves no connection open that was given away", () =>
+    Effect.gen(function* () {
+      const interrupted = yield* Deferred.make<void>()
+      yield* transport.register(
+        "content.ack",
+        Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined))
+      )
+      const command = format({
+        method: "POST",
+        target: "/command",
+        headers: { Connection: "keep-alive" },
+        body
+      })
+      const { received, send } = yield* transport.connect
+      send(Buffer.concat([command, Buffer.from("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n")]))
+      expect(yield* received.whole).toBe("")
+      yield* Deferred.await(interrupted)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
   it.effect("ends nothing else where its client breaks off", () =>
     Effect.gen(function* () {
       for (let count = 0; count < 100; count++) {

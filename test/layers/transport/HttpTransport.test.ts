@@ -67,7 +67,7 @@ describe("HttpTransport.layer", () => {
         {
           type: "kv",
           label: "Missed by slow clients",
-          value: "0 events, 0 clients disconnected",
+          value: "0 frames, 0 clients disconnected",
           tone: "ok"
         },
         { type: "kv", label: "Last event", value: "none yet" }

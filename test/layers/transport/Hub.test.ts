@@ -15,7 +15,7 @@ import { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import { messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
 import * as Received from "../../support/Received.ts"
-import { eventLoopTurn } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 const options: Hub.Options = {
   events: ["content:*"],
@@ -43,7 +43,8 @@ const makeClient = () => {
   const received = Received.make()
   const sends: Array<number> = []
   const sink: FrameSink = {
-    begin: (frames) => received.append(Buffer.from(frames)),
+    begin: received.append,
+    queuedBytes: () => 0,
     send: (frames) => {
       sends.push(frames.length)
       received.append(frames)
@@ -275,6 +276,59 @@ describe("Hub", () => {
         { event: "content:over", data: '"[BigInt 1]"' }
       ])
     }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("encodes what is only live for nobody", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      let encoded = 0
+      const payload = { toJSON: () => encoded++ }
+      yield* publish("content:live", payload)
+      yield* publish("content:a", payload)
+      yield* eventually(Effect.map(hub.statistics, ({ eventsForwarded }) => eventsForwarded === 2))
+      expect(encoded).toBe(1)
+      yield* join(hub)
+      yield* publish("content:live", payload)
+      yield* eventually(Effect.sync(() => encoded === 2))
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("goes on where the backlog fails, and says so once", () => {
+    const lines: Array<string> = []
+    const broken = Layer.succeed(ReplayBacklog, {
+      remember: () => Effect.die(new Error("no connection")),
+      snapshot: Effect.succeed([])
+    })
+    return Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      yield* publish("content:a", 1)
+      yield* publish("content:a", 2)
+      yield* publish("content:over", 3)
+      expect(messages(Buffer.from(yield* received.until(isOver))).map(({ data }) => data)).toEqual([
+        "1",
+        "2",
+        "3"
+      ])
+      expect(lines).toEqual([expect.stringMatching(/^WARN The replay backlog fails, .*: no connection$/)])
+    }).pipe(withLog(lines), Effect.provide(Layer.merge(EventBusMemory.layer, broken)))
+  })
+
+  it.scoped("counts those who wait for the backlog", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, maxClients: 2 })
+      const waiting = yield* Effect.replicateEffect(Effect.fork(join(hub)), 2)
+      yield* Effect.yieldNow()
+      expect(yield* Effect.flip(join(hub))).toMatchObject({ _tag: "TooManyClients" })
+      yield* Effect.forEach(waiting, Fiber.interrupt)
+      yield* Effect.fork(join(hub))
+    }).pipe(
+      Effect.provide(
+        Layer.merge(
+          EventBusMemory.layer,
+          Layer.succeed(ReplayBacklog, { remember: () => Effect.void, snapshot: Effect.never })
+        )
+      )
+    )
   )
 
   it.scoped("refuses one client too many, until one has gone", () =>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeOutbox as make, maxWaiting } from "../../../src/layers/transport/Outbox.ts"
+import { makeOutbox as make, maxWaiting, maxWaitingLength } from "../../../src/layers/transport/Outbox.ts"
 import * as Received from "../../support/Received.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 /** A sink that keeps what it is sent. */
 const makeSink = () => {
@@ -10,7 +11,7 @@ const makeSink = () => {
     received.append(frames)
     return true
   }
-  return { received, sink: { begin: () => {}, send, end: received.end } }
+  return { received, sink: { begin: () => {}, send, queuedBytes: () => 0, end: received.end } }
 }
 
 const makeOutbox = () => {
@@ -68,7 +69,7 @@ describe("Outbox", () => {
         offers += 1
         return false
       }
-      outbox.join({ begin: () => {}, send, end: () => {} })
+      outbox.join({ begin: () => {}, send, queuedBytes: () => 0, end: () => {} })
       outbox.add("one")
       outbox.add("two")
       outbox.handOut()
@@ -76,6 +77,43 @@ describe("Outbox", () => {
       outbox.handOut()
       expect(offers).toBe(1)
       expect(outbox.losses).toEqual({ clientsDropped: 1, framesMissed: 2 })
+    })
+  )
+
+  it.effect("lets everybody miss the oldest of more text than may wait", () =>
+    Effect.sync(() => {
+      const outbox = makeOutbox()
+      outbox.join(makeSink().sink)
+      const frame = "x".repeat(maxWaitingLength / 8)
+      for (let number = 0; number < 11; number++) outbox.add(frame)
+      expect(outbox.losses).toEqual({ clientsDropped: 0, framesMissed: 3 })
+    })
+  )
+
+  it.effect("waits with the next piece for who is behind, but not for ever", () =>
+    Effect.gen(function* () {
+      const outbox = makeOutbox()
+      const reader = makeSink()
+      let queued = 0
+      const slow = {
+        ...makeSink().sink,
+        send: (frames: Uint8Array) => {
+          queued += frames.length
+          return true
+        },
+        queuedBytes: () => queued
+      }
+      outbox.join(reader.sink)
+      outbox.join(slow)
+      const frame = "x".repeat(64 * 1024)
+      for (let number = 0; number < 12; number++) outbox.add(frame)
+      outbox.handOut()
+      yield* eventually(Effect.sync(() => queued === 5 * frame.length))
+      yield* Effect.replicateEffect(eventLoopTurn, 10)
+      expect(queued).toBe(5 * frame.length)
+      queued = 0
+      yield* eventually(Effect.sync(() => queued === 5 * frame.length))
+      yield* reader.received.until((text) => text.length === 12 * frame.length)
     })
   )
 })

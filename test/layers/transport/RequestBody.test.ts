@@ -170,6 +170,34 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("is refused when it is its turn, though it never comes", () =>
+    Effect.gen(function* () {
+      const release = yield* Deferred.make<string>()
+      yield* transport.register("work", Deferred.await(release))
+      const { received, send } = yield* transport.connect
+      const unfinished = "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n"
+      send(Buffer.concat([withLength(command(50), { Connection: "keep-alive" }), Buffer.from(unfinished)]))
+      yield* transport.request({ target: "/status" })
+      yield* Deferred.succeed(release, "done")
+      const whole = yield* received.whole
+      expect(whole.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 413"])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is not asked for where the client does not know how to be asked", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const body = '{"type":"work"}'
+      const head = `Content-Length: ${body.length}\r\nConnection: close\r\n`
+      for (const request of [
+        `POST /command HTTP/1.0\r\n${head}Expect: 100-continue\r\n\r\n${body}`,
+        `POST /command HTTP/1.1\r\nHost: a\r\n${head}Expect: patience\r\n\r\n${body}`
+      ]) {
+        expect(yield* transport.exchange(request)).toMatch(/^HTTP\/1\.1 200 /)
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("is refused in its turn where it is too large, or was asked for", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))

@@ -54,7 +54,7 @@ describe("the statistics of a transport", () => {
       const { clients } = yield* readMetrics
       one.joined()
       other.joined()
-      expect((yield* readMetrics).clients).toBe(clients + 2)
+      expect(yield* readMetrics).toMatchObject({ clients: clients + 2, mostClients: clients + 2 })
       one.left()
       other.left()
       expect((yield* readMetrics).clients).toBe(clients)

@@ -1,0 +1,22 @@
+/**
+ * How an answer is written.
+ */
+import type { ServerResponse } from "node:http"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+
+/**
+ * Writes an answer in one piece, unless the end of the response was written already, and returns it.
+ *
+ * The platform would wait until it is sent: for ever, where the client of a pipelined request has gone.
+ */
+export const sendAnswer = (response: ServerResponse, answer: HttpServerResponse): HttpServerResponse => {
+  if (!response.writableEnded) {
+    const { body, headers, status } = answer
+    response.writeHead(
+      status,
+      body._tag === "Uint8Array" ? { ...headers, "content-length": body.contentLength } : headers
+    )
+    response.end(body._tag === "Uint8Array" ? body.body : undefined)
+  }
+  return answer
+}
