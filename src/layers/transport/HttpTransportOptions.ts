@@ -14,7 +14,7 @@ const names = (what: string) =>
   )
 
 export const HttpTransportOptions = Schema.Struct({
-  /** Listening port; 0 picks a free one. Default 8710. */
+  /** Listening port, 0 to 65535; 0 picks a free one. Default 8710. */
   port: optional(integer(0, 65_535), 8710),
 
   /** Interface to bind. Default `127.0.0.1`: this machine only. */
@@ -31,15 +31,16 @@ export const HttpTransportOptions = Schema.Struct({
   events: optional(names("an event"), ["content:*"]),
 
   /**
-   * Exact names of the events whose last emission a new client is given first. They must pass `events` too.
+   * Exact names (no `*`) of the events whose last emission a new client is given first. They must pass `events`
+   * too.
    * Default `content:version:promoted`.
    */
   replayEvents: optional(names("an event"), ["content:version:promoted"]),
 
-  /** Time between two `: ping` comments, in milliseconds. Default 15000. */
+  /** Time between two `: ping` comments, 1 to 2147483647 ms. Default 15000. */
   keepAliveMs: optional(integer(1, 2_147_483_647), 15_000),
 
-  /** How many event streams may be open at once; one more is answered with 503. Default 32. */
+  /** How many event streams may be open at once, 1 to 100000; one more is answered with 503. Default 32. */
   maxClients: optional(integer(1, 100_000), 32),
 
   /** Whether `GET /state` gives the global state away. Default false. */
