@@ -81,7 +81,7 @@ describe("a controller that is killed", () => {
           if (yield* Random.nextBoolean) {
             yield* promoter.started
           }
-          yield* Effect.sleep(yield* Random.nextRange(0, 150))
+          yield* Effect.sleep(yield* Random.nextRange(0, isLong ? 500 : 150))
           yield* promoter.kill
           return yield* promoter.output
         })

@@ -1,18 +1,17 @@
 /**
  * What can happen to a downloads folder, and what becomes of its versions.
  */
-import { type PlatformError, SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
 import { VersionStore } from "../../src/services/VersionStore.ts"
 import { promote } from "../services/VersionStore.contract.ts"
+import { withLocked } from "../support/lockedFiles.ts"
 import { withLog } from "../support/logged.ts"
 import { type Disk, mayMount, smallDisk } from "../support/tmpfs.ts"
 
@@ -229,31 +228,6 @@ describe("folders that somebody removes while the controller runs", () => {
       })
   )
 })
-
-/** The disk of this machine, on which some files and folders can be neither moved nor removed: another program has them open. */
-const withLocked = (isLocked: (path: string) => boolean) =>
-  Layer.effect(
-    FileSystem.FileSystem,
-    Effect.map(FileSystem.FileSystem, (fs) => {
-      const unlessLocked = <A>(method: string, path: string, effect: Effect.Effect<A, PlatformError>) =>
-        Effect.suspend(() =>
-          isLocked(path)
-            ? new SystemError({
-                module: "FileSystem",
-                reason: "Busy",
-                method,
-                pathOrDescriptor: path,
-                cause: { code: "EBUSY" }
-              })
-            : effect
-        )
-      return FileSystem.FileSystem.of({
-        ...fs,
-        rename: (from, to) => unlessLocked("rename", from, fs.rename(from, to)),
-        remove: (path, options) => unlessLocked("remove", path, fs.remove(path, options))
-      })
-    })
-  )
 
 describe("files that another program has open", () => {
   scenario("keep their version from being swept; it is tried again", (directory) =>

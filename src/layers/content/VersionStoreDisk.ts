@@ -28,7 +28,7 @@ import { isPlainFileName } from "../FileName.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile, syncDirectory, syncTree } from "./durable.ts"
 import { lockFolder } from "./folderLock.ts"
-import * as leases from "./leases.ts"
+import * as Leases from "./leases.ts"
 import { dispensable } from "./retention.ts"
 import { nextVersionId } from "./versionId.ts"
 
@@ -115,7 +115,11 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
   /** A version on which a lease is just being taken is not swept. */
   const leasing = yield* Effect.makeSemaphore(1)
 
-  const freshLeases = leases.readFresh(acksFolder, settings.ackLease).pipe(Effect.provide(platform))
+  const leases = yield* Leases.make({
+    folder: acksFolder,
+    duration: settings.ackLease,
+    scratch: stagingFolder
+  })
 
   /** Somebody may have removed the folders since the start. */
   const makeStagingFolder = Effect.suspend(() => {
@@ -210,13 +214,13 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
         return yield* new VersionNotFound({ versionId })
       }
       yield* makeFolders
-      yield* leases.take(acksFolder, { consumerId, versionId }, stagingFolder)
+      yield* leases.take({ consumerId, versionId })
     }).pipe(leasing.withPermits(1))
   }, Effect.provide(platform))
 
   const versions = Effect.gen(function* () {
     const current = yield* active
-    const held = yield* freshLeases
+    const held = yield* leases.fresh
     return (yield* versionIds).map((versionId) => ({
       versionId,
       active: Option.exists(current, (manifest) => manifest.versionId === versionId),

@@ -9,7 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { VersionId } from "../../services/VersionStore.ts"
+import { VersionId, type VersionStoreError } from "../../services/VersionStore.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
 
@@ -20,45 +20,62 @@ export interface Lease {
 
 const LeaseFile = Schema.parseJson(Schema.Struct({ versionId: VersionId }))
 
-/** All leases that are not older than `duration`. What is no lease file is passed over. */
-export const readFresh = Effect.fnUntraced(function* (folder: string, duration: Duration.DurationInput) {
+export interface Leases {
+  /** All leases that are fresh. What is no lease file is passed over. */
+  readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
+  readonly take: (lease: Lease) => Effect.Effect<void, VersionStoreError>
+}
+
+export interface Settings {
+  readonly folder: string
+  /** How old the file of a fresh lease may be. */
+  readonly duration: Duration.DurationInput
+  /** As for `replaceFile`. */
+  readonly scratch: string
+}
+
+export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: Settings) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(duration)
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const fileOf = (consumerId: string) => path.join(folder, `${consumerId}.json`)
 
-  const read = Effect.fnUntraced(
-    function* (name: string) {
-      const file = path.join(folder, name)
-      const { mtime } = yield* fs.stat(file)
-      const { versionId } = yield* Schema.decode(LeaseFile)(yield* fs.readFileString(file))
-      const isFresh = Option.exists(mtime, (date) => date.getTime() >= oldest)
-      return isFresh ? [{ consumerId: path.basename(name, ".json"), versionId }] : []
-    },
-    Effect.orElseSucceed((): ReadonlyArray<Lease> => [])
-  )
+  /** What each consumer's file last said: one that is just being written anew may be read half. */
+  const known = new Map<string, VersionId>()
 
-  const names = yield* fs
-    .readDirectory(folder)
-    .pipe(orWhereMissing<ReadonlyArray<string>>([]), explained("read", folder))
-  const leases = yield* Effect.forEach(
-    names.filter((name) => name.endsWith(".json")),
-    read
-  )
-  return leases.flat()
-})
+  const read = Effect.fnUntraced(function* (consumerId: string, oldest: number) {
+    const file = fileOf(consumerId)
+    const { mtime } = yield* fs.stat(file)
+    const said = yield* fs.readFileString(file).pipe(Effect.flatMap(Schema.decode(LeaseFile)), Effect.option)
+    if (Option.isSome(said)) {
+      known.set(consumerId, said.value.versionId)
+    }
+    const versionId = known.get(consumerId)
+    const isFresh = Option.exists(mtime, (date) => date.getTime() >= oldest)
+    return isFresh && versionId !== undefined ? [{ consumerId, versionId }] : []
+  })
 
-/** Takes or renews a lease; `scratch` is as for `replaceFile`. */
-export const take = Effect.fnUntraced(function* (
-  folder: string,
-  { consumerId, versionId }: Lease,
-  scratch: string
-) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const file = path.join(folder, `${consumerId}.json`)
-  const now = new Date(yield* Clock.currentTimeMillis)
-  yield* replaceFile(file, JSON.stringify({ versionId }), scratch).pipe(
-    Effect.zipRight(fs.utimes(file, now, now)),
-    explained("write", file)
-  )
+  const fresh = Effect.gen(function* () {
+    const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(duration)
+    const names = yield* fs
+      .readDirectory(folder)
+      .pipe(orWhereMissing<ReadonlyArray<string>>([]), explained("read", folder))
+    const leases = yield* Effect.forEach(
+      names.filter((name) => name.endsWith(".json")),
+      (name) => read(path.basename(name, ".json"), oldest).pipe(Effect.orElseSucceed(() => []))
+    )
+    return leases.flat()
+  })
+
+  const take = Effect.fnUntraced(function* ({ consumerId, versionId }: Lease) {
+    const file = fileOf(consumerId)
+    const now = new Date(yield* Clock.currentTimeMillis)
+    yield* replaceFile(file, JSON.stringify({ versionId }), scratch).pipe(
+      Effect.zipRight(fs.utimes(file, now, now)),
+      explained("write", file)
+    )
+    known.set(consumerId, versionId)
+  }, Effect.provide(platform))
+
+  return { fresh, take } satisfies Leases
 })
