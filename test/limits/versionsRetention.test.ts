@@ -1,7 +1,6 @@
 /**
- * Random histories of a downloads folder, against a model of what is to be kept.
+ * Random histories of a downloads folder, against a model of what is to be kept. `HISTORIES` says how many.
  */
-import { existsSync } from "node:fs"
 import { basename } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -15,11 +14,9 @@ import * as TestContext from "effect/TestContext"
 import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
 import { VersionStore } from "../../src/services/VersionStore.ts"
 import { promote } from "../services/VersionStore.contract.ts"
+import { inMemory } from "../support/inMemory.ts"
 import { withLocked } from "../support/lockedFiles.ts"
 import { withLog } from "../support/logged.ts"
-
-/** Nothing is read back after a loss of power here, and waiting for a disk takes most of the time. */
-const inMemory = existsSync("/dev/shm") ? { directory: "/dev/shm" } : {}
 
 const ackLease = Duration.minutes(30)
 

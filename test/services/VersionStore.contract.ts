@@ -8,6 +8,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import { type ManifestReading, VersionStore } from "../../src/services/VersionStore.ts"
 
@@ -89,6 +90,24 @@ export const versionStoreContract = (
     )
 
     scenario(
+      "gives a source its folder in the active version, where it has one",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        const previous = (sourceId: string) =>
+          Effect.scoped(Effect.flatMap(store.stage, (staged) => staged.previousDirectory(sourceId)))
+        expect(yield* previous("objects")).toEqual(Option.none())
+        yield* promote("one")
+        yield* promoteLater("two")
+        const folder = Option.getOrThrow(yield* previous("objects"))
+        expect(path.isAbsolute(folder)).toBe(true)
+        expect(yield* fs.readFileString(path.join(folder, "Objects.json"))).toBe("two")
+        expect(yield* previous("rooms")).toEqual(Option.none())
+      })
+    )
+
+    scenario(
       "discards what was staged and not promoted",
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -143,6 +162,45 @@ export const versionStoreContract = (
         yield* store.acknowledge("screen-1", second.manifest.versionId)
         yield* promoteLater("three")
         expect(yield* store.sweep).toEqual([first.manifest.versionId])
+      })
+    )
+
+    scenario(
+      "never sweeps a version on which a lease was just granted",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        yield* Effect.forEach(["one", "two", "three", "four", "five", "six"], promoteLater)
+        const [first = "", second = "", third = ""] = yield* versionIds
+        const acknowledge = (consumerId: string, versionId: string) =>
+          store.acknowledge(consumerId, versionId).pipe(
+            Effect.as([versionId]),
+            Effect.catchTag("VersionNotFound", () => Effect.succeed([]))
+          )
+        const granted = yield* Effect.all(
+          [
+            acknowledge("screen-1", third),
+            Effect.as(store.sweep, []),
+            acknowledge("screen-2", second),
+            acknowledge("screen-3", first)
+          ],
+          { concurrency: "unbounded" }
+        )
+        expect(yield* versionIds).toEqual(expect.arrayContaining(granted.flat()))
+        expect(yield* versionIds).toContain(third)
+      })
+    )
+
+    scenario(
+      "gives versions that are promoted at the same time ids of their own",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const promotions = yield* Effect.forEach(["one", "two", "three", "four"], promote, {
+          concurrency: "unbounded"
+        })
+        const ids = promotions.map(({ manifest }) => manifest.versionId).toSorted()
+        expect(yield* versionIds).toEqual(ids)
+        expect(new Set(ids).size).toBe(4)
+        expect(yield* store.manifest).toMatchObject({ manifest: { versionId: ids.at(-1) } })
       })
     )
 
