@@ -42,7 +42,7 @@ export const make = (
         }
         const hash = createHash("sha256")
         let size = 0
-        yield* Stream.runForEach(fs.stream(real), (chunk) =>
+        yield* Stream.runForEach(fs.stream(real, { chunkSize: 1_048_576 }), (chunk) =>
           Effect.sync(() => {
             hash.update(chunk)
             size += chunk.length

@@ -34,10 +34,13 @@ export const make = ({ attachments, counter, faults, signer }: AttachmentRouteDe
         if (found.id !== id) {
           return yield* attachmentGone
         }
-        return HttpServerResponse.stream(fs.stream(found.path, { bytesToRead: found.size }), {
-          contentLength: found.size,
-          contentType: mediaType(file)
-        })
+        return HttpServerResponse.stream(
+          fs.stream(found.path, { bytesToRead: found.size, chunkSize: 262_144 }),
+          {
+            contentLength: found.size,
+            contentType: mediaType(file)
+          }
+        )
       })
 
     return toApp(
