@@ -7,6 +7,7 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { messageOf } from "./ErrorDescription.ts"
@@ -25,14 +26,28 @@ export interface ContentSource {
 export interface FetchTarget {
   /** An existing empty folder that is this source's alone (absolute path). */
   readonly directory: string
+  /** This source's folder in the active version, to take files over from: only to be read (absolute path). */
+  readonly previous: Option.Option<string>
   /** Told as often as there is something new to tell; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }
 
 /** How far a fetch has come. */
 export interface SourceProgress {
+  /** What it works on. */
   readonly document: string
+  /** How many records of the document are saved. */
   readonly records: number
+  /** Where it works on the files that hang on records. */
+  readonly attachments?: AttachmentProgress
+}
+
+/** How many files are there, over all documents. */
+export interface AttachmentProgress {
+  readonly done: number
+  readonly total: number
+  /** The size of those that are done. */
+  readonly bytes: number
 }
 
 export interface FetchedSource {
@@ -40,6 +55,15 @@ export interface FetchedSource {
   readonly fingerprint: string
   /** How many records were saved, over all documents. */
   readonly records: number
+  /** The files that hang on records, where the source knows such. */
+  readonly attachments?: FetchedAttachments
+}
+
+export interface FetchedAttachments {
+  readonly total: number
+  readonly bytes: number
+  /** How many were taken over from the active version. */
+  readonly reused: number
 }
 
 /** What a source needs to be built from its options. */

@@ -12,6 +12,7 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 
@@ -51,6 +52,9 @@ export type VersionSource = typeof VersionSource.Type
 export interface StagedVersion {
   /** Makes the folder of a source and returns its absolute path. */
   readonly sourceDirectory: (sourceId: string) => Effect.Effect<string, VersionStoreError>
+
+  /** The absolute path of the source's folder in the active version, where there is one. It must not be changed. */
+  readonly previousDirectory: (sourceId: string) => Effect.Effect<Option.Option<string>, VersionStoreError>
 
   /**
    * Makes it the active version: durable on disk first, then named by the manifest in one step.

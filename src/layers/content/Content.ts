@@ -51,18 +51,19 @@ export const make = Effect.fn("Content.make")(function* (
       const sourceId = source.id
       yield* publish("content:source:start", { sourceId })
       const directory = yield* staged.sourceDirectory(sourceId)
+      const previous = yield* staged.previousDirectory(sourceId)
       const progress = (progress: object) => publish("content:source:progress", { sourceId, ...progress })
-      const [duration, { fingerprint, records }] = yield* Effect.timed(
+      const [duration, { fingerprint, ...counts }] = yield* Effect.timed(
         source
-          .fetch({ directory, progress })
+          .fetch({ directory, previous, progress })
           .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
       )
       yield* publish("content:source:done", {
         sourceId,
-        records,
+        ...counts,
         durationMs: Math.round(Duration.toMillis(duration))
       })
-      return { sourceId, fingerprint, records }
+      return { sourceId, fingerprint, records: counts.records }
     },
     (effect, { id }) =>
       Effect.tapError(effect, (error) =>

@@ -139,6 +139,14 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
           const directory = path.join(folder, sourceId)
           return fs.makeDirectory(directory).pipe(Effect.as(directory), explained("make", directory))
         },
+        previousDirectory: (sourceId) =>
+          Effect.map(active, (current) =>
+            Option.flatMap(current, ({ sources, versionId }) =>
+              sources.some((source) => source.sourceId === sourceId)
+                ? Option.some(path.join(folderOf(versionId), sourceId))
+                : Option.none()
+            )
+          ),
         promote: (sources) =>
           Effect.gen(function* () {
             const current = yield* active

@@ -3,6 +3,7 @@
  *
  * Their addresses and thumbnails are signed anew for every listing, so they say nothing about the content.
  */
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 
@@ -27,16 +28,36 @@ export const hasAttachments = (value: unknown): boolean =>
     ? value.some((item) => isAttachment(item) || hasAttachments(item))
     : Predicate.isReadonlyRecord(value) && Object.values(value).some(hasAttachments)
 
-/** A value without what changes at every listing although the content is the same. */
-export const withoutVolatileParts = (value: unknown): unknown => {
+/** A value with every attachment in it replaced. */
+export const mapAttachments = (
+  value: unknown,
+  change: (attachment: Attachment) => Readonly<Record<string, unknown>>
+): unknown => {
   if (Array.isArray(value)) {
-    return value.map((item) => (isAttachment(item) ? lasting(item) : withoutVolatileParts(item)))
+    return value.map((item) => (isAttachment(item) ? change(item) : mapAttachments(item, change)))
   }
   return Predicate.isReadonlyRecord(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutVolatileParts(part)]))
+    ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapAttachments(part, change)]))
     : value
 }
 
-const lastingFields = new Set(["id", "filename", "size", "type", "width", "height"])
+/** All attachments in a value, as often as they come up. */
+export const attachmentsIn = (value: unknown): ReadonlyArray<Attachment> => {
+  const found: Array<Attachment> = []
+  mapAttachments(value, (attachment) => {
+    found.push(attachment)
+    return attachment
+  })
+  return found
+}
+
+/** The size of the file in bytes, where it is one. */
+export const sizeOf = ({ size }: Attachment): Option.Option<number> =>
+  Predicate.isNumber(size) && Number.isSafeInteger(size) && size >= 0 ? Option.some(size) : Option.none()
+
+/** A value without what changes at every listing although the content is the same. */
+export const withoutVolatileParts = (value: unknown): unknown => mapAttachments(value, lasting)
+
+const lastingFields = new Set(["id", "filename", "size", "type", "width", "height", "localPath"])
 
 const lasting = (attachment: Attachment) => Record.filter(attachment, (_, field) => lastingFields.has(field))

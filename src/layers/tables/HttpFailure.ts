@@ -45,6 +45,15 @@ export const withRetries = <A, E, F extends Error, R>(
     )
   })
 
+/**
+ * As `Effect.timeoutFail`, which is not interrupted where it runs beside others in `Effect.forEach` and one of
+ * those fails.
+ */
+export const within =
+  <E>(millis: number, onTimeout: () => E) =>
+  <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> =>
+    Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(millis), Effect.failSync(onTimeout)))
+
 /** However long the server asks to be left alone. */
 const longestPause = Duration.minutes(5)
 

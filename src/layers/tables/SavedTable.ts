@@ -10,6 +10,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import type { CursorExpired, TableError, TableRecord } from "../../services/TableSourceClient.ts"
+import { type Attachment, attachmentsIn, hasAttachments, mapAttachments, sizeOf } from "./Attachment.ts"
+import type { FoundAttachment } from "./AttachmentFiles.ts"
+import type { PathOf } from "./AttachmentPaths.ts"
 import { makeDigest } from "./Fingerprint.ts"
 import { keyValues } from "./KeyValueTable.ts"
 import { idColumn, savedRecord, savedText } from "./SavedJson.ts"
@@ -17,6 +20,8 @@ import { TableNotSaved } from "./TableNotSaved.ts"
 import type { Pages } from "./TableReader.ts"
 
 export interface SavedTable {
+  /** The attachments in what was saved, each file once. */
+  readonly attachments: ReadonlyArray<FoundAttachment>
   /** Equal for equal content. */
   readonly digest: string
   readonly records: number
@@ -30,6 +35,9 @@ export interface SavedTableTarget {
   readonly path: string
   /** Told after every page how many records there are so far. */
   readonly progress: (records: number) => Effect.Effect<void>
+  readonly pathOf: PathOf
+  /** Whether saved attachments get their path, as `localPath`. */
+  readonly appendLocalAttachmentPaths: boolean
 }
 
 type Saving = Effect.Effect<SavedTable, TableError | CursorExpired | TableNotSaved, FileSystem.FileSystem>
@@ -43,13 +51,14 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     const write = (text: string) => writing(target, file.writeAll(new TextEncoder().encode(text)))
     const digest = makeDigest()
     const columns = new Set<string>()
+    const attachments = makeCollection(target)
     let records = 0
 
     const item = (record: TableRecord): string => {
       for (const column of ["id", idColumn]) {
         if (Object.hasOwn(record.fields, column)) columns.add(column)
       }
-      const saved = savedRecord(record)
+      const saved = savedRecord(attachments.add(record))
       const text = savedText(saved)
       digest.add(saved, text)
       return `${records++ === 0 ? "[" : ","}\n  ${text.replaceAll("\n", "\n  ")}`
@@ -71,6 +80,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     )
     yield* write(records === 0 ? "[]\n" : "\n]\n")
     return {
+      attachments: attachments.found(),
       digest: digest.sum(),
       records,
       warnings: columns.has("id")
@@ -82,23 +92,72 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
 /** Writes the one object of a key/value table. */
 export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
   Effect.gen(function* () {
-    const { path, progress, table } = target
+    const { path, pathOf, progress, table } = target
     const fileSystem = yield* FileSystem.FileSystem
     const records: Array<TableRecord> = []
     yield* Stream.runForEach(pages, (page) => {
       records.push(...page)
       return progress(records.length)
     })
-    const { text, value, warnings } = yield* Effect.flatten(
+    const attachments = makeCollection(target)
+    const { saved, text, value, warnings } = yield* Effect.flatten(
       asText(table, () =>
-        Either.map(keyValues(table, records), (read) => ({ ...read, text: savedText(read.value) }))
+        Either.map(keyValues(table, records.map(attachments.add)), (read) => ({
+          ...read,
+          saved: new Set(attachmentsIn(read.value).map(pathOf)),
+          text: savedText(read.value)
+        }))
       )
     )
     const digest = makeDigest()
     digest.add(value, text)
     yield* writing(target, fileSystem.writeFileString(path, `${text}\n`))
-    return { digest: digest.sum(), records: records.length, warnings }
+    return {
+      // Not those of rows and columns that were left out.
+      attachments: attachments.found().filter(({ localPath }) => saved.has(localPath)),
+      digest: digest.sum(),
+      records: records.length,
+      warnings
+    }
   })
+
+/** Collects the attachments of records, and tells the records where their files are. */
+const makeCollection = ({ appendLocalAttachmentPaths, pathOf, table }: SavedTableTarget) => {
+  const found = new Map<string, FoundAttachment>()
+
+  const addFrom = (recordId: string, field: string) => (attachment: Attachment) => {
+    const { filename, id, url } = attachment
+    const localPath = pathOf(attachment)
+    if (!found.has(localPath)) {
+      found.set(localPath, {
+        table,
+        recordId,
+        field,
+        id,
+        filename,
+        url,
+        localPath,
+        size: sizeOf(attachment)
+      })
+    }
+    return appendLocalAttachmentPaths ? { ...attachment, localPath } : attachment
+  }
+
+  const add = (record: TableRecord): TableRecord =>
+    hasAttachments(record.fields)
+      ? {
+          id: record.id,
+          fields: Object.fromEntries(
+            Object.entries(record.fields).map(([field, cell]) => [
+              field,
+              mapAttachments(cell, addFrom(record.id, field))
+            ])
+          )
+        }
+      : record
+
+  return { add, found: () => [...found.values()] }
+}
 
 const writing = <A, R>({ path, table }: SavedTableTarget, write: Effect.Effect<A, PlatformError, R>) =>
   Effect.mapError(

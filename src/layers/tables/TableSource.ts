@@ -2,11 +2,12 @@
  * The table source: content that is kept in the tables of a hosted base (specification, section 2.8).
  *
  * ```
- * <source id>/<table>.json    an array of records, or the object of a key/value table
+ * <source id>/<table>.json                               an array of records, or the object of a key/value table
+ * <source id>/attachments/<attachment id>/<file name>    the files in the cells
  * ```
  *
  * It owns what is saved and under which name. Talking to the API belongs to the client, versions to the content
- * plugin.
+ * plugin. Attachments wait until all lists are read: a list that nobody goes on with is soon forgotten.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -20,6 +21,8 @@ import {
 import { issuesOf } from "../../services/Options.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { fileName } from "../FileName.ts"
+import * as AttachmentFiles from "./AttachmentFiles.ts"
+import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
 import { fingerprint } from "./Fingerprint.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
 import { readTable } from "./TableReader.ts"
@@ -40,17 +43,21 @@ export const tableSource = (config: TableSourceConfig): ContentSourceDefinition 
 
 /** The source over any client. */
 export const make = Effect.fnUntraced(function* ({
+  appendLocalAttachmentPaths,
   defaultView,
   id,
   keyValueTables,
+  maxTimeout,
   tables
-}: Pick<TableSourceOptions, "id" | "defaultView" | "tables" | "keyValueTables">) {
+}: Omit<TableSourceOptions, "apiKey" | "baseId" | "endpointUrl">) {
   if (tables.length + keyValueTables.length === 0) {
     yield* Effect.logWarning(
       `The table source "${id}" has neither "tables" nor "keyValueTables": it is empty.`
     )
   }
   const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path | TableSourceClient>()
+
+  const attachmentFiles = yield* AttachmentFiles.make({ maxTimeout })
 
   const lastWarnings = new Map<string, ReadonlyArray<string>>()
   /** What was to be warned of at the fetch before is not said again. */
@@ -67,6 +74,7 @@ export const make = Effect.fnUntraced(function* ({
   const fetchTable = Effect.fnUntraced(function* (
     table: string,
     save: typeof saveRecords,
+    pathOf: PathOf,
     { directory, progress }: FetchTarget
   ) {
     const path = yield* Path.Path
@@ -74,23 +82,36 @@ export const make = Effect.fnUntraced(function* ({
     const target = {
       table,
       path: path.join(directory, name),
-      progress: (records: number) => progress({ document: table, records })
+      progress: (records: number) => progress({ document: table, records }),
+      pathOf,
+      appendLocalAttachmentPaths
     }
     const { warnings, ...saved } = yield* readTable({ table, view: defaultView }, (pages) =>
       save(target, pages)
     )
     yield* warn(table, warnings)
-    return { ...saved, name }
+    return { ...saved, name, table }
   })
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
+    const pathOf = makeAttachmentPaths()
     const files = yield* Effect.all([
-      ...tables.map((table) => fetchTable(table, saveRecords, target)),
-      ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, target))
+      ...tables.map((table) => fetchTable(table, saveRecords, pathOf, target)),
+      ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, pathOf, target))
     ])
+    const records = new Map(files.map(({ records, table }) => [table, records]))
+    const attachments = yield* attachmentFiles.fetchAll(
+      files.flatMap(({ attachments }) => attachments),
+      {
+        ...target,
+        progress: ({ table }, attachments) =>
+          target.progress({ document: table, records: records.get(table) ?? 0, attachments })
+      }
+    )
     return {
       fingerprint: fingerprint(files),
-      records: files.reduce((sum, { records }) => sum + records, 0)
+      records: files.reduce((sum, { records }) => sum + records, 0),
+      attachments
     }
   })
 

@@ -28,7 +28,15 @@ import {
   TableSourceClient
 } from "../../services/TableSourceClient.ts"
 import { type ErrorAnswer, readErrorAnswer } from "./ErrorAnswer.ts"
-import { askedPause, deepestMessage, oneLine, originOf, TryAgain, withRetries } from "./HttpFailure.ts"
+import {
+  askedPause,
+  deepestMessage,
+  oneLine,
+  originOf,
+  TryAgain,
+  within,
+  withRetries
+} from "./HttpFailure.ts"
 import { isPathSegment, type TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** Where the base is, how to get in, and how long one request may take (milliseconds). */
@@ -147,9 +155,9 @@ export const make = Effect.fnUntraced(function* ({
   const attempt = <A>(request: Request, decode: Decode<A>) =>
     Effect.zipRight(
       pacer.take,
-      Effect.timeoutFail(send(request, decode), {
-        duration: maxTimeout,
-        onTimeout: () =>
+      within(
+        maxTimeout,
+        () =>
           new TryAgain(
             new TableError({
               table: request.table,
@@ -157,7 +165,7 @@ export const make = Effect.fnUntraced(function* ({
               detail: `no complete answer from ${endpointUrl} within ${maxTimeout} ms ("maxTimeout")`
             })
           )
-      })
+      )(send(request, decode))
     )
 
   const withPenalties = <A>(

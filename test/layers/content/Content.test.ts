@@ -114,6 +114,39 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
+  it.scoped("hands a source its folder in the active version, and tells what it counted", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const before: Array<Option.Option<string>> = []
+      const source: ContentSource = {
+        id: "objects",
+        fetch: ({ directory, previous }) =>
+          Effect.gen(function* () {
+            before.push(
+              yield* Effect.transposeMapOption(previous, (folder) => fs.readFileString(`${folder}/n`))
+            )
+            yield* fs.writeFileString(`${directory}/n`, String(before.length))
+            const attachments = { total: 3, bytes: 30, reused: 1 }
+            return { fingerprint: String(before.length), records: 1, attachments }
+          }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: "objects", cause })))
+      }
+      yield* Content.make({}, [source])
+      const events = yield* follow
+      yield* fetch
+      yield* fetch
+      expect(before).toEqual([Option.none(), Option.some("1")])
+      const done = (yield* events.until("content:fetch:done")).find(
+        ({ name }) => name === "content:source:done"
+      )
+      expect(done?.payload).toEqual({
+        sourceId: "objects",
+        records: 1,
+        attachments: { total: 3, bytes: 30, reused: 1 },
+        durationMs: expect.any(Number)
+      })
+    }).pipe(Effect.provide(services("task")))
+  )
+
   it.scoped("promotes and announces nothing when nothing has changed", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")

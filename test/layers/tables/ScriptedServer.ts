@@ -66,6 +66,10 @@ export const make = (answer: Answer) =>
       /** Answers the next requests so, before the server goes back to its usual answer. */
       next: (...answers: ReadonlyArray<Answer>) => {
         script.push(...answers)
+      },
+      /** Takes back the answers that nobody came for. */
+      forget: () => {
+        script.length = 0
       }
     }
   })

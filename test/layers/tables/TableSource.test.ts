@@ -1,4 +1,6 @@
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
@@ -6,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
 import * as RequestPacingMemory from "../../../src/layers/tables/RequestPacingMemory.ts"
 import * as TableSource from "../../../src/layers/tables/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tables/TableSourceClientMemory.ts"
@@ -18,7 +21,9 @@ const options: Parameters<typeof TableSource.make>[0] = {
   id: "exhibits",
   defaultView: "Grid view",
   tables: ["Objects"],
-  keyValueTables: ["Settings"]
+  keyValueTables: ["Settings"],
+  appendLocalAttachmentPaths: true,
+  maxTimeout: 60_000
 }
 
 /** Fetches tables from memory into a folder of their own. */
@@ -42,7 +47,7 @@ const setUp = ({
     )
     const directory = yield* fileSystem.makeTempDirectoryScoped()
     const fetchTelling = (tell: (step: SourceProgress) => Effect.Effect<void>) =>
-      Effect.provide(source.fetch({ directory, progress: tell }), logger)
+      Effect.provide(source.fetch({ directory, previous: Option.none(), progress: tell }), logger)
     return {
       ...memory,
       directory,
@@ -55,7 +60,15 @@ const setUp = ({
     }
   })
 
-const run = Effect.provide(NodeContext.layer)
+/** All files of attachments have one byte. */
+const oneByteFiles = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make((request) =>
+    Effect.succeed(HttpClientResponse.fromWeb(request, new Response("x", { status: 200 })))
+  )
+)
+
+const run = Effect.provide(Layer.merge(NodeContext.layer, oneByteFiles))
 
 const photo = (signature: string, id = "att1") => ({
   id,
@@ -71,7 +84,11 @@ describe("a fetch", () => {
       yield* setTable("Räume/1", records(3))
       yield* setTable("None", [])
       yield* setTable("Settings", [{ id: "rec1", fields: { key: "on", value: "true" } }])
-      expect(yield* fetch).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/), records: 4 })
+      expect(yield* fetch).toEqual({
+        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+        records: 4,
+        attachments: { total: 0, bytes: 0, reused: 0 }
+      })
       expect(yield* files).toEqual(["None.json", "Räume%2F1.json", "Settings.json"].sort())
       expect(yield* file("Räume%2F1.json")).toBe(
         `${JSON.stringify(
@@ -237,6 +254,7 @@ describe("the fingerprint", () => {
       expect(yield* fingerprintOf(withPhoto(photo("y")))).toBe(first)
       expect(yield* fingerprintOf(withPhoto(photo("x", "att2")))).not.toBe(first)
       expect(yield* fingerprintOf(withPhoto({ ...photo("x"), filename: "b.png" }))).not.toBe(first)
+      expect(yield* fingerprintOf(withPhoto({ ...photo("x"), size: 1 }))).not.toBe(first)
     }).pipe(run)
   )
 
@@ -257,7 +275,9 @@ describe("the fingerprint", () => {
         fingerprintOf([...records(2)].reverse()),
         fingerprintOf([]),
         fingerprintOf(records(2), { tables: ["Objects", "Rooms"] }),
-        fingerprintOf(records(2), { tables: ["Rooms"] })
+        fingerprintOf(records(2), { tables: ["Rooms"] }),
+        fingerprintOf(withPhoto(photo("x"))),
+        fingerprintOf(withPhoto(photo("x")), { appendLocalAttachmentPaths: false })
       ])
       expect(new Set(all).size).toBe(all.length)
     }).pipe(run)
@@ -278,7 +298,11 @@ describe("tableSource", () => {
       expect({ id, issues }).toEqual({ id: "exhibits", issues: [] })
       const source = yield* make
       expect(source.id).toBe("exhibits")
-      const fetched = yield* source.fetch({ directory, progress: () => Effect.void })
+      const fetched = yield* source.fetch({
+        directory,
+        previous: Option.none(),
+        progress: () => Effect.void
+      })
       expect(fetched.records).toBe(1)
       expect(JSON.parse(yield* fileSystem.readFileString(`${directory}/Objects.json`))).toEqual([
         { id: "rec1", a: 2, b: 1 }

@@ -1,0 +1,301 @@
+/**
+ * The files of attachments: taken over from the version before, or downloaded.
+ *
+ * It owns what is a whole file and what is done about links that have expired. The token of the table API is
+ * not known here: files come from other hosts.
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Path from "@effect/platform/Path"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { AttachmentProgress, FetchedAttachments, FetchTarget } from "../../services/ContentSource.ts"
+import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { attachmentsIn } from "./Attachment.ts"
+import { AttachmentNotSaved } from "./AttachmentNotSaved.ts"
+import { askedPause, deepestMessage, oneLine, TryAgain, within, withRetries } from "./HttpFailure.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
+
+/** An attachment, and where it was seen first. */
+export interface FoundAttachment {
+  readonly table: string
+  readonly recordId: string
+  readonly field: string
+  readonly id: string
+  readonly filename: string
+  /** Signed, and good for a limited time. */
+  readonly url: string
+  /** Where to save it, relative to the source's folder, with forward slashes. */
+  readonly localPath: string
+  /** In bytes, where the API gave it. */
+  readonly size: Option.Option<number>
+}
+
+export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previous"> {
+  /** Told once of all files that were taken over, then after every download. */
+  readonly progress: (latest: FoundAttachment, progress: AttachmentProgress) => Effect.Effect<void>
+}
+
+/** How many files are worked on at the same time. */
+const concurrency = 6
+
+const maxRedirects = 5
+
+/**
+ * Saves each file once. `maxTimeout` is for an answer to begin and for every pause in it, not for the whole
+ * of it: files may be large.
+ */
+export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourceOptions, "maxTimeout">) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const tables = yield* TableSourceClient
+  const http = (yield* HttpClient.HttpClient).pipe(
+    HttpClient.withTracerDisabledWhen(constTrue),
+    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
+    HttpClient.withScope
+  )
+
+  /** The file of the version before, linked or copied, and its size; nothing where there is none. */
+  const reuse = ({ localPath, size }: FoundAttachment, file: string, previous: string) =>
+    Effect.gen(function* () {
+      const old = path.join(previous, localPath)
+      const stat = yield* fileSystem.stat(old)
+      const bytes = Number(stat.size)
+      if (stat.type !== "File" || Option.exists(size, (size) => size !== bytes)) {
+        return Option.none()
+      }
+      const copy = Effect.tapError(fileSystem.copyFile(old, file), () => remove(file))
+      yield* Effect.catchAll(fileSystem.link(old, file), () => copy)
+      return Option.some(bytes)
+    }).pipe(Effect.orElseSucceed(() => Option.none<number>()))
+
+  const remove = (file: string) => Effect.ignore(fileSystem.remove(file, { force: true }))
+
+  /** The answer at the end of all redirects. */
+  const request = (
+    found: FoundAttachment,
+    address: string,
+    redirects = maxRedirects
+  ): Effect.Effect<
+    HttpClientResponse.HttpClientResponse,
+    AttachmentNotSaved | TryAgain<AttachmentNotSaved>,
+    Scope.Scope
+  > =>
+    Effect.gen(function* () {
+      const url = httpUrl(address)
+      if (url === undefined) {
+        return yield* notSaved(found, "its link is no http or https address")
+      }
+      const response = yield* http
+        .execute(HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity" } }))
+        .pipe(
+          Effect.mapError(({ cause }) => broken(found, url, cause)),
+          within(maxTimeout, () => stalled(found, url))
+        )
+      const { location } = response.headers
+      if (!isRedirect(response.status) || location === undefined) {
+        return response
+      }
+      return redirects === 0
+        ? yield* notSaved(found, `${url.origin} redirects more than ${maxRedirects} times`)
+        : yield* request(
+            found,
+            URL.canParse(location, url.href) ? new URL(location, url).href : location,
+            redirects - 1
+          )
+    })
+
+  const broken = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
+    new TryAgain(notSaved(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`))
+
+  const stalled = (found: FoundAttachment, { origin }: URL) =>
+    new TryAgain(notSaved(found, `nothing came from ${origin} for ${maxTimeout} ms ("maxTimeout")`))
+
+  /** Writes what is at the address into the file, which must not be there yet. Gives its size. */
+  const download = (found: FoundAttachment, address: string, file: string) =>
+    Effect.gen(function* () {
+      const handle = yield* writing(found, file, fileSystem.open(file, { flag: "wx" }))
+      // Nothing that takes time may come between the answer and the reading of its body: a body that breaks off
+      // unread looks empty.
+      const response = yield* request(found, address)
+      const url = new URL(response.request.url)
+      yield* accept(found, url, response)
+      const expected = Option.orElse(found.size, () => contentLength(response))
+      const wrongSize = (bytes: string) =>
+        notSaved(found, `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`)
+      let bytes = 0
+      yield* response.stream.pipe(
+        Stream.mapError(({ cause }) => broken(found, url, cause)),
+        Stream.timeoutFail(() => stalled(found, url), maxTimeout),
+        Stream.runForEach((chunk) => {
+          bytes += chunk.length
+          if (Option.exists(expected, (expected) => bytes > expected)) {
+            return wrongSize(`at least ${bytes}`)
+          }
+          // A write of nothing is an error to the file system.
+          return chunk.length === 0 ? Effect.void : writing(found, file, handle.writeAll(chunk))
+        })
+      )
+      return Option.exists(expected, (expected) => bytes < expected)
+        ? yield* Effect.fail(new TryAgain(wrongSize(String(bytes))))
+        : bytes
+    }).pipe(
+      Effect.scoped,
+      Effect.tapError(() => remove(file)),
+      withRetries
+    )
+
+  const accept = Effect.fnUntraced(function* (
+    found: FoundAttachment,
+    { origin }: URL,
+    response: HttpClientResponse.HttpClientResponse
+  ) {
+    const { headers, status } = response
+    const refused = notSaved(found, `${origin} answers with HTTP ${status}`)
+    if (isExpired(status)) {
+      return yield* new LinkExpired({ error: refused })
+    }
+    if (status >= 500 || status === 429) {
+      return yield* Effect.fail(new TryAgain(refused, yield* askedPause(response)))
+    }
+    if (status !== 200) {
+      return yield* refused
+    }
+    if ((headers["content-encoding"] ?? "identity") !== "identity") {
+      return yield* notSaved(found, `${origin} gives it compressed, though it was not asked to`)
+    }
+  })
+
+  const readAgain = Effect.fnUntraced(function* (
+    found: FoundAttachment,
+    expired: AttachmentNotSaved,
+    links: FreshLinks
+  ) {
+    const { id, recordId, table } = found
+    const { fields } = yield* Effect.mapError(tables.readRecord({ table, recordId }), (cause) =>
+      notSaved(found, `${expired.detail}, and the record cannot be read again: ${cause.detail}`, cause)
+    )
+    const attachments = attachmentsIn(fields)
+    for (const { id, url } of attachments) {
+      links.set(id, url)
+    }
+    if (!attachments.some((attachment) => attachment.id === id)) {
+      return yield* notSaved(found, `${expired.detail}, and the record no longer has it`)
+    }
+  })
+
+  const downloadWithFreshLink = (found: FoundAttachment, file: string, links: FreshLinks) =>
+    Effect.suspend(() => {
+      const linkNow = () => links.get(found.id) ?? found.url
+      const link = linkNow()
+      return Effect.catchTag(download(found, link, file), "LinkExpired", ({ error }) =>
+        // Another download from the same record may have brought a fresh link meanwhile.
+        Effect.when(readAgain(found, error, links), () => linkNow() === link).pipe(
+          Effect.zipRight(Effect.suspend(() => download(found, linkNow(), file))),
+          Effect.catchTag("LinkExpired", () =>
+            Effect.fail(notSaved(found, `${error.detail}, with a fresh link too`))
+          )
+        )
+      )
+    })
+
+  const fetchAll = Effect.fn("AttachmentFiles.fetch")(function* (
+    found: ReadonlyArray<FoundAttachment>,
+    { directory, previous, progress }: AttachmentTarget
+  ) {
+    const links: FreshLinks = new Map()
+    const files = distinct(found)
+    const missing: Array<FoundAttachment> = []
+    let done = 0
+    let bytes = 0
+    const fileOf = ({ localPath }: FoundAttachment) => path.join(directory, localPath)
+    const count = (size: number) => {
+      done++
+      bytes += size
+    }
+    const tell = (latest: FoundAttachment) => progress(latest, { done, total: files.length, bytes })
+
+    yield* Effect.forEach(
+      files,
+      Effect.fnUntraced(function* (found) {
+        const file = fileOf(found)
+        const folder = path.dirname(file)
+        yield* writing(found, folder, fileSystem.makeDirectory(folder, { recursive: true }))
+        const size = Option.isSome(previous) ? yield* reuse(found, file, previous.value) : Option.none()
+        if (Option.isSome(size)) {
+          count(size.value)
+        } else {
+          missing.push(found)
+        }
+      }),
+      { concurrency, discard: true }
+    )
+    const reused = done
+    const [first] = files
+    if (first !== undefined && reused > 0) {
+      yield* tell(first)
+    }
+    yield* Effect.forEach(
+      missing,
+      (found) =>
+        Effect.flatMap(downloadWithFreshLink(found, fileOf(found), links), (size) => {
+          count(size)
+          return tell(found)
+        }),
+      { concurrency, discard: true }
+    )
+    return { total: files.length, bytes, reused } satisfies FetchedAttachments
+    // What ends a fiber is not logged: the client's errors show whole links.
+  }, Effect.withUnhandledErrorLogLevel(Option.none()))
+
+  return { fetchAll }
+})
+
+/** The links of records that were read again, by the id of the attachment. */
+type FreshLinks = Map<string, string>
+
+/** The link was good for a limited time. */
+class LinkExpired extends Data.TaggedError("LinkExpired")<{ readonly error: AttachmentNotSaved }> {}
+
+const isExpired = (status: number): boolean => status === 403 || status === 404 || status === 410
+
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+
+const notSaved = (
+  { field, filename, recordId, table }: FoundAttachment,
+  detail: string,
+  cause?: Error
+): AttachmentNotSaved => new AttachmentNotSaved({ table, recordId, field, filename, detail, cause })
+
+const writing = <A, R>(found: FoundAttachment, file: string, write: Effect.Effect<A, PlatformError, R>) =>
+  Effect.mapError(write, (cause) => notSaved(found, `cannot write ${file}: ${cause.message}`, cause))
+
+/** Without its fragment, which is not for servers. */
+const httpUrl = (address: string): URL | undefined => {
+  if (!URL.canParse(address)) return undefined
+  const url = new URL(address)
+  url.hash = ""
+  return /^https?:$/.test(url.protocol) ? url : undefined
+}
+
+const contentLength = ({ headers }: HttpClientResponse.HttpClientResponse): Option.Option<number> => {
+  const length = headers["content-length"] ?? ""
+  return /^\d+$/.test(length) ? Option.some(Number(length)) : Option.none()
+}
+
+/** The first of those that are saved to the same file. */
+const distinct = (all: ReadonlyArray<FoundAttachment>): ReadonlyArray<FoundAttachment> => {
+  const files = new Map<string, FoundAttachment>()
+  for (const found of all) {
+    if (!files.has(found.localPath)) files.set(found.localPath, found)
+  }
+  return [...files.values()]
+}
