@@ -1,6 +1,7 @@
 import { once } from "node:events"
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
+import { text } from "node:stream/consumers"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { describe, expect, it } from "@effect/vitest"
@@ -79,6 +80,16 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
           expect(outcome.cause).toMatchObject({ error: { owner: `process ${process.pid}` } })
         }
       }
+    })
+  )
+
+  scenario("says who has it to whoever asks, so that others are refused at once", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* lock(directory)
+      const socket = (yield* fs.readDirectory(directory)).find((name) => name.startsWith(".lock-"))
+      const answer = yield* Effect.promise(() => text(connect(`${directory}/${socket}`)))
+      expect(answer).toBe(`held by process ${process.pid}`)
     })
   )
 
