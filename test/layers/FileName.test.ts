@@ -97,7 +97,10 @@ describe("fileKey", () => {
     "ignores case and composition",
     [FastCheck.string({ unit: "grapheme", maxLength: 20 })],
     ([given]) => {
-      expect(fileKey(given.normalize("NFD"))).toBe(fileKey(given.normalize("NFC")))
+      const [decomposed, composed] = [given.normalize("NFD"), given.normalize("NFC")]
+      // Some characters that may stand in a file name are made of one that may not.
+      FastCheck.pre(!/[<>]/.test(decomposed))
+      expect(fileKey(decomposed)).toBe(fileKey(composed))
     }
   )
 })

@@ -83,10 +83,10 @@ const handOver = (response: ServerResponse) =>
 const writeHead = (response: ServerResponse) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {
-    ...corsHeader,
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
+    ...corsHeader,
     Connection: "close"
   })
   response.flushHeaders()
