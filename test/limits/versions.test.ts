@@ -267,7 +267,7 @@ describe("files that another program has open", () => {
         expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
       }).pipe(
         Effect.provide(storeIn(directory)),
-        Effect.provide(withLocked((path) => locked && path.includes("/.staging/discarded-"))),
+        Effect.provide(withLocked((path) => locked && path.includes("/.staging/"))),
         withLog(log)
       )
     })
@@ -280,15 +280,38 @@ describe("files that another program has open", () => {
       const [active] = yield* promoteAll(directory, ["one"])
       yield* fs.makeDirectory(`${directory}/.staging/left/over`, { recursive: true })
       yield* fs.makeDirectory(`${directory}/.staging/other`, { recursive: true })
-      expect(
-        yield* manifest.pipe(
-          Effect.provide(storeIn(directory)),
-          Effect.provide(withLocked((path) => path.endsWith("left"))),
-          withLog(log)
-        )
-      ).toEqual({ status: "ok", manifest: active })
-      expect(log).toEqual([expect.stringContaining(`${directory}/.staging/left`)])
-      expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual(["left"])
+      let locked = true
+      yield* Effect.gen(function* () {
+        expect(yield* manifest).toEqual({ status: "ok", manifest: active })
+        expect(log).toEqual([expect.stringContaining(`${directory}/.staging/left`)])
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual(["left"])
+        locked = false
+        yield* sweep
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked && path.endsWith("left"))),
+        withLog(log)
+      )
+    })
+  )
+
+  scenario("in a version that was not promoted are removed by a later sweep", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      let locked = true
+      yield* Effect.gen(function* () {
+        const { stage } = yield* VersionStore
+        yield* Effect.scoped(Effect.flatMap(stage, ({ sourceDirectory }) => sourceDirectory("objects")))
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toHaveLength(1)
+        locked = false
+        yield* sweep
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked && path.includes("/.staging/"))),
+        withLog([])
+      )
     })
   )
 })
@@ -357,7 +380,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
             /^Cannot make .*: the disk is read-only\.$/
           )
           expect(yield* store.sweep).toEqual([])
-          expect(log).toHaveLength(2)
+          expect(log).toHaveLength(3)
           expect(log.every((line) => line.includes("the disk is read-only"))).toBe(true)
           const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
           expect(other._tag).toBe("DownloadsInUse")

@@ -67,9 +67,21 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
 
   yield* makeFolders
   yield* lockFolder(yield* fs.realPath(root).pipe(explained("read", root)), stagingFolder)
-  for (const leftover of yield* namesIn(stagingFolder)) {
-    yield* removeTree(path.join(stagingFolder, leftover)).pipe(warned)
-  }
+
+  /** Folders that nobody needs any more. One that another program has open is tried again at the next sweep. */
+  const litter = new Set((yield* namesIn(stagingFolder)).map((name) => path.join(stagingFolder, name)))
+  const removeLitter = Effect.suspend(() =>
+    Effect.forEach(
+      [...litter],
+      (folder) =>
+        removeTree(folder).pipe(
+          Effect.tap(() => litter.delete(folder)),
+          Effect.catchAll(warnTriedAgain)
+        ),
+      { discard: true }
+    )
+  ).pipe(Effect.provide(platform))
+  yield* removeLitter
 
   const manifest: Effect.Effect<ManifestReading, VersionStoreError> = Effect.gen(function* () {
     const text = yield* readIfThere(manifestFile)
@@ -131,7 +143,10 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
   })
 
   const stage = Effect.acquireRelease(makeStagingFolder, (folder) =>
-    Effect.ignoreLogged(removeTree(folder)).pipe(Effect.provide(platform))
+    Effect.suspend(() => {
+      litter.add(folder)
+      return removeLitter
+    })
   ).pipe(
     Effect.map(
       (folder): StagedVersion => ({
@@ -247,19 +262,17 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
         )
       )
     )
-    for (const name of yield* namesIn(stagingFolder)) {
-      if (name.startsWith(discardedPrefix)) {
-        yield* removeTree(path.join(stagingFolder, name)).pipe(Effect.catchAll(warnTriedAgain))
-      }
-    }
+    yield* removeLitter
     return removed.map(({ versionId }) => versionId)
-  }).pipe(Effect.provide(platform))
+  })
 
   /** Out of the versions in one step, so that no half of it is ever seen there. */
-  const discard = (versionId: VersionId) =>
-    fs
-      .rename(folderOf(versionId), path.join(stagingFolder, `${discardedPrefix}${randomUUID()}`))
-      .pipe(explained("remove", folderOf(versionId)))
+  const discard = Effect.fnUntraced(function* (versionId: VersionId) {
+    const folder = folderOf(versionId)
+    const discarded = path.join(stagingFolder, randomUUID())
+    yield* fs.rename(folder, discarded).pipe(explained("remove", folder))
+    litter.add(discarded)
+  })
 
   yield* restore.pipe(warned)
   return VersionStore.of({ manifest, stage, acknowledge, versions, sweep })
@@ -269,9 +282,6 @@ const warned = Effect.catchAll((error: VersionStoreError) => Effect.logWarning(e
 
 const warnTriedAgain = (error: VersionStoreError) =>
   Effect.logWarning(`${error.message} It is tried again after the next fetch.`)
-
-/** In the staging folder: what was a version, and could not be removed yet. */
-const discardedPrefix = "discarded-"
 
 const pathOf = (versionId: VersionId) => `versions/${versionId}`
 
