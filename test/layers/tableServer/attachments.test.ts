@@ -138,6 +138,7 @@ describe("attachments of the table server", () => {
         null,
         [{ file: "a.svg", id: "att1" }, "text"]
       ])
+      const lookups = yield* museum([[null, { file: "a.svg" }]])
       const { get } = yield* start(directory)
       const [first, nothing, nested] = fieldsOf((yield* get("/v0/appX/Objects")).body).Pictures as [
         Attachment,
@@ -150,6 +151,11 @@ describe("attachments of the table server", () => {
       assert.strictEqual(nested[0].id, "att1")
       assert.strictEqual(nested[1], "text")
       assert.strictEqual((yield* download(first.url)).text, svg)
+      const other = yield* start(lookups.directory)
+      const [[, lookup]] = fieldsOf((yield* other.get("/v0/appX/Objects")).body).Pictures as [
+        [null, Attachment]
+      ]
+      assert.strictEqual((yield* download(lookup.url)).text, svg)
     }).pipe(Effect.provide(NodeContext.layer))
   )
 

@@ -1,6 +1,8 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as rawHttp from "../../support/rawHttp.ts"
 import { errorType, offsetOf, start } from "./server.ts"
@@ -110,6 +112,7 @@ describe("a fault of the table server", () => {
       yield* faults.add("Objects stall-body x1")
       const stalled = yield* ask(port, { target, headers })
       yield* stalled.received.until(begins)
+      const ended = yield* Effect.fork(stalled.received.whole)
 
       yield* faults.add("Objects stall x1")
       const silent = yield* ask(port, { target, headers })
@@ -117,6 +120,7 @@ describe("a fault of the table server", () => {
       assert.strictEqual((yield* rawHttp.request(port, { target: `${target}?a`, headers })).status, 422)
       assert.strictEqual(silent.received.text(), "")
       assert.isTrue(begins(stalled.received.text()))
+      assert.isTrue(Option.isNone(yield* Fiber.poll(ended)))
     }).pipe(Effect.provide(NodeContext.layer))
   )
 

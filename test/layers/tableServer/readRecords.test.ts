@@ -92,7 +92,7 @@ describe("TableServer", () => {
       const wrong = yield* Effect.all([
         post(path, "{"),
         post(path, ""),
-        post(path, Uint8Array.of(0x22, 0xff, 0x22)),
+        post(path, Buffer.from('{"view":"\xff"}', "latin1")),
         post(path, "{}", { "content-type": "text/plain" }),
         post(path, '{"filterByFormula":"1"}')
       ])
