@@ -253,7 +253,7 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
       { concurrency, discard: true }
     )
     return { total: files.length, bytes, reused } satisfies FetchedAttachments
-    // What ends a fiber is not logged: the client's errors show whole links.
+    // What ends one download is told by the error of the whole: no log of its own, in which a link could be.
   }, Effect.withUnhandledErrorLogLevel(Option.none()))
 
   return { fetchAll }

@@ -260,7 +260,7 @@ describe("attachments", () => {
   it.scoped("are downloaded six at a time", () =>
     Effect.gen(function* () {
       const waiting: Array<ServerResponse> = []
-      const { fetch, host, photo, setTable } = yield* setUp({ answer: (response) => waiting.push(response) })
+      const { fetch, photo, setTable } = yield* setUp({ answer: (response) => waiting.push(response) })
       yield* setTable("Objects", [
         record(
           "rec1",
@@ -268,14 +268,14 @@ describe("attachments", () => {
         )
       ])
       const fiber = yield* Effect.fork(fetch())
-      let answered = 0
-      while (answered < 20) {
-        const open = Math.min(6, 20 - answered)
-        yield* eventually(Effect.sync(() => waiting.length === open))
-        expect(yield* Queue.size(host.received)).toBe(Math.min(20, answered + 6))
+      let most = 0
+      for (let answered = 0; answered < 20; answered++) {
+        yield* eventually(Effect.sync(() => waiting.length >= Math.min(6, 20 - answered)))
+        yield* Effect.repeatN(eventLoopTurn, 20)
+        most = Math.max(most, waiting.length)
         waiting.shift()?.end("x")
-        answered++
       }
+      expect(most).toBe(6)
       expect((yield* Fiber.join(fiber)).attachments).toEqual({ total: 20, bytes: 20, reused: 0 })
     }).pipe(run)
   )
