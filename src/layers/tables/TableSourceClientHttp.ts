@@ -64,7 +64,8 @@ export const make = Effect.fnUntraced(function* ({
 }: TableSourceClientHttpOptions) {
   const client = (yield* HttpClient.HttpClient).pipe(
     HttpClient.withTracerDisabledWhen(constTrue),
-    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }))
+    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
+    HttpClient.withScope
   )
   const pacing = yield* RequestPacing
   const pacer = yield* pacing.pacer(`${endpointUrl} ${baseId}`)
@@ -155,17 +156,20 @@ export const make = Effect.fnUntraced(function* ({
   const attempt = <A>(request: Request, decode: Decode<A>) =>
     Effect.zipRight(
       pacer.take,
-      within(
-        maxTimeout,
-        () =>
-          new TryAgain(
-            new TableError({
-              table: request.table,
-              reason: "Timeout",
-              detail: `no complete answer from ${endpointUrl} within ${maxTimeout} ms ("maxTimeout")`
-            })
-          )
-      )(send(request, decode))
+      send(request, decode).pipe(
+        within(
+          maxTimeout,
+          () =>
+            new TryAgain(
+              new TableError({
+                table: request.table,
+                reason: "Timeout",
+                detail: `no complete answer from ${endpointUrl} within ${maxTimeout} ms ("maxTimeout")`
+              })
+            )
+        ),
+        Effect.scoped
+      )
     )
 
   const withPenalties = <A>(

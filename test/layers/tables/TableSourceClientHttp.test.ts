@@ -158,6 +158,22 @@ describe("a request", () => {
       }
     })
   )
+
+  it.scoped("is given up when something beside it fails", () =>
+    Effect.gen(function* () {
+      for (const answer of [silence, stalledBody]) {
+        const { listPage, received } = yield* setUp(answer)
+        const closed: Array<Deferred.Deferred<void>> = []
+        const failing = Effect.flatMap(Queue.take(received), (request) => {
+          closed.push(request.closed)
+          return Effect.fail("beside")
+        })
+        const both = Effect.all([listPage(list), failing], { concurrency: "unbounded" })
+        expect(yield* Effect.flip(both)).toBe("beside")
+        yield* Effect.forEach(closed, (closed) => Deferred.await(closed))
+      }
+    })
+  )
 })
 
 describe("a request for a record", () => {
