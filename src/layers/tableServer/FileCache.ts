@@ -1,7 +1,8 @@
 /**
  * What was made of the files of a folder, made anew when a file has changed.
  *
- * A file counts as changed when its modification time or size has.
+ * A file counts as changed when its modification time or size has, or when it was changed only a moment before it
+ * was read: file systems tell times in steps.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -35,14 +36,15 @@ export const make = <A>(
         const info = yield* fs.stat(path.join(directory, file))
         const modified = Option.match(info.mtime, { onNone: () => 0, onSome: (time) => time.getTime() })
         const stamp = `${modified} ${info.size}`
-        if (known?.stamp === stamp) {
+        if (known?.stamp === stamp && known.isSettled) {
           return known
         }
+        const isSettled = Date.now() - modified > timeStepMs
         const content = yield* load(file, path.join(directory, file)).pipe(
           Effect.map((loaded): Entry<A>["content"] => Either.right(loaded)),
           Effect.catchTag("InvalidTableFile", (error) => Effect.succeed(Either.left(error)))
         )
-        return { stamp, content }
+        return { stamp, isSettled, content }
       }).pipe(Effect.catchAll((error) => Effect.succeed(unreadable<A>(file, error))))
 
     const get = Effect.fn("FileCache.get")(function* (file: string) {
@@ -78,14 +80,20 @@ export const makeOfText = <A>(
     )
   )
 
+/** Longer than any file system's. */
+const timeStepMs = 2000
+
 interface Entry<A> {
   /** Differs where the file has changed. */
   readonly stamp: string
+  /** Whether a change after this one could not have the same stamp. */
+  readonly isSettled: boolean
   readonly content: Either.Either<A, InvalidTableFile>
 }
 
 const unreadable = <A>(file: string, error: PlatformError): Entry<A> => ({
   stamp: error.message,
+  isSettled: true,
   content: Either.left(new InvalidTableFile({ file, problem: `cannot be read: ${error.message}` }))
 })
 

@@ -1,3 +1,4 @@
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -57,9 +58,22 @@ describe("TableFolder", () => {
   it.scoped("reads a file again only when it has changed", () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({ "Objects.csv": "a\n1\n" })
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.utimes(`${directory}/Objects.csv`, new Date(0), new Date(0))
       const folder = yield* TableFolder.make(directory)
       const [once, again] = yield* Effect.all([folder.find("Objects"), folder.find("Objects")])
       assert.isTrue(Option.isSome(once) && Option.isSome(again) && once.value === again.value)
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped("sees every edit, however soon it follows on the last", () =>
+    Effect.gen(function* () {
+      const { directory, write } = yield* temporaryFolder()
+      const folder = yield* TableFolder.make(directory)
+      for (let edit = 100; edit < 200; edit++) {
+        yield* write("Objects.csv", `a\n${edit}\n`)
+        assert.deepStrictEqual(yield* first(folder, "Objects"), Option.some({ a: String(edit) }))
+      }
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
