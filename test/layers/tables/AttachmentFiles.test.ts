@@ -286,7 +286,7 @@ describe("attachments", () => {
       const samples: Array<number> = []
       const { fetch, setOne } = yield* setUp({
         answer: (response) => {
-          let left = 256
+          let left = 128
           const more = () => {
             while (left > 0) {
               if (left % 8 === 0)
@@ -300,11 +300,11 @@ describe("attachments", () => {
           more()
         }
       })
-      yield* setOne({ size: 256 * 1024 * 1024 })
+      yield* setOne({ size: 128 * 1024 * 1024 })
       const before = yield* memory
       const { attachments } = yield* fetch()
-      expect(attachments?.bytes).toBe(256 * 1024 * 1024)
-      expect(Math.max(...samples) - before).toBeLessThan(100 * 1024 * 1024)
+      expect(attachments?.bytes).toBe(128 * 1024 * 1024)
+      expect(Math.max(...samples) - before).toBeLessThan(64 * 1024 * 1024)
     }).pipe(run)
   )
 })
