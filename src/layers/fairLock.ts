@@ -11,17 +11,42 @@ import * as FiberId from "effect/FiberId"
 export type Lock = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 export const makeFairLock = (): Lock => {
-  let last: Deferred.Deferred<void> | undefined
+  let isHeld = false
+  const waiting: Array<Deferred.Deferred<void>> = []
+
+  const handOn = () => {
+    const next = waiting.shift()
+    if (next === undefined) {
+      isHeld = false
+    } else {
+      Deferred.unsafeDone(next, Effect.void)
+    }
+  }
+  const release = Effect.sync(handOn)
+
+  /** Who gives up may have been given the lock just then. */
+  const giveUp = (turn: Deferred.Deferred<void>) =>
+    Effect.sync(() => {
+      const place = waiting.indexOf(turn)
+      if (place === -1) {
+        handOn()
+      } else {
+        waiting.splice(place, 1)
+      }
+    })
+
   return (effect) =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.suspend(() => {
-        const turn = last === undefined ? Effect.void : Deferred.await(last)
-        const done = Deferred.unsafeMake<void>(FiberId.none)
-        last = done
-        return restore(turn).pipe(
-          Effect.onInterrupt(() => Deferred.completeWith(done, turn)),
-          Effect.zipRight(Effect.ensuring(restore(effect), Deferred.succeed(done, undefined)))
-        )
-      })
-    )
+    Effect.uninterruptibleMask((restore) => {
+      const held = Effect.ensuring(restore(effect), release)
+      if (!isHeld) {
+        isHeld = true
+        return held
+      }
+      const turn = Deferred.unsafeMake<void>(FiberId.none)
+      waiting.push(turn)
+      return restore(Deferred.await(turn)).pipe(
+        Effect.onInterrupt(() => giveUp(turn)),
+        Effect.zipRight(held)
+      )
+    })
 }
