@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
@@ -7,8 +6,6 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/setup/build.ts", "test/setup/chromium.ts", "test/setup/curl.ts"],
-    // Most of the time is spent waiting for processes and sockets.
-    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 30_000
   }
 })

@@ -157,7 +157,9 @@ describe("a million events", () => {
         expect(yield* statistics).toMatchObject({ clients: 1, eventsForwarded: 1_000_001 })
         expect(client.received() + (yield* statistics).framesMissed).toBe(1_000_001)
         yield* ask
-      }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+      }).pipe(Effect.scoped, Effect.provide(transport.layer())),
+    // Beside another worker on two processors it was once seen not to end; why is not known yet.
+    { retry: 1, timeout: 60_000 }
   )
 
   it.effect("are counted where the bus has lost them, too", () =>
