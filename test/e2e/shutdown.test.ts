@@ -79,15 +79,18 @@ describe.concurrent("vitrine start", () => {
   const scenario: typeof it.scopedLive = it.scopedLive
 
   const project = Effect.provide(makeProject, NodeContext.layer)
-  const slowProject = Effect.gen(function* () {
-    const { folder, run, write } = yield* project
-    const fs = yield* FileSystem.FileSystem
-    yield* fs.symlink(effectFolder, `${folder}/node_modules/effect`)
-    yield* write("vitrine.config.ts", slowConfiguration)
-    const controller = yield* run(["start"])
-    yield* controller.logged(/(Setting up)/)
-    return { controller, letGo: write("go", "") }
-  }).pipe(Effect.provide(NodeContext.layer))
+  /** A controller in the middle of a plugin's setup. */
+  const startSettingUp = (configuration: string) =>
+    Effect.gen(function* () {
+      const { folder, run, write } = yield* project
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.symlink(effectFolder, `${folder}/node_modules/effect`)
+      yield* write("vitrine.config.ts", configuration)
+      const controller = yield* run(["start"])
+      yield* controller.logged(/(Setting up)/)
+      return { controller, letGo: write("go", "") }
+    }).pipe(Effect.provide(NodeContext.layer))
+  const slowProject = startSettingUp(slowConfiguration)
 
   scenario("does not mind clients that come and go while it starts, and a second Ctrl-C while it ends", () =>
     Effect.gen(function* () {
@@ -131,18 +134,13 @@ describe.concurrent("vitrine start", () => {
 
   scenario("ends by force where a plugin cannot be interrupted while it is set up", () =>
     Effect.gen(function* () {
-      const { folder, run, write } = yield* project
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.symlink(effectFolder, `${folder}/node_modules/effect`)
-      yield* write("vitrine.config.ts", stubbornConfiguration)
-      const controller = yield* run(["start"])
-      yield* controller.logged(/(Setting up)/)
+      const { controller } = yield* startSettingUp(stubbornConfiguration)
       yield* controller.signal("SIGTERM")
       expect(yield* Effect.timeout(controller.ended, "4 seconds")).toMatchObject({
         status: 1,
         stderr: expect.stringMatching(/error: Something did not stop within two seconds\. .*\n$/)
       })
-    }).pipe(Effect.provide(NodeContext.layer))
+    })
   )
 
   scenario("ends while it fetches from a server that stopped in the middle of its answer", () =>

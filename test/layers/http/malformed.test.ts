@@ -12,6 +12,20 @@ import * as transport from "../../support/transport.ts"
 
 const body = '{"type":"content.ack"}'
 
+/** A command on a connection on which more may follow. */
+const command = format({ method: "POST", target: "/command", headers: { Connection: "keep-alive" }, body })
+
+/** Holds the command up: `started` waits until it runs, `release` lets it end. */
+const holdCommand = Effect.gen(function* () {
+  const started = yield* Deferred.make<void>()
+  const result = yield* Deferred.make<string>()
+  yield* transport.register(
+    "content.ack",
+    Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(result))
+  )
+  return { started: Deferred.await(started), release: Deferred.succeed(result, "done") }
+})
+
 describe("what is not HTTP", () => {
   it.effect.each<readonly [string, string, number]>([
     ["garbage", "hello\r\n\r\n", 400],
@@ -94,18 +108,11 @@ describe("what is not HTTP", () => {
 
   it.effect("is answered when what is in front of it is answered", () =>
     Effect.gen(function* () {
-      const started = yield* Deferred.make<void>()
-      const release = yield* Deferred.make<string>()
-      yield* transport.register(
-        "content.ack",
-        Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(release))
-      )
-      const kept = { Connection: "keep-alive" }
-      const command = format({ method: "POST", target: "/command", headers: kept, body })
+      const { release, started } = yield* holdCommand
       const { received, send } = yield* transport.connect
       send(Buffer.concat([command, Buffer.from("garbage\r\n\r\n")]))
-      yield* Deferred.await(started)
-      yield* Deferred.succeed(release, "done")
+      yield* started
+      yield* release
       const whole = yield* received.whole
       expect(whole.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"])
       expect(whole).toContain('{"result":"done"}')
@@ -117,21 +124,15 @@ describe("what is not HTTP", () => {
     ["with a method that is unknown, and a body", ["FROB /x HTTP/1.1\r\nHost: a\r\n\r\n", "body"]]
   ])("does not hide the answer to what is in front of it: %s", ([, pieces]) =>
     Effect.gen(function* () {
-      const started = yield* Deferred.make<void>()
-      const release = yield* Deferred.make<string>()
-      yield* transport.register(
-        "content.ack",
-        Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(release))
-      )
-      const kept = { Connection: "keep-alive" }
+      const { release, started } = yield* holdCommand
       const { received, send } = yield* transport.connect
-      send(format({ method: "POST", target: "/command", headers: kept, body }))
-      yield* Deferred.await(started)
+      send(command)
+      yield* started
       for (const piece of pieces) {
         send(piece)
         yield* transport.request({ target: "/status" })
       }
-      yield* Deferred.succeed(release, "done")
+      yield* release
       const whole = yield* received.whole
       expect(whole.match(/HTTP\/1\.1 \d+/g)?.[0]).toBe("HTTP/1.1 200")
       expect(whole).toContain('{"result":"done"}')
@@ -145,12 +146,6 @@ describe("what is not HTTP", () => {
         "content.ack",
         Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined))
       )
-      const command = format({
-        method: "POST",
-        target: "/command",
-        headers: { Connection: "keep-alive" },
-        body
-      })
       const { received, send } = yield* transport.connect
       send(Buffer.concat([command, Buffer.from("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n")]))
       expect(yield* received.whole).toBe("")
