@@ -7,6 +7,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { tellWait } from "../../services/WaitObserver.ts"
 
 /** The server, or the way to it, failed: another try may succeed. */
 export class TryAgain<E extends Error> {
@@ -40,6 +41,7 @@ export const withRetries = <A, E, F extends Error, R>(
     }
     const longer = Duration.max(pause, asked)
     return Effect.logDebug(`${error.message}. Trying again in ${Duration.format(longer)}`).pipe(
+      Effect.zipRight(tellWait("retry", Duration.toMillis(longer))),
       Effect.zipRight(Effect.sleep(longer)),
       Effect.zipRight(withRetries(attempt, later))
     )

@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
+import { tellWait } from "../../services/WaitObserver.ts"
 import { makeFairLock } from "../fairLock.ts"
 
 /** Five requests a second are allowed for a base; this leaves room for what the network does to their spacing. */
@@ -26,20 +27,31 @@ export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () =>
 const makePacer = (): Pacer => {
   const inOrder = makeFairLock()
   let free = 0
+  let heldUntil = 0
 
-  const start: Effect.Effect<void> = Effect.flatMap(monotonicMillis, (now) => {
-    if (now < free) {
-      return Effect.zipRight(Effect.sleep(free - now), start)
-    }
-    free = now + Duration.toMillis(interval)
-    return Effect.void
-  })
+  /** Tells when the wait ends unless that was told already, and gives what was told. */
+  const tell = (now: number, told = 0): Effect.Effect<number> =>
+    now < free && told !== free
+      ? Effect.as(tellWait(now < heldUntil ? "penalty" : "pacing", free - now), free)
+      : Effect.succeed(told)
+
+  const start = (toldBefore: number): Effect.Effect<void> =>
+    Effect.flatMap(monotonicMillis, (now) => {
+      if (now < free) {
+        return Effect.flatMap(tell(now, toldBefore), (told) =>
+          Effect.zipRight(Effect.sleep(free - now), start(told))
+        )
+      }
+      free = now + Duration.toMillis(interval)
+      return Effect.void
+    })
 
   return {
-    take: inOrder(start),
+    take: Effect.flatMap(monotonicMillis, (now) => Effect.flatMap(tell(now), (told) => inOrder(start(told)))),
     hold: (duration) =>
       Effect.map(monotonicMillis, (now) => {
-        free = Math.max(free, now + Duration.toMillis(duration))
+        heldUntil = Math.max(heldUntil, now + Duration.toMillis(duration))
+        free = Math.max(free, heldUntil)
       })
   }
 }

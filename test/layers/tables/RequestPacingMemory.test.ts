@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/TestClock"
 import { layer } from "../../../src/layers/tables/RequestPacingMemory.ts"
 import { type Pacer, RequestPacing } from "../../../src/services/RequestPacing.ts"
+import { type Wait, WaitObserver } from "../../../src/services/WaitObserver.ts"
 
 const pacer = Effect.flatMap(RequestPacing, ({ pacer }) => pacer("base"))
 
@@ -135,6 +136,32 @@ describe("RequestPacingMemory", () => {
         yield* TestClock.adjust("1 minute")
         expect(names(starts)).toBe("abd")
       }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("tells who waits until when, and whether for its turn or for a penalty", () =>
+    Effect.gen(function* () {
+      const told: Array<readonly [string, Wait["reason"], number]> = []
+      const shared = yield* pacer
+      const watched = (name: string) =>
+        Effect.fork(
+          Effect.provideService(shared.take, WaitObserver, {
+            waiting: ({ reason, until }) => Effect.sync(() => told.push([name, reason, until]))
+          })
+        ).pipe(Effect.tap(() => Effect.yieldNow()))
+      yield* watched("a")
+      yield* watched("b")
+      yield* watched("c")
+      yield* TestClock.adjust("215 millis")
+      yield* shared.hold("30 seconds")
+      yield* TestClock.adjust("1 minute")
+      yield* watched("d")
+      expect(told).toEqual([
+        ["b", "pacing", 215],
+        ["c", "pacing", 215],
+        ["c", "pacing", 430],
+        ["c", "penalty", 30_215]
+      ])
+    }).pipe(Effect.provide(layer))
   )
 
   it.effect("keys have pacers of their own", () =>

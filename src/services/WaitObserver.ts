@@ -1,0 +1,31 @@
+/**
+ * Who wants to know that work rests for a while.
+ *
+ * Whoever runs the work provides it; what rests tells. Nobody needs to: by default nothing is told.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+
+/**
+ * Why there is a wait: `pacing` keeps below the API's limit of requests, `penalty` is the time for which the
+ * API refuses everything after too many, `retry` the pause before something that failed is tried again.
+ */
+export type WaitReason = "pacing" | "penalty" | "retry"
+
+export interface Wait {
+  readonly reason: WaitReason
+  /** The earliest end, in milliseconds since 1970. A wait that takes longer is told again. */
+  readonly until: number
+}
+
+export class WaitObserver extends Context.Reference<WaitObserver>()("vitrine/WaitObserver", {
+  defaultValue: () => ({ waiting: (_wait: Wait): Effect.Effect<void> => Effect.void })
+}) {}
+
+/** Tells of a wait that ends `millis` milliseconds from now. */
+export const tellWait = (reason: WaitReason, millis: number): Effect.Effect<void> =>
+  Effect.clockWith((clock) =>
+    Effect.flatMap(clock.currentTimeMillis, (now) =>
+      Effect.flatMap(WaitObserver, ({ waiting }) => waiting({ reason, until: Math.ceil(now + millis) }))
+    )
+  )
