@@ -22,6 +22,8 @@ import type { Pages } from "./TableReader.ts"
 export interface SavedTable {
   /** The attachments in what was saved, each file once. */
   readonly attachments: ReadonlyArray<FoundAttachment>
+  /** The size of the JSON file. */
+  readonly bytes: number
   /** Equal for equal content. */
   readonly digest: string
   readonly records: number
@@ -48,7 +50,12 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     const { path, progress, table } = target
     const fileSystem = yield* FileSystem.FileSystem
     const file = yield* writing(target, fileSystem.open(path, { flag: "w" }))
-    const write = (text: string) => writing(target, file.writeAll(new TextEncoder().encode(text)))
+    let bytes = 0
+    const write = (text: string) => {
+      const encoded = new TextEncoder().encode(text)
+      bytes += encoded.length
+      return writing(target, file.writeAll(encoded))
+    }
     const digest = makeDigest()
     const columns = new Set<string>()
     const attachments = makeCollection(target)
@@ -81,6 +88,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     yield* write(records === 0 ? "[]\n" : "\n]\n")
     return {
       attachments: attachments.found(),
+      bytes,
       digest: digest.sum(),
       records,
       warnings: columns.has("id")
@@ -111,10 +119,12 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
     )
     const digest = makeDigest()
     digest.add(value, text)
-    yield* writing(target, fileSystem.writeFileString(path, `${text}\n`))
+    const encoded = new TextEncoder().encode(`${text}\n`)
+    yield* writing(target, fileSystem.writeFile(path, encoded))
     return {
       // Not those of rows and columns that were left out.
       attachments: attachments.found().filter(({ localPath }) => saved.has(localPath)),
+      bytes: encoded.length,
       digest: digest.sum(),
       records: records.length,
       warnings
