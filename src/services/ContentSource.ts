@@ -14,6 +14,7 @@ import { messageOf } from "./ErrorDescription.ts"
 import type { InvalidOptions } from "./Options.ts"
 import type { PlacedIssue } from "./ParseIssues.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
+import { WaitReason } from "./WaitObserver.ts"
 
 export interface ContentSource {
   /** Unique among the sources of a controller, and the name of the source's folder in a version. */
@@ -32,38 +33,49 @@ export interface FetchTarget {
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }
 
-/** How far a fetch has come. */
-export interface SourceProgress {
-  /** What it works on. */
-  readonly document: string
-  /** How many records of the document are saved. */
-  readonly records: number
-  /** Where it works on the files that hang on records. */
-  readonly attachments?: AttachmentProgress
-}
+const counter = Schema.NonNegativeInt
 
 /** How many files are there, over all documents. */
-export interface AttachmentProgress {
-  readonly done: number
-  readonly total: number
+export const AttachmentProgress = Schema.Struct({
+  done: counter,
+  total: counter,
   /** The size of those that are done. */
-  readonly bytes: number
-}
+  bytes: counter
+})
+export type AttachmentProgress = typeof AttachmentProgress.Type
+
+/** How far a fetch has come. */
+export const SourceProgress = Schema.Struct({
+  /** What it works on. */
+  document: Schema.String,
+  /** How many documents are read to their end. */
+  documents: Schema.Struct({ done: counter, total: counter }),
+  /** How many records of the document are saved. */
+  records: counter,
+  /** Where it works on the files that hang on records. */
+  attachments: Schema.optionalWith(AttachmentProgress, { exact: true }),
+  /** Where it rests: why, and until when at the earliest (ISO 8601, UTC). */
+  waiting: Schema.optionalWith(Schema.Struct({ reason: WaitReason, until: Schema.String }), { exact: true })
+})
+export type SourceProgress = typeof SourceProgress.Type
+
+export const FetchedAttachments = Schema.Struct({
+  total: counter,
+  bytes: counter,
+  /** How many were taken over from the active version. */
+  reused: counter
+})
+export type FetchedAttachments = typeof FetchedAttachments.Type
 
 export interface FetchedSource {
   /** Equal for equal content, whatever was volatile in how it came. */
   readonly fingerprint: string
   /** How many records were saved, over all documents. */
   readonly records: number
+  /** The size of everything that was saved, files taken over included. */
+  readonly bytes: number
   /** The files that hang on records, where the source knows such. */
   readonly attachments?: FetchedAttachments
-}
-
-export interface FetchedAttachments {
-  readonly total: number
-  readonly bytes: number
-  /** How many were taken over from the active version. */
-  readonly reused: number
 }
 
 /** What a source needs to be built from its options. */

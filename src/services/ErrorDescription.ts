@@ -2,11 +2,22 @@
  * An error as data: the shape in which errors leave the process (specification, section 2.4).
  */
 
+import * as Schema from "effect/Schema"
+
 export interface ErrorDescription {
   readonly name: string
   readonly message: string
   readonly cause?: ErrorDescription
 }
+
+export const ErrorDescription: Schema.Schema<ErrorDescription> = Schema.Struct({
+  name: Schema.String,
+  message: Schema.String,
+  cause: Schema.optionalWith(
+    Schema.suspend(() => ErrorDescription),
+    { exact: true }
+  )
+})
 
 /** A chain of causes longer than this is cut. */
 const maxDepth = 16

@@ -73,8 +73,16 @@ export interface Promotion {
 export interface VersionOverview {
   readonly versionId: VersionId
   readonly active: boolean
-  /** Consumers with a fresh lease on it. */
-  readonly consumers: ReadonlyArray<string>
+  /** The fresh leases on it. */
+  readonly leases: ReadonlyArray<Lease>
+}
+
+/** A consumer shows a version. */
+export interface Lease {
+  readonly consumerId: string
+  readonly versionId: VersionId
+  /** When it ends unless it is renewed, in milliseconds since 1970. */
+  readonly until: number
 }
 
 export class VersionStore extends Context.Tag("vitrine/VersionStore")<

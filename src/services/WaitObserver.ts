@@ -5,12 +5,14 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 
 /**
  * Why there is a wait: `pacing` keeps below the API's limit of requests, `penalty` is the time for which the
  * API refuses everything after too many, `retry` the pause before something that failed is tried again.
  */
-export type WaitReason = "pacing" | "penalty" | "retry"
+export const WaitReason = Schema.Literal("pacing", "penalty", "retry")
+export type WaitReason = typeof WaitReason.Type
 
 export interface Wait {
   readonly reason: WaitReason

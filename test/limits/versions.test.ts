@@ -200,7 +200,7 @@ describe("folders that somebody removes while the controller runs", () => {
           expect((yield* store.versions).at(-1)).toEqual({
             versionId: manifest.versionId,
             active: true,
-            consumers: ["screen-1"]
+            leases: [expect.objectContaining({ consumerId: "screen-1" })]
           })
         }).pipe(Effect.provide(storeIn(downloads)))
       })
@@ -359,7 +359,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
         expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
         const refused = yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? ""))
         expect(refused.message).toBe(`Cannot write ${folder}/acks/screen-1.json: the disk is full.`)
-        expect((yield* store.versions)[0]?.consumers).toEqual([])
+        expect((yield* store.versions)[0]?.leases).toEqual([])
       }).pipe(Effect.provide(storeIn(folder)))
     })
   )

@@ -6,6 +6,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -63,9 +64,7 @@ export const versionStoreContract = (
         })
         const store = yield* VersionStore
         expect(yield* store.manifest).toEqual({ status: "ok", manifest })
-        expect(yield* store.versions).toEqual([
-          { versionId: "20261121T093000Z", active: true, consumers: [] }
-        ])
+        expect(yield* store.versions).toEqual([{ versionId: "20261121T093000Z", active: true, leases: [] }])
       })
     )
 
@@ -136,6 +135,7 @@ export const versionStoreContract = (
       Effect.gen(function* () {
         const store = yield* VersionStore
         const { manifest } = yield* promote("one")
+        const until = (yield* Clock.currentTimeMillis) + 30 * 60_000
         yield* store.acknowledge("screen-1", manifest.versionId)
         yield* Effect.forEach(["two", "three"], promoteLater)
 
@@ -144,7 +144,7 @@ export const versionStoreContract = (
         expect((yield* store.versions)[0]).toEqual({
           versionId: manifest.versionId,
           active: false,
-          consumers: ["screen-1"]
+          leases: [{ consumerId: "screen-1", versionId: manifest.versionId, until }]
         })
 
         yield* TestClock.adjust("2 minutes")

@@ -8,11 +8,12 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
+import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
+import { type ContentSource, SourceFailed, type SourceProgress } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { describeError } from "../../services/ErrorDescription.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -23,7 +24,9 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import type { ContentOptions } from "./ContentOptions.ts"
-import { type FetchOutcome, type LastFetch, statusRows } from "./contentStatus.ts"
+import * as ContentOverview from "./ContentOverview.ts"
+import { statusRows } from "./contentStatus.ts"
+import { countText, secondsText } from "./contentText.ts"
 import { singleFlight } from "./singleFlight.ts"
 
 type FetchError = SourceFailed | VersionStoreError
@@ -41,33 +44,50 @@ export const make = Effect.fn("Content.make")(function* (
   const commands = yield* CommandBus
   const state = yield* ControllerState
   const scope = yield* Effect.scope
-  const lastFetch = yield* Ref.make<LastFetch>({ _tag: "None" })
+  const overview = yield* Ref.make(ContentOverview.empty(sources.map(({ id }) => id)))
+  const nextFetch = yield* Ref.make(Option.none<number>())
+
+  const tell = (event: ContentEvent) =>
+    Effect.zipRight(
+      Ref.update(overview, (before) => ContentOverview.advance(before, event)),
+      publish(event.name, event.payload)
+    )
 
   const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>
-    publish("content:version:promoted", { versionId, versionPath, generatedAt })
+    tell({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
 
   const fetchSource = Effect.fnUntraced(
     function* (source: ContentSource, staged: StagedVersion) {
       const sourceId = source.id
-      yield* publish("content:source:start", { sourceId })
+      yield* tell({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
       const directory = yield* staged.sourceDirectory(sourceId)
       const previous = yield* staged.previousDirectory(sourceId)
-      const progress = (progress: object) => publish("content:source:progress", { sourceId, ...progress })
+      const progress = (progress: SourceProgress) =>
+        tell({ name: "content:source:progress", payload: { sourceId, ...progress } })
       const [duration, { fingerprint, ...counts }] = yield* Effect.timed(
         source
           .fetch({ directory, previous, progress })
           .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
       )
-      yield* publish("content:source:done", {
-        sourceId,
-        ...counts,
-        durationMs: Math.round(Duration.toMillis(duration))
+      yield* tell({
+        name: "content:source:done",
+        payload: {
+          timestamp: yield* timestamp,
+          sourceId,
+          ...counts,
+          durationMs: Math.round(Duration.toMillis(duration))
+        }
       })
       return { sourceId, fingerprint, records: counts.records }
     },
     (effect, { id }) =>
       Effect.tapError(effect, (error) =>
-        publish("content:source:error", { sourceId: id, error: describeError(error) })
+        Effect.flatMap(timestamp, (timestamp) =>
+          tell({
+            name: "content:source:error",
+            payload: { timestamp, sourceId: id, error: describeError(error) }
+          })
+        )
       )
   )
 
@@ -90,7 +110,7 @@ export const make = Effect.fn("Content.make")(function* (
   )
 
   const fetchOnce = Effect.gen(function* () {
-    yield* publish("content:fetch:start", { timestamp: yield* timestamp })
+    yield* tell({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
     const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchAll)
     const outcome: FetchOutcome = {
       timestamp: yield* timestamp,
@@ -103,7 +123,7 @@ export const make = Effect.fn("Content.make")(function* (
     if (changed) {
       yield* announce(manifest)
     }
-    yield* publish("content:fetch:done", outcome)
+    yield* tell({ name: "content:fetch:done", payload: outcome })
     return outcome
   }).pipe(
     Effect.tapError((error) => reportFailed(error)),
@@ -112,13 +132,12 @@ export const make = Effect.fn("Content.make")(function* (
   )
 
   const reportDone = Effect.fnUntraced(function* (outcome: FetchOutcome) {
-    const before = yield* Ref.getAndSet(lastFetch, { _tag: "Done", outcome })
-    const seconds = (outcome.durationMs / 1000).toFixed(1)
+    const { lastFetch } = yield* Ref.get(overview)
     if (outcome.changed) {
       yield* Effect.logInfo(
-        `New version ${outcome.versionId}: ${outcome.records} records, fetched in ${seconds} s`
+        `New version ${outcome.versionId}: ${countText(outcome.records, "record")}, fetched in ${secondsText(outcome.durationMs)}`
       )
-    } else if (before._tag === "Failed") {
+    } else if (lastFetch._tag === "Failed") {
       yield* Effect.logInfo(`Fetching works again; nothing has changed since version ${outcome.versionId}`)
     } else {
       yield* Effect.logDebug(`Nothing has changed since version ${outcome.versionId}`)
@@ -130,13 +149,13 @@ export const make = Effect.fn("Content.make")(function* (
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
     const failure = { timestamp: yield* timestamp, error: describeError(error) }
     const { message } = failure.error
-    const before = yield* Ref.getAndSet(lastFetch, { _tag: "Failed", timestamp: failure.timestamp, message })
-    const isKnown = before._tag === "Failed" && before.message === message
+    const { lastFetch } = yield* Ref.get(overview)
+    const isKnown = lastFetch._tag === "Failed" && lastFetch.message === message
     yield* isKnown || state.mode === "task"
       ? Effect.logDebug(message)
       : Effect.logWarning(`Fetch failed, content stays as it is. ${message}`)
     yield* state.updateSlice("content", (slice) => ({ ...Object(slice), lastFetch: failure }))
-    yield* publish("content:fetch:error", failure)
+    yield* tell({ name: "content:fetch:error", payload: failure })
   })
 
   const fetch = yield* singleFlight(fetchOnce, scope)
@@ -156,8 +175,9 @@ export const make = Effect.fn("Content.make")(function* (
     name: "content",
     order: 10,
     title: "Content",
-    rows: Effect.zipWith(store.versions, Ref.get(lastFetch), (versions, last) =>
-      statusRows(sources, versions, last)
+    rows: Effect.map(
+      Effect.all([Ref.get(overview), store.versions, Ref.get(nextFetch)]),
+      ([overview, versions, nextFetch]) => statusRows(overview, versions, nextFetch)
     )
   })
 
@@ -179,7 +199,15 @@ export const make = Effect.fn("Content.make")(function* (
   const keepFetching =
     fetchEvery === undefined
       ? fetchQuietly
-      : Effect.asVoid(Effect.repeat(fetchQuietly, Schedule.spaced(fetchEvery)))
+      : Effect.forever(
+          Effect.gen(function* () {
+            yield* fetchQuietly
+            const now = yield* Clock.currentTimeMillis
+            yield* Ref.set(nextFetch, Option.some(now + Duration.toMillis(fetchEvery)))
+            yield* Effect.sleep(fetchEvery)
+            yield* Ref.set(nextFetch, Option.none())
+          })
+        )
 
   return state.mode === "task"
     ? Effect.void

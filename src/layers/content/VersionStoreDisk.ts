@@ -247,7 +247,7 @@ const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
     return (yield* versionIds).map((versionId) => ({
       versionId,
       active: Option.exists(current, (manifest) => manifest.versionId === versionId),
-      consumers: held.filter((lease) => lease.versionId === versionId).map(({ consumerId }) => consumerId)
+      leases: held.filter((lease) => lease.versionId === versionId)
     }))
   })
 

@@ -1,46 +1,45 @@
 /**
  * The content plugin's part of the status.
  */
-import type { ContentSource } from "../../services/ContentSource.ts"
+import * as Option from "effect/Option"
 import type { Row } from "../../services/ControllerState.ts"
-import type { VersionOverview } from "../../services/VersionStore.ts"
-
-/** What a fetch came to; the payload of `content:fetch:done` and the result of `content.fetch`. */
-export interface FetchOutcome {
-  /** ISO 8601, UTC. */
-  readonly timestamp: string
-  /** Whether a new version was promoted. */
-  readonly changed: boolean
-  /** The active version. */
-  readonly versionId: string
-  readonly records: number
-  readonly durationMs: number
-}
-
-export type LastFetch =
-  | { readonly _tag: "None" }
-  | { readonly _tag: "Done"; readonly outcome: FetchOutcome }
-  | { readonly _tag: "Failed"; readonly timestamp: string; readonly message: string }
+import type { Lease, VersionOverview } from "../../services/VersionStore.ts"
+import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./ContentOverview.ts"
+import { countText, outcomeText, progressText } from "./contentText.ts"
 
 export const statusRows = (
-  sources: ReadonlyArray<ContentSource>,
+  { lastFetch, sources }: ContentOverview,
   versions: ReadonlyArray<VersionOverview>,
-  last: LastFetch
+  /** In milliseconds since 1970, where one is planned. */
+  nextFetch: Option.Option<number>
 ): ReadonlyArray<Row> => [
   {
     type: "kv",
     label: "Active version",
     value: versions.find(({ active }) => active)?.versionId ?? "none"
   },
-  { type: "kv", label: "Sources", value: sources.map(({ id }) => id).join(", ") },
-  lastFetchRow(last),
+  lastFetchRow(lastFetch),
+  {
+    type: "kv",
+    label: "Next fetch",
+    value: Option.match(nextFetch, { onNone: () => "none planned", onSome: isoTime })
+  },
+  {
+    type: "list",
+    label: "Sources",
+    items: Object.entries(sources).map(([label, source]) => ({
+      type: "list",
+      label,
+      items: sourceRows(source)
+    }))
+  },
   {
     type: "list",
     label: "Versions on disk",
-    items: versions.map(({ consumers, versionId }) => ({
+    items: versions.map(({ active, leases, versionId }) => ({
       type: "kv",
       label: versionId,
-      value: consumers.length === 0 ? "not acknowledged" : `shown by ${consumers.join(", ")}`
+      value: [...(active ? ["active"] : []), leasesText(leases)].join(", ")
     }))
   }
 ]
@@ -51,7 +50,7 @@ const lastFetchRow = (last: LastFetch): Row => {
       return { type: "kv", label: "Last fetch", value: "none yet", tone: "neutral" }
     case "Done": {
       const { changed, records, timestamp } = last.outcome
-      const value = `${timestamp}, ${records} records, ${changed ? "promoted" : "nothing changed"}`
+      const value = `${timestamp}, ${countText(records, "record")}, ${changed ? "promoted" : "nothing changed"}`
       return { type: "kv", label: "Last fetch", value, tone: "ok" }
     }
     case "Failed":
@@ -63,3 +62,44 @@ const lastFetchRow = (last: LastFetch): Row => {
       }
   }
 }
+
+const sourceRows = ({ activity, lastError, lastSuccess }: SourceOverview): ReadonlyArray<Row> => [
+  activityRow(activity),
+  {
+    type: "kv",
+    label: "Last success",
+    value: lastSuccess === undefined ? "none yet" : `${lastSuccess.timestamp}, ${outcomeText(lastSuccess)}`,
+    tone: lastSuccess === undefined ? "neutral" : "ok"
+  },
+  lastError === undefined
+    ? { type: "kv", label: "Last error", value: "none", tone: "neutral" }
+    : {
+        type: "kv",
+        label: "Last error",
+        value: `${lastError.timestamp}, ${lastError.message}`,
+        tone: lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
+      }
+]
+
+const activityRow = (activity: Activity): Row => {
+  switch (activity._tag) {
+    case "Idle":
+      return { type: "kv", label: "Now", value: "idle", tone: "neutral" }
+    case "Starting":
+      return { type: "kv", label: "Now", value: "starting to fetch", tone: "ok" }
+    case "Fetching":
+      return {
+        type: "kv",
+        label: "Now",
+        value: progressText(activity.progress),
+        tone: (activity.progress.waiting?.reason ?? "pacing") === "pacing" ? "ok" : "warn"
+      }
+  }
+}
+
+const leasesText = (leases: ReadonlyArray<Lease>): string =>
+  leases.length === 0
+    ? "not acknowledged"
+    : `shown by ${leases.map(({ consumerId, until }) => `${consumerId} (kept until ${isoTime(until)})`).join(", ")}`
+
+const isoTime = (millis: number): string => new Date(millis).toISOString()

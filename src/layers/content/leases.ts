@@ -9,21 +9,16 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { VersionId, type VersionStoreError } from "../../services/VersionStore.ts"
+import { type Lease, VersionId, type VersionStoreError } from "../../services/VersionStore.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
-
-export interface Lease {
-  readonly consumerId: string
-  readonly versionId: VersionId
-}
 
 const LeaseFile = Schema.parseJson(Schema.Struct({ versionId: VersionId }))
 
 export interface Leases {
   /** All leases that are fresh. What is no lease file is passed over. */
   readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
-  readonly take: (lease: Lease) => Effect.Effect<void, VersionStoreError>
+  readonly take: (lease: Omit<Lease, "until">) => Effect.Effect<void, VersionStoreError>
 }
 
 export interface Settings {
@@ -38,12 +33,13 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const lifetime = Duration.toMillis(duration)
   const fileOf = (consumerId: string) => path.join(folder, `${consumerId}.json`)
 
   /** What each consumer's file last said: one that is just being written anew may be read half. */
   const known = new Map<string, VersionId>()
 
-  const read = Effect.fnUntraced(function* (consumerId: string, oldest: number) {
+  const read = Effect.fnUntraced(function* (consumerId: string, now: number) {
     const file = fileOf(consumerId)
     const { mtime } = yield* fs.stat(file)
     const said = yield* fs.readFileString(file).pipe(Effect.flatMap(Schema.decode(LeaseFile)), Effect.option)
@@ -51,23 +47,23 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
       known.set(consumerId, said.value.versionId)
     }
     const versionId = known.get(consumerId)
-    const isFresh = Option.exists(mtime, (date) => date.getTime() >= oldest)
-    return isFresh && versionId !== undefined ? [{ consumerId, versionId }] : []
+    const until = Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() + lifetime })
+    return until >= now && versionId !== undefined ? [{ consumerId, versionId, until }] : []
   })
 
   const fresh = Effect.gen(function* () {
-    const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(duration)
+    const now = yield* Clock.currentTimeMillis
     const names = yield* fs
       .readDirectory(folder)
       .pipe(orWhereMissing<ReadonlyArray<string>>([]), explained("read", folder))
     const leases = yield* Effect.forEach(
       names.filter((name) => name.endsWith(".json")),
-      (name) => read(path.basename(name, ".json"), oldest).pipe(Effect.orElseSucceed(() => []))
+      (name) => read(path.basename(name, ".json"), now).pipe(Effect.orElseSucceed(() => []))
     )
     return leases.flat()
   })
 
-  const take = Effect.fnUntraced(function* ({ consumerId, versionId }: Lease) {
+  const take = Effect.fnUntraced(function* ({ consumerId, versionId }: Omit<Lease, "until">) {
     const file = fileOf(consumerId)
     const now = new Date(yield* Clock.currentTimeMillis)
     yield* replaceFile(file, JSON.stringify({ versionId }), scratch).pipe(

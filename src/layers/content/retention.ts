@@ -11,4 +11,4 @@ export const dispensable = (
   versions: ReadonlyArray<VersionOverview>,
   keepVersions: number
 ): ReadonlyArray<VersionOverview> =>
-  versions.slice(0, -keepVersions).filter(({ active, consumers }) => !active && consumers.length === 0)
+  versions.slice(0, -keepVersions).filter(({ active, leases }) => !active && leases.length === 0)

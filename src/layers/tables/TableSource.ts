@@ -20,11 +20,13 @@ import {
 } from "../../services/ContentSource.ts"
 import { issuesOf } from "../../services/Options.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { WaitObserver } from "../../services/WaitObserver.ts"
 import { fileName } from "../FileName.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
 import { fingerprint } from "./Fingerprint.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
+import { makeSourceProgressTeller, type SourceProgressTeller } from "./SourceProgressTeller.ts"
 import { readTable } from "./TableReader.ts"
 import * as TableSourceClientHttp from "./TableSourceClientHttp.ts"
 import { decode, idOf, type TableSourceConfig, type TableSourceOptions } from "./TableSourceOptions.ts"
@@ -75,44 +77,57 @@ export const make = Effect.fnUntraced(function* ({
     table: string,
     save: typeof saveRecords,
     pathOf: PathOf,
-    { directory, progress }: FetchTarget
+    directory: string,
+    progress: SourceProgressTeller
   ) {
     const path = yield* Path.Path
     const name = `${fileName(table)}.json`
     const target = {
       table,
       path: path.join(directory, name),
-      progress: (records: number) => progress({ document: table, records }),
+      progress: (records: number) => progress.tell({ document: table, records }),
       pathOf,
       appendLocalAttachmentPaths
     }
+    yield* target.progress(0)
     const { warnings, ...saved } = yield* readTable({ table, view: defaultView }, (pages) =>
       save(target, pages)
     )
     yield* warn(table, warnings)
+    progress.documentDone()
     return { ...saved, name, table }
   })
 
-  const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
+  const fetchAll = Effect.fnUntraced(function* (
+    { directory, previous }: FetchTarget,
+    progress: SourceProgressTeller
+  ) {
     const pathOf = makeAttachmentPaths()
     const files = yield* Effect.all([
-      ...tables.map((table) => fetchTable(table, saveRecords, pathOf, target)),
-      ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, pathOf, target))
+      ...tables.map((table) => fetchTable(table, saveRecords, pathOf, directory, progress)),
+      ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, pathOf, directory, progress))
     ])
     const records = new Map(files.map(({ records, table }) => [table, records]))
     const attachments = yield* attachmentFiles.fetchAll(
       files.flatMap(({ attachments }) => attachments),
       {
-        ...target,
+        directory,
+        previous,
         progress: ({ table }, attachments) =>
-          target.progress({ document: table, records: records.get(table) ?? 0, attachments })
+          progress.tell({ document: table, records: records.get(table) ?? 0, attachments })
       }
     )
     return {
       fingerprint: fingerprint(files),
       records: files.reduce((sum, { records }) => sum + records, 0),
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, attachments.bytes),
       attachments
     }
+  })
+
+  const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
+    const progress = makeSourceProgressTeller(tables.length + keyValueTables.length, target.progress)
+    return yield* Effect.provideService(fetchAll(target, progress), WaitObserver, progress)
   })
 
   const source: ContentSource = {

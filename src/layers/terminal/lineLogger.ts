@@ -7,6 +7,7 @@ import * as FiberRefs from "effect/FiberRefs"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { messageOf } from "../../services/ErrorDescription.ts"
+import { clockTime } from "../content/contentText.ts"
 
 /** `09:30:00  Ready` on standard error; whatever is not plain information says what it is. */
 export const lineLogger: Logger.Logger<unknown, void> = Logger.make(
@@ -17,7 +18,7 @@ export const lineLogger: Logger.Logger<unknown, void> = Logger.make(
     )
     const severity = logLevel._tag === "Info" ? "" : `${logLevel.label.toLowerCase()}: `
     const text = [message].flat().map(asText).join(" ")
-    console.error(`${date.toTimeString().slice(0, 8)}  ${severity}${text}${causeText(cause, debugging)}`)
+    console.error(`${clockTime(date)}  ${severity}${text}${causeText(cause, debugging)}`)
   }
 )
 

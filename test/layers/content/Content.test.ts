@@ -17,7 +17,7 @@ import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.
 import * as EventBusMemory from "../../../src/layers/EventBusMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
-import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
@@ -37,10 +37,10 @@ const makeSource = (id: string) =>
           yield* Ref.update(fetches, (n) => n + 1)
           const content = yield* Ref.get(text)
           yield* fs.writeFileString(`${directory}/text.txt`, content)
-          yield* progress({ document: "text", records: 1 })
+          yield* progress({ document: "text", documents: { done: 0, total: 1 }, records: 1 })
           yield* Effect.flatten(Ref.get(hold))
           yield* Option.match(yield* Ref.get(failure), { onNone: () => Effect.void, onSome: Effect.fail })
-          return { fingerprint: content, records: 1 }
+          return { fingerprint: content, records: 1, bytes: content.length }
         }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })))
     }
     return { source, text, failure, hold, fetches }
@@ -80,11 +80,26 @@ const follow = Effect.gen(function* () {
 
 const names = (events: ReadonlyArray<BusEvent>) => events.map(({ name }) => name)
 
-const lastFetchRow = Effect.flatMap(ControllerState, ({ status }) => status).pipe(
-  Effect.map(({ sections }) =>
-    sections.flatMap(({ rows }) => rows).find((row) => row.type === "kv" && row.label === "Last fetch")
-  )
+const statusRows = Effect.flatMap(ControllerState, ({ status }) => status).pipe(
+  Effect.map(({ sections }) => sections.flatMap(({ rows }) => rows))
 )
+
+const rowOf = (label: string) =>
+  Effect.map(statusRows, (rows) => rows.find((row) => row.type === "kv" && row.label === label))
+
+const lastFetchRow = rowOf("Last fetch")
+
+const rowValue = (label: string) =>
+  Effect.map(rowOf(label), (row) => (row?.type === "kv" ? row.value : undefined))
+
+const itemsOf = (rows: ReadonlyArray<Row>, label: string): ReadonlyArray<Row> =>
+  rows.flatMap((row) => (row.type === "list" && row.label === label ? row.items : []))
+
+/** Labels and values of what the status says of a source. */
+const sourceRows = (id: string) =>
+  Effect.map(statusRows, (rows) =>
+    itemsOf(itemsOf(rows, "Sources"), id).map((row) => (row.type === "kv" ? [row.label, row.value] : row))
+  )
 
 describe("Content", () => {
   it.scoped("tells what a fetch does, in order, and announces what it promoted", () =>
@@ -127,7 +142,7 @@ describe("Content", () => {
             )
             yield* fs.writeFileString(`${directory}/n`, String(before.length))
             const attachments = { total: 3, bytes: 30, reused: 1 }
-            return { fingerprint: String(before.length), records: 1, attachments }
+            return { fingerprint: String(before.length), records: 1, bytes: 31, attachments }
           }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: "objects", cause })))
       }
       yield* Content.make({}, [source])
@@ -139,8 +154,10 @@ describe("Content", () => {
         ({ name }) => name === "content:source:done"
       )
       expect(done?.payload).toEqual({
+        timestamp: "1970-01-01T00:00:00.000Z",
         sourceId: "objects",
         records: 1,
+        bytes: 31,
         attachments: { total: 3, bytes: 30, reused: 1 },
         durationMs: expect.any(Number)
       })
@@ -281,6 +298,37 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
+  it.scoped("says in the status what every source does and did, and when the next fetch is", () =>
+    Effect.gen(function* () {
+      const { failure, hold, source } = yield* makeSource("objects")
+      const release = yield* Deferred.make<void>()
+      yield* Ref.set(hold, Deferred.await(release))
+      const events = yield* follow
+      yield* Effect.flatten(Content.make({ fetchEvery: "10 minutes" }, [source]))
+      yield* events.until("content:source:progress")
+      expect(yield* sourceRows("objects")).toEqual([
+        ["Now", "text, 1 record"],
+        ["Last success", "none yet"],
+        ["Last error", "none"]
+      ])
+      expect(yield* rowValue("Next fetch")).toBe("none planned")
+
+      yield* Deferred.succeed(release, undefined)
+      yield* events.until("content:fetch:done")
+      yield* somebodySleeps
+      expect(yield* rowValue("Next fetch")).toBe("1970-01-01T00:10:00.000Z")
+
+      yield* Ref.set(failure, Option.some(new Error("no network")))
+      yield* TestClock.adjust("10 minutes")
+      yield* events.until("content:fetch:error")
+      expect(yield* sourceRows("objects")).toEqual([
+        ["Now", "idle"],
+        ["Last success", "1970-01-01T00:00:00.000Z, 1 record, 3 bytes, in 0.0 s"],
+        ["Last error", '1970-01-01T00:10:00.000Z, Source "objects": no network']
+      ])
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
   it.scoped("keeps the version that a consumer acknowledged from being swept", () =>
     Effect.gen(function* () {
       const { source, text } = yield* makeSource("objects")
@@ -293,7 +341,9 @@ describe("Content", () => {
         yield* fetch
       }
       const { status } = yield* ControllerState
-      expect(JSON.stringify(yield* status)).toContain("shown by screen-1")
+      expect(JSON.stringify(yield* status)).toContain(
+        "shown by screen-1 (kept until 1970-01-01T00:30:00.000Z)"
+      )
       const error = yield* Effect.flip(
         dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "20990101T000000Z" })
       )

@@ -131,7 +131,7 @@ describe("VersionStoreDisk", () => {
         yield* promote("two")
         yield* promote("three")
         expect(yield* store.sweep).toEqual([])
-        expect((yield* store.versions)[0]?.consumers).toEqual(["unity"])
+        expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
       }).pipe(Effect.provide(storeIn(directory)))
     })
   )
@@ -155,7 +155,7 @@ describe("VersionStoreDisk", () => {
         yield* Effect.replicateEffect(store.acknowledge("screen-1", manifest.versionId), 50, {
           concurrency: "unbounded"
         })
-        expect((yield* store.versions)[0]?.consumers).toEqual(["screen-1"])
+        expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "screen-1" }])
       }).pipe(Effect.provide(storeIn(directory)))
     })
   )

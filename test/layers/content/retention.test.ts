@@ -3,13 +3,13 @@ import * as FastCheck from "effect/FastCheck"
 import { dispensable } from "../../../src/layers/content/retention.ts"
 
 const versions = FastCheck.array(
-  FastCheck.record({ active: FastCheck.boolean(), consumers: FastCheck.constantFrom([], ["screen-1"]) }),
+  FastCheck.record({ active: FastCheck.boolean(), isShown: FastCheck.boolean() }),
   { maxLength: 12 }
 ).map((versions) =>
-  versions.map((version, index) => ({
-    versionId: `20261121T1200${String(index).padStart(2, "0")}Z`,
-    ...version
-  }))
+  versions.map(({ active, isShown }, index) => {
+    const versionId = `20261121T1200${String(index).padStart(2, "0")}Z`
+    return { versionId, active, leases: isShown ? [{ consumerId: "screen-1", versionId, until: 1 }] : [] }
+  })
 )
 
 describe("dispensable", () => {
@@ -20,7 +20,7 @@ describe("dispensable", () => {
       const removed = new Set(dispensable(versions, keepVersions))
       versions.forEach((version, index) => {
         const isNew = index >= versions.length - keepVersions
-        expect(removed.has(version)).toBe(!isNew && !version.active && version.consumers.length === 0)
+        expect(removed.has(version)).toBe(!isNew && !version.active && version.leases.length === 0)
       })
     }
   )

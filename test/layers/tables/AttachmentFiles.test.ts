@@ -149,12 +149,11 @@ describe("attachments", () => {
       expect(yield* saved("Rooms")).toEqual([
         { id: "rec3", Lookup: [null, [null, localOne], { error: "#ERROR!" }, [localTwo]] }
       ])
-      expect(progress).toEqual([
-        { document: "Objects", records: 1 },
-        { document: "Objects", records: 2 },
-        { document: "Rooms", records: 1 },
-        { document: "Objects", records: 2, attachments: { done: 1, total: 2, bytes: 5 } },
-        { document: "Objects", records: 2, attachments: { done: 2, total: 2, bytes: 10 } }
+      const allRead = { document: "Objects", documents: { done: 2, total: 2 }, records: 2 }
+      expect(progress.slice(-3)).toEqual([
+        { document: "Rooms", documents: { done: 1, total: 2 }, records: 1 },
+        { ...allRead, attachments: { done: 1, total: 2, bytes: 5 } },
+        { ...allRead, attachments: { done: 2, total: 2, bytes: 10 } }
       ])
       expect(yield* requests).toHaveLength(3)
     }).pipe(run)

@@ -87,6 +87,7 @@ describe("a fetch", () => {
       expect(yield* fetch).toEqual({
         fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
         records: 4,
+        bytes: 152,
         attachments: { total: 0, bytes: 0, reused: 0 }
       })
       expect(yield* files).toEqual(["None.json", "Räume%2F1.json", "Settings.json"].sort())
@@ -99,11 +100,19 @@ describe("a fetch", () => {
       )
       expect(yield* file("None.json")).toBe("[]\n")
       expect(yield* file("Settings.json")).toBe('{\n  "on": true\n}\n')
+      const step = (document: string, done: number, records: number) => ({
+        document,
+        documents: { done, total: 3 },
+        records
+      })
       expect(progress).toEqual([
-        { document: "Räume/1", records: 2 },
-        { document: "Räume/1", records: 3 },
-        { document: "None", records: 0 },
-        { document: "Settings", records: 1 }
+        step("Räume/1", 0, 0),
+        step("Räume/1", 0, 2),
+        step("Räume/1", 0, 3),
+        step("None", 1, 0),
+        step("None", 1, 0),
+        step("Settings", 2, 0),
+        step("Settings", 2, 1)
       ])
     }).pipe(run)
   )
@@ -143,9 +152,9 @@ describe("a fetch", () => {
       const counts: Array<number> = []
       const fetched = yield* fetchTelling((step) => {
         counts.push(step.records)
-        return counts.length === 1 ? expireCursors : Effect.void
+        return counts.length === 2 ? expireCursors : Effect.void
       })
-      expect(counts).toEqual([2, 2, 4])
+      expect(counts).toEqual([0, 2, 2, 4])
       expect(fetched.records).toBe(4)
       expect(JSON.parse(yield* file("Objects.json"))).toEqual(
         records(4).map(({ fields, id }) => ({ id, ...fields }))

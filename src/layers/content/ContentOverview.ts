@@ -1,0 +1,85 @@
+/**
+ * Where the fetching of the content stands, as its events tell it.
+ *
+ * The status of the controller and whoever shows a fetch in another process read it alike.
+ */
+import type { ContentEvent, FetchOutcome, SourceOutcome } from "../../services/ContentEvents.ts"
+import type { SourceProgress } from "../../services/ContentSource.ts"
+
+export interface ContentOverview {
+  readonly lastFetch: LastFetch
+  /** By their ids. */
+  readonly sources: Readonly<Record<string, SourceOverview>>
+}
+
+export type LastFetch =
+  | { readonly _tag: "None" }
+  | { readonly _tag: "Done"; readonly outcome: FetchOutcome }
+  | ({ readonly _tag: "Failed" } & Failure)
+
+export interface Failure {
+  /** ISO 8601, UTC. */
+  readonly timestamp: string
+  readonly message: string
+}
+
+export interface SourceOverview {
+  readonly activity: Activity
+  readonly lastSuccess?: SourceOutcome
+  /** Of the last time that it failed, even if it has succeeded since. */
+  readonly lastError?: Failure
+}
+
+/** What a source does now. */
+export type Activity =
+  | { readonly _tag: "Idle" }
+  | { readonly _tag: "Starting" }
+  | { readonly _tag: "Fetching"; readonly progress: SourceProgress }
+
+const idle: Activity = { _tag: "Idle" }
+const untouched: SourceOverview = { activity: idle }
+
+export const empty = (sourceIds: ReadonlyArray<string>): ContentOverview => ({
+  lastFetch: { _tag: "None" },
+  sources: Object.fromEntries(sourceIds.map((id) => [id, untouched]))
+})
+
+export const advance = (overview: ContentOverview, { name, payload }: ContentEvent): ContentOverview => {
+  switch (name) {
+    case "content:version:promoted":
+    case "content:fetch:start":
+      return overview
+    case "content:fetch:done":
+      return { sources: allIdle(overview), lastFetch: { _tag: "Done", outcome: payload } }
+    case "content:fetch:error":
+      return { sources: allIdle(overview), lastFetch: { _tag: "Failed", ...failure(payload) } }
+    case "content:source:start":
+      return withSource(overview, payload.sourceId, { activity: { _tag: "Starting" } })
+    case "content:source:progress": {
+      const { sourceId, ...progress } = payload
+      return withSource(overview, sourceId, { activity: { _tag: "Fetching", progress } })
+    }
+    case "content:source:done":
+      return withSource(overview, payload.sourceId, { activity: idle, lastSuccess: payload })
+    case "content:source:error":
+      return withSource(overview, payload.sourceId, { activity: idle, lastError: failure(payload) })
+  }
+}
+
+const withSource = (
+  { lastFetch, sources }: ContentOverview,
+  id: string,
+  change: Partial<SourceOverview>
+): ContentOverview => ({
+  lastFetch,
+  sources: { ...sources, [id]: { ...(sources[id] ?? untouched), ...change } }
+})
+
+/** A source that was interrupted because another one failed tells nothing more. */
+const allIdle = ({ sources }: ContentOverview): ContentOverview["sources"] =>
+  Object.fromEntries(Object.entries(sources).map(([id, source]) => [id, { ...source, activity: idle }]))
+
+const failure = ({ error, timestamp }: { error: { message: string }; timestamp: string }): Failure => ({
+  timestamp,
+  message: error.message
+})

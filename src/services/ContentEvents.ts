@@ -1,0 +1,56 @@
+/**
+ * The events of the content plugin (specification, sections 2.7 and 6; decisions, part A).
+ *
+ * Whoever follows a fetch, in this process or in another, decodes them here.
+ */
+import * as Schema from "effect/Schema"
+import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
+import { ErrorDescription } from "./ErrorDescription.ts"
+import { Manifest } from "./VersionStore.ts"
+
+/** ISO 8601, UTC, with milliseconds. */
+const timestamp = Schema.String
+const durationMs = Schema.NonNegativeInt
+const sourceId = Schema.String
+
+/** What a fetch came to; the result of `content.fetch`, too. */
+export const FetchOutcome = Schema.Struct({
+  timestamp,
+  /** Whether a new version was promoted. */
+  changed: Schema.Boolean,
+  /** The active version. */
+  versionId: Schema.String,
+  records: Schema.NonNegativeInt,
+  durationMs
+})
+export type FetchOutcome = typeof FetchOutcome.Type
+
+const event = <Name extends string, A extends object>(name: Name, payload: Schema.Schema<A>) =>
+  Schema.Struct({ name: Schema.Literal(name), payload })
+
+export const ContentEvent = Schema.Union(
+  /** The active version, when the controller is ready and at every promotion. */
+  event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),
+  event("content:fetch:start", Schema.Struct({ timestamp })),
+  event("content:fetch:done", FetchOutcome),
+  event("content:fetch:error", Schema.Struct({ timestamp, error: ErrorDescription })),
+  event("content:source:start", Schema.Struct({ timestamp, sourceId })),
+  event("content:source:progress", Schema.Struct({ sourceId, ...SourceProgress.fields })),
+  event(
+    "content:source:done",
+    Schema.Struct({
+      timestamp,
+      sourceId,
+      records: Schema.NonNegativeInt,
+      /** The size of everything that was saved, files taken over included. */
+      bytes: Schema.NonNegativeInt,
+      attachments: Schema.optionalWith(FetchedAttachments, { exact: true }),
+      durationMs
+    })
+  ),
+  event("content:source:error", Schema.Struct({ timestamp, sourceId, error: ErrorDescription }))
+)
+export type ContentEvent = typeof ContentEvent.Type
+
+/** What became of a source that was fetched; the payload of `content:source:done`. */
+export type SourceOutcome = Extract<ContentEvent, { name: "content:source:done" }>["payload"]
