@@ -22,10 +22,13 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import { runPersistent, runTask } from "./layers/controller/Controller.ts"
+import { type Configuration, runPersistent, runTask } from "./layers/controller/Controller.ts"
 import { inFile, loadConfiguration } from "./layers/controller/loadConfiguration.ts"
 import * as TableServer from "./layers/tableServer/TableServer.ts"
 import { failureText, lineLogger } from "./layers/terminal/lineLogger.ts"
+import { makeProgressDisplay, withProgress } from "./layers/terminal/ProgressDisplay.ts"
+import { CommandBus } from "./services/CommandBus.ts"
+import { EventBus } from "./services/EventBus.ts"
 
 const config = Options.file("config").pipe(
   Options.withDescription("The configuration file. Default: vitrine.config.ts, .js or .mjs in this folder."),
@@ -48,13 +51,21 @@ const start = Command.make("start", { config }, ({ config }) =>
   })
 ).pipe(Command.withDescription("Run the controller in the foreground, until Ctrl-C or SIGTERM."))
 
+const fetchShown = (configuration: Configuration) =>
+  Effect.gen(function* () {
+    const display = yield* makeProgressDisplay
+    const task = Effect.gen(function* () {
+      const { dispatch } = yield* CommandBus
+      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+      return yield* dispatch({ type: "content.fetch" }).pipe(withProgress(display, events))
+    })
+    return yield* Effect.provide(runTask(configuration, task), display.logging)
+  }).pipe(Effect.scoped)
+
 const fetch = Command.make("fetch", { config }, ({ config }) =>
   Effect.gen(function* () {
     const configuration = yield* loadConfiguration(config)
-    const outcome = yield* Effect.mapError(
-      runTask(configuration, { type: "content.fetch" }),
-      inFile(configuration.file)
-    )
+    const outcome = yield* fetchShown(configuration).pipe(Effect.mapError(inFile(configuration.file)))
     yield* Console.log(JSON.stringify(outcome, null, 2))
   }).pipe(Effect.onInterrupt(() => reportInterrupted))
 ).pipe(Command.withDescription("Fetch the content once and end."))

@@ -94,7 +94,9 @@ describe.concurrent("vitrine", () => {
       expect(yield* fetching.ended).toMatchObject({
         status: 1,
         stdout: "",
-        stderr: "Interrupted before the end; the content stays as it is.\n"
+        stderr: expect.stringMatching(
+          /^\d\d:\d\d:\d\d {2}museum: Objects, 0 records\nInterrupted before the end; the content stays as it is\.\n$/
+        )
       })
     })
   )
@@ -262,6 +264,42 @@ export default defineConfig({
       })
     )
   })
+
+  scenario("tells line by line how far a fetch is, and what it waits for", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const tables = yield* serveTables("--fault", "Objects 503 x1")
+      const { ended } = yield* run(["fetch"], { TABLES: tables })
+      const { status, stderr, stdout } = yield* ended
+      expect(status).toBe(0)
+      expect(stderr.replace(/^\d\d:\d\d:\d\d {2}/gm, "")).toMatch(
+        new RegExp(
+          [
+            "^museum: Objects, 0 records",
+            "museum: Objects, 0 records; waiting until \\d\\d:\\d\\d:\\d\\d for another try",
+            "museum: done, 2 records, \\d+ bytes, in \\d\\.\\d s",
+            "New version \\w+: 2 records, fetched in \\d\\.\\d s\n$"
+          ].join("\n")
+        )
+      )
+      expect(JSON.parse(stdout)).toMatchObject({ changed: true, records: 2 })
+    })
+  )
+
+  scenario("shows bars on a terminal, the log above them, and leaves both there", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const { ended } = yield* run(["fetch"], { TABLES: yield* serveTables() }, { onTerminal: true })
+      const { status, stdout } = yield* ended
+      expect(status).toBe(0)
+      expect(stdout).toContain("museum       ░░░░░░░░░░░░░░░░░░░░ Objects, 0 records")
+      const end = stdout.slice(stdout.indexOf("New version"))
+      expect(end).toMatch(/^New version \w+: 2 records, fetched in [\s\S]*museum {7}█{20} 2 records/)
+      // The cursor is shown again.
+      expect(end).toContain("\u001b[?25h")
+      expect(JSON.parse(end.slice(end.indexOf("{")))).toMatchObject({ changed: true })
+    })
+  )
 
   scenario("tells its version, its commands, and how to use each", () =>
     Effect.gen(function* () {

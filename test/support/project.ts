@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
-import { runVitrine } from "./vitrineProcess.ts"
+import { type Options, runVitrine } from "./vitrineProcess.ts"
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -44,8 +44,11 @@ export default defineConfig({
 })
 `
   )
-  const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
-    runVitrine(args, { cwd: folder, env })
+  const run = (
+    args: ReadonlyArray<string>,
+    env: Readonly<Record<string, string>> = {},
+    options: Pick<Options, "onTerminal"> = {}
+  ) => runVitrine(args, { cwd: folder, env, ...options })
 
   /** Serves the project's tables, and gives the address. */
   const serveTables = (...args: ReadonlyArray<string>) =>

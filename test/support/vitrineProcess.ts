@@ -25,6 +25,8 @@ export interface Ended {
 export interface Options {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
+  /** On a terminal, which shows standard output and standard error alike: both are `stdout`. Default: no. */
+  readonly onTerminal?: boolean
 }
 
 const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
@@ -32,16 +34,20 @@ const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
 /** Runs `vitrine …`; it is killed with the scope if it still runs then. */
 export const runVitrine = (
   args: ReadonlyArray<string>,
-  { cwd, env }: Options
+  { cwd, env, onTerminal = false }: Options
 ): Effect.Effect<VitrineProcess, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() =>
-      spawn(process.execPath, [bin, ...args], {
+    Effect.sync(() => {
+      const command = [process.execPath, bin, ...args] as const
+      const [program, ...programArgs] = onTerminal
+        ? (["script", "-qec", command.map((part) => `'${part}'`).join(" "), "/dev/null"] as const)
+        : command
+      return spawn(program, programArgs, {
         cwd,
         env: { ...process.env, ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
-    ),
+    }),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
     Effect.map((child) => {

@@ -17,7 +17,7 @@ export const progressText = ({ attachments, document, records, waiting }: Source
 export const waitText = ({ reason, until }: NonNullable<SourceProgress["waiting"]>): string => {
   switch (reason) {
     case "pacing":
-      return "waiting for its turn, below the API's limit of requests"
+      return "waiting for its turn"
     case "penalty":
       return `waiting until ${clockTime(new Date(until))}: the API refuses requests for a while`
     case "retry":

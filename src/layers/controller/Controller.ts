@@ -12,8 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import { type Command, CommandBus, type DispatchError } from "../../services/CommandBus.ts"
+import type { CommandBus } from "../../services/CommandBus.ts"
 import type { Mode } from "../../services/ControllerState.ts"
+import type { EventBus } from "../../services/EventBus.ts"
 import { InvalidOptions } from "../../services/Options.ts"
 import type { PlacedIssue } from "../../services/ParseIssues.ts"
 import { type Plugin, type PluginContext, PluginSetupFailed } from "../../services/Plugin.ts"
@@ -39,15 +40,12 @@ export const runPersistent = (configuration: Configuration): Effect.Effect<never
     inController("persistent")
   )
 
-/** Sets everything up, carries one command out and ends. */
-export const runTask = (
+/** Sets everything up, carries the task out and ends. */
+export const runTask = <A, E>(
   configuration: Configuration,
-  command: Command
-): Effect.Effect<unknown, StartError | DispatchError, Platform> =>
-  start(configuration).pipe(
-    Effect.zipRight(Effect.flatMap(CommandBus, ({ dispatch }) => dispatch(command))),
-    inController("task")
-  )
+  task: Effect.Effect<A, E, CommandBus | EventBus | Scope.Scope>
+): Effect.Effect<A, StartError | E, Platform> =>
+  Effect.zipRight(start(configuration), task).pipe(inController("task"))
 
 const start = Effect.fn("Controller.start")(function* ({ plugins, ...context }: Configuration) {
   const issues = [...plugins.flatMap(pluginIssues), ...duplicateNames(plugins)]

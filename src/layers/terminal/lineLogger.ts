@@ -9,18 +9,20 @@ import * as LogLevel from "effect/LogLevel"
 import { messageOf } from "../../services/ErrorDescription.ts"
 import { clockTime } from "../content/contentText.ts"
 
-/** `09:30:00  Ready` on standard error; whatever is not plain information says what it is. */
-export const lineLogger: Logger.Logger<unknown, void> = Logger.make(
-  ({ cause, context, date, logLevel, message }) => {
+/** `09:30:00  Ready`; whatever is not plain information says what it is. */
+export const makeLineLogger = (write: (line: string) => void): Logger.Logger<unknown, void> =>
+  Logger.make(({ cause, context, date, logLevel, message }) => {
     const debugging = LogLevel.lessThanEqual(
       FiberRefs.getOrDefault(context, FiberRef.currentMinimumLogLevel),
       LogLevel.Debug
     )
     const severity = logLevel._tag === "Info" ? "" : `${logLevel.label.toLowerCase()}: `
     const text = [message].flat().map(asText).join(" ")
-    console.error(`${clockTime(date)}  ${severity}${text}${causeText(cause, debugging)}`)
-  }
-)
+    write(`${clockTime(date)}  ${severity}${text}${causeText(cause, debugging)}`)
+  })
+
+/** On standard error. */
+export const lineLogger = makeLineLogger((line) => console.error(line))
 
 /** The same for an error that ends a command. */
 export const failureText = (cause: Cause.Cause<unknown>, debugging: boolean): string =>

@@ -151,9 +151,11 @@ describe("Controller", () => {
             return Effect.void
           }).pipe(Effect.orDie)
       }
-      expect(yield* runTask({ cwd, plugins: [plugin("a"), answering] }, { type: "mode.read" })).toBe("task")
+      const dispatching = (type: string) => Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type }))
+      const plugins = [plugin("a"), answering]
+      expect(yield* runTask({ cwd, plugins }, dispatching("mode.read"))).toBe("task")
       expect((yield* lines).at(-1)).toBe("shut down a")
-      const error = yield* Effect.flip(runTask({ cwd, plugins: [answering] }, { type: "mode.write" }))
+      const error = yield* Effect.flip(runTask({ cwd, plugins: [answering] }, dispatching("mode.write")))
       expect(error.message).toBe('There is no command "mode.write". Known are: mode.read.')
     }).pipe(Effect.provide(platform))
   )
