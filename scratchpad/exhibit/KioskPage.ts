@@ -2,6 +2,7 @@
  * A plugin of the exhibit's own: serves the kiosk page, and the downloads folder to it under `/content`.
  */
 import { createServer } from "node:http"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -22,8 +23,8 @@ export interface Options {
 export const plugin = ({ downloads, page, port }: Options): Plugin.Plugin => {
   const routes = Layer.mergeAll(
     HttpRouter.add("GET", "/endpoint.json", endpoint),
-    HttpRouter.add("GET", "/content/*", files(downloads, "/content")),
-    HttpRouter.add("GET", "/*", files(page, ""))
+    HttpRouter.add("GET", "/content/*", files(downloads, sandboxed)),
+    HttpRouter.add("GET", "/*", files(page, plain))
   )
   const announcement = Layer.effectDiscard(
     HttpServer.addressFormattedWith((url) => Effect.logInfo(`The kiosk page is at ${url}`))
@@ -44,20 +45,25 @@ const endpoint = Effect.gen(function* () {
   return yield* HttpServerResponse.json({ transport: Object(transport).url })
 })
 
-/** The files of a folder, the index for the folder itself, and nothing outside of it. */
-const files = (folder: string, prefix: string) =>
+/** An attachment is shown, and never run: not under another type than its name says, and no script inside an SVG. */
+const plain = { "cache-control": "no-cache", "x-content-type-options": "nosniff" }
+const sandboxed = { ...plain, "content-security-policy": "sandbox" }
+
+/** The files of a folder, the index for the folder itself, and nothing that dot segments or links lead to outside. */
+const files = (folder: string, headers: Readonly<Record<string, string>>) =>
   HttpRouter.params.pipe(
     Effect.flatMap(({ "*": name }) =>
       Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
         const path = yield* Path.Path
-        const file = path.join(
-          folder,
-          path.join("/", name === undefined || name === "" ? "index.html" : name)
-        )
-        return yield* HttpServerResponse.file(file, { headers: { "cache-control": "no-cache" } })
+        const root = yield* fs.realPath(folder)
+        const file = yield* fs.realPath(path.join(root, name || "index.html"))
+        const { type } = yield* fs.stat(file)
+        if (type !== "File" || !file.startsWith(root + path.sep)) {
+          return yield* Effect.fail("not a file of the folder")
+        }
+        return yield* HttpServerResponse.file(file, { headers })
       })
     ),
-    Effect.orElseSucceed(() =>
-      HttpServerResponse.text(`There is no such file in ${prefix}/`, { status: 404 })
-    )
+    Effect.orElseSucceed(() => HttpServerResponse.text("There is no such file", { status: 404 }))
   )

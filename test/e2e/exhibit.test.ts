@@ -1,15 +1,39 @@
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Page } from "playwright-core"
 import { Browser, openTab } from "../support/browser.ts"
 import { transportUrl } from "../support/project.ts"
+import { exchange } from "../support/rawHttp.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 
 const exhibit = fileURLToPath(new URL("../../scratchpad/exhibit", import.meta.url))
+
+/** A copy of the exhibit's tables in a temporary folder, on a table server, and what the demo makes of them. */
+const makeExhibit = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
+  const downloads = `${folder}/downloads`
+  yield* fs.copy(`${exhibit}/tables`, `${folder}/tables`)
+  const tables = yield* runVitrine(["tables", "--port", "0", "tables"], { cwd: folder })
+  const tablesUrl = yield* tables.logged(/ at (http:\S+): /)
+
+  /** Starts the controller, with the kiosk page in it. */
+  const start = (ports = { TRANSPORT_PORT: "0", PAGE_PORT: "0" }) =>
+    Effect.gen(function* () {
+      const controller = yield* runVitrine(["start", "--config", `${exhibit}/vitrine.config.ts`], {
+        cwd: folder,
+        env: { ...ports, TABLES_URL: tablesUrl, DOWNLOADS: downloads }
+      })
+      const transport = yield* controller.logged(transportUrl)
+      const kiosk = yield* controller.logged(/kiosk page is at (\S+)/)
+      return { ...controller, transport, kiosk }
+    })
+  return { folder, downloads, tables, start }
+})
 
 /** Waits until the page's root element has the data attribute. */
 const waitForData = (page: Page, name: "version" | "connection", value: string) =>
@@ -23,60 +47,174 @@ const waitForTitle = (page: Page, inventory: string, title: string) =>
 const titles = (page: Page) =>
   Effect.promise(() => page.locator("[data-object] [data-field=title]").allTextContents())
 
-describe("the demo exhibit in a browser", () => {
-  it.scopedLive("shows the content, shows a change without a reload, and recovers from a crash", () =>
+const pick = (page: Page, inventory: string) =>
+  Effect.promise(() => page.click(`[data-object="${inventory}"] button`))
+
+/** The picture of the object, if that is the large one, as an expression for the page. */
+const pictureOf = (inventory: string) =>
+  `document.querySelector('.leaf.current[data-featured="${inventory}"] .plate img')`
+
+const waitForPicture = (page: Page, inventory: string, width: number) =>
+  Effect.promise(() => page.waitForFunction(`${pictureOf(inventory)}?.naturalWidth === ${width}`))
+
+const evaluate = (page: Page, expression: string) =>
+  Effect.promise((): Promise<unknown> => page.evaluate(expression))
+
+const drawing = (width: number) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="100"><circle r="50"/></svg>`
+
+const bell = "VM-1931-04"
+const waxCylinder = "VM-2011-03"
+
+const environment = Layer.merge(NodeContext.layer, Browser.layer)
+
+layer(environment, { excludeTestServices: true })("the demo exhibit in a browser", (it) => {
+  it.scoped("shows the content, shows a change without a reload, and recovers from a crash", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" })
-      const objectsFile = `${folder}/tables/Objects.csv`
-      const edit = (from: string, to: string) =>
-        Effect.flatMap(fs.readFileString(objectsFile), (csv) =>
-          fs.writeFileString(objectsFile, csv.replace(from, to))
-        )
-      yield* fs.copy(`${exhibit}/tables`, `${folder}/tables`)
+      const { downloads, folder, start } = yield* makeExhibit
+      const before = yield* start()
 
-      const tables = yield* runVitrine(["tables", "--port", "0", "tables"], { cwd: folder })
-      const start = (
-        ports: { readonly TRANSPORT_PORT: string; readonly PAGE_PORT: string },
-        tablesUrl: string
-      ) =>
-        runVitrine(["start", "--config", `${exhibit}/vitrine.config.ts`], {
-          cwd: folder,
-          env: { ...ports, TABLES_URL: tablesUrl, DOWNLOADS: `${folder}/downloads` }
-        })
-      const tablesUrl = yield* tables.logged(/ at (http:\S+): /)
-      const before = yield* start({ TRANSPORT_PORT: "0", PAGE_PORT: "0" }, tablesUrl)
-      const transport = yield* before.logged(transportUrl)
-      const kiosk = yield* before.logged(/kiosk page is at (\S+)/)
-
-      const page = yield* openTab(kiosk)
+      const page = yield* openTab(before.kiosk)
       yield* waitForData(page, "version", yield* before.logged(/New version (\S+):/))
       yield* waitForData(page, "connection", "live")
-      const [inventory = "", title = ""] = firstObject(yield* fs.readFileString(objectsFile))
+      const objects = `${folder}/tables/Objects.csv`
+      const [inventory = "", title = ""] = firstObject(yield* fs.readFileString(objects))
       yield* waitForTitle(page, inventory, title)
       expect(yield* titles(page)).toHaveLength(21)
 
-      yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))
-      yield* edit(title, "A changed cell")
+      yield* evaluate(page, "window.unreloaded = true")
+      yield* edit(objects, title, "A changed cell")
       yield* waitForTitle(page, inventory, "A changed cell")
       const second = yield* before.logged(/New version [\s\S]*New version (\S+):/)
       yield* waitForData(page, "version", second)
-      expect(yield* Effect.promise(() => page.evaluate("window.unreloaded"))).toBe(true)
-      yield* Effect.repeat(leases(folder), { until: (ids) => ids.includes(second) })
+      expect(yield* evaluate(page, "window.unreloaded")).toBe(true)
+      yield* Effect.repeat(leases(downloads), { until: (ids) => ids.includes(second) })
 
       yield* before.signal("SIGKILL")
       yield* before.ended
       yield* waitForData(page, "connection", "offline")
       expect(yield* titles(page)).toContain("A changed cell")
-      yield* edit("A changed cell", "A cell changed meanwhile")
+      yield* edit(objects, "A changed cell", "A cell changed meanwhile")
 
-      yield* start({ TRANSPORT_PORT: new URL(transport).port, PAGE_PORT: new URL(kiosk).port }, tablesUrl)
+      yield* start({
+        TRANSPORT_PORT: new URL(before.transport).port,
+        PAGE_PORT: new URL(before.kiosk).port
+      })
       yield* waitForTitle(page, inventory, "A cell changed meanwhile")
       yield* waitForData(page, "connection", "live")
-      expect(yield* Effect.promise(() => page.evaluate("window.unreloaded"))).toBe(true)
-    }).pipe(Effect.provide(Layer.merge(NodeContext.layer, Browser.layer)))
+      expect(yield* evaluate(page, "window.unreloaded")).toBe(true)
+    })
+  )
+
+  it.scoped("shows the pictures that come with the content, and a picture that has changed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, start } = yield* makeExhibit
+      const page = yield* openTab((yield* start()).kiosk)
+      yield* waitForPicture(page, bell, 880)
+      expect(yield* evaluate(page, `${pictureOf(bell)}.alt`)).toContain("bronze bell")
+
+      yield* fs.writeFileString(`${folder}/tables/pictures/fog-bell.svg`, drawing(123))
+      yield* waitForPicture(page, bell, 123)
+      const name = "50 % of #1 & größer.svg"
+      yield* fs.writeFileString(`${folder}/tables/pictures/${name}`, drawing(77))
+      yield* edit(`${folder}/tables/Objects.csv`, "pictures/fog-bell.svg", `pictures/${name}`)
+      yield* waitForPicture(page, bell, 77)
+
+      yield* pick(page, waxCylinder)
+      yield* Effect.promise(() => page.waitForSelector(`.leaf.current[data-featured="${waxCylinder}"]`))
+      expect(yield* evaluate(page, pictureOf(waxCylinder))).toBeNull()
+    })
+  )
+
+  it.scoped("shows nothing of a version while a picture of it is missing", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { downloads, start, tables } = yield* makeExhibit
+      const { kiosk, logged } = yield* start()
+      const whole = yield* logged(/New version (\S+):/)
+      const page = yield* openTab(kiosk)
+      yield* waitForPicture(page, bell, 880)
+      // From here on the test is who makes versions.
+      yield* tables.signal("SIGKILL")
+      yield* tables.ended
+
+      const next = "20991231T000000Z"
+      const content = `${downloads}/versions/${next}/exhibit`
+      const attachments = `${content}/attachments`
+      yield* fs.copy(`${downloads}/versions/${whole}`, `${downloads}/versions/${next}`)
+      yield* edit(`${content}/Objects.json`, "The Penrice Fog Bell", "Not yet")
+      yield* fs.rename(attachments, `${content}/elsewhere`)
+      const warning = yield* Effect.fork(
+        Effect.promise(() =>
+          page.waitForEvent("console", (message) => message.text().startsWith("The screen stays"))
+        )
+      )
+      yield* edit(`${downloads}/manifest.json`, whole, next)
+      expect((yield* warning).text()).toMatch(/\/attachments\/.*\.svg cannot be loaded/)
+      expect(yield* titles(page)).not.toContain("Not yet")
+      yield* waitForData(page, "version", whole)
+      yield* waitForPicture(page, bell, 880)
+
+      yield* fs.rename(`${content}/elsewhere`, attachments)
+      yield* waitForTitle(page, bell, "Not yet")
+      yield* waitForData(page, "version", next)
+      expect(yield* evaluate(page, `${pictureOf(bell)}.src`)).toContain(next)
+    })
+  )
+
+  it.scoped("is served files by their type, and none from outside of its folders", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { downloads, folder, start } = yield* makeExhibit
+      const { kiosk } = yield* start()
+      const get = (target: string) =>
+        exchange(
+          Number(new URL(kiosk).port),
+          `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`
+        )
+      for (const [name, type] of Object.entries({
+        "a.svg": "image/svg+xml",
+        "a.png": "image/png",
+        "a.jpg": "image/jpeg",
+        "a.webp": "image/webp",
+        "a.avif": "image/avif",
+        unknown: "application/octet-stream"
+      })) {
+        yield* fs.writeFileString(`${downloads}/${name}`, "")
+        const answer = yield* get(`/content/${name}`)
+        expect(answer).toMatch(/^HTTP\/1.1 200 /)
+        expect(answer).toContain(`content-type: ${type}\r\n`)
+        expect(answer).toContain("x-content-type-options: nosniff\r\n")
+        expect(answer).toContain("content-security-policy: sandbox\r\n")
+      }
+
+      yield* fs.makeDirectory(`${folder}/downloads-of-others`)
+      yield* fs.writeFileString(`${folder}/downloads-of-others/secret`, "")
+      yield* fs.symlink(`${folder}/downloads-of-others`, `${downloads}/link`)
+      for (const target of [
+        "/content/../downloads-of-others/secret",
+        "/content/%2e%2e/downloads-of-others/secret",
+        "/content/..%2fdownloads-of-others%2fsecret",
+        "/content/link/secret",
+        "/content/versions",
+        "/content/a.svg%00.png",
+        "/%2e%2e/KioskPage.ts"
+      ]) {
+        expect(yield* get(target)).toMatch(/^HTTP\/1.1 404 /)
+      }
+    })
   )
 })
+
+/** Puts one text in the place of another, wherever it stands in the file, without a moment of half a file. */
+const edit = (file: string, from: string, to: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.writeFileString(`${file}.new`, (yield* fs.readFileString(file)).replaceAll(from, to))
+    yield* fs.rename(`${file}.new`, file)
+  })
 
 /** The inventory number and the title in the first row: neither is quoted. */
 const firstObject = (csv: string): ReadonlyArray<string> => {
@@ -86,12 +224,12 @@ const firstObject = (csv: string): ReadonlyArray<string> => {
 }
 
 /** The versions that consumers say they show. */
-const leases = (folder: string) =>
+const leases = (downloads: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const files = yield* fs.readDirectory(`${folder}/downloads/acks`)
+    const files = yield* fs.readDirectory(`${downloads}/acks`)
     const texts = yield* Effect.forEach(files, (file) =>
-      Effect.orElseSucceed(fs.readFileString(`${folder}/downloads/acks/${file}`), () => "{}")
+      Effect.orElseSucceed(fs.readFileString(`${downloads}/acks/${file}`), () => "{}")
     )
     return texts.map((text): unknown => JSON.parse(text).versionId)
   })

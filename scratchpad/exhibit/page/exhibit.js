@@ -3,6 +3,8 @@
  * leaves here is a string, every number in range, whatever somebody typed into the table.
  */
 
+import { encodePath } from "./encodePath.js"
+
 const asText = (value) => {
   if (Array.isArray(value)) {
     return value.map(asText).filter(Boolean).join(", ")
@@ -22,14 +24,21 @@ const asSeconds = (value, { fallback, least, most }) =>
 
 const asColour = (value, fallback) => (CSS.supports("color", asText(value)) ? asText(value) : fallback)
 
-/** The first attachment that lies on disk, whatever its column is called. */
+const pictureType = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/
+
+/** The first attachment that a browser can show, or `null`. The column `alt` says what is to be seen on it. */
 const pictureOf = (record, folder) => {
-  const attachment = Object.values(record)
-    .flat()
-    .find((item) => typeof item?.localPath === "string")
+  const attachments = Array.isArray(record.picture) ? record.picture : []
+  const attachment = attachments.find(
+    ({ localPath, type }) => typeof localPath === "string" && pictureType.test(type)
+  )
   return attachment === undefined
     ? null
-    : `${folder}/${attachment.localPath.split("/").map(encodeURIComponent).join("/")}`
+    : {
+        id: attachment.id,
+        url: `${folder}/${encodePath(attachment.localPath)}`,
+        alt: asText(record.alt) || asText(record.title)
+      }
 }
 
 const toObject = (record, folder) => ({
@@ -41,7 +50,6 @@ const toObject = (record, folder) => ({
   material: asText(record.material),
   room: asText(record.room),
   text: asText(record.text),
-  figure: asText(record.figure),
   picture: pictureOf(record, folder)
 })
 
@@ -54,7 +62,7 @@ const roomsOf = (settings, objects) => [
 
 /**
  * `{ museum, title, subtitle, openingHours, accent, slideSeconds, showYear, showMaker, rooms, objects }`, the objects
- * in the order of the show, each key once.
+ * in the order of the show, each key once, each with a `picture` of `{ id, url, alt }` or `null`.
  */
 export const toExhibit = ({ folder, objects: records, settings }) => {
   const byKey = new Map(

@@ -3,7 +3,7 @@
 import { keepAcknowledging } from "./acks.js"
 import { toExhibit } from "./exhibit.js"
 import { followManifest } from "./manifest.js"
-import { ornament } from "./ornament.js"
+import { loadPictures } from "./pictures.js"
 import { screen } from "./render.js"
 import { slideShow } from "./slideshow.js"
 import { followStream } from "./stream.js"
@@ -13,8 +13,6 @@ const acks = keepAcknowledging()
 const view = screen((key) => show.go(key))
 const show = slideShow(view.feature)
 const state = { streaming: false, reachable: false, problem: null, versionId: null }
-
-document.querySelector(".waiting-ornament").append(ornament("waiting", "rosette"))
 
 const connectionOf = ({ reachable, streaming }) => {
   if (streaming) {
@@ -31,9 +29,11 @@ const update = (changes) => {
   view.status({ connection, versionId, problem: reachable ? problem : null })
 }
 
-const swap = (version) => {
+/** A version is shown as a whole or not at all: nothing on the screen changes before its last picture is here. */
+const swap = async (version) => {
   const exhibit = toExhibit(version)
-  view.swap(exhibit)
+  const pictures = await loadPictures(exhibit.objects)
+  view.swap(exhibit, pictures)
   show.replace(
     exhibit.objects.map(({ key }) => key),
     exhibit.slideSeconds

@@ -3,6 +3,8 @@
  * the loading of a version. It knows nothing of the stream (which only makes it look sooner) or of the screen.
  */
 
+import { encodePath } from "./encodePath.js"
+
 const requestLimitMs = 8000
 
 const readJson = async (url) => {
@@ -36,7 +38,7 @@ const loadVersion = async ({ schemaVersion, sources, versionId, versionPath }, s
   if (source === undefined) {
     throw new Error(`Version ${versionId} has no source "${sourceId}"`)
   }
-  const folder = `/content/${versionPath}/${source.path}`
+  const folder = `/content/${encodePath(`${versionPath}/${source.path}`)}`
   const [objects, settings] = await Promise.all([
     readJson(`${folder}/Objects.json`),
     readJson(`${folder}/Settings.json`)
@@ -49,13 +51,15 @@ const loadVersion = async ({ schemaVersion, sources, versionId, versionPath }, s
 
 /**
  * Looks at the manifest now and every `everyMs`, and calls `onVersion` with each version that differs from the last
- * one handed over, once all of it is here. A load that fails changes nothing and is tried again at the next look.
+ * one handed over, once its tables are here. A load or an `onVersion` that fails is tried again at the next look, and
+ * the console says why, once.
  *
  * `onLook({ reachable, problem })` follows every look; `problem` is `null` or what went wrong, in words.
  * The result is a function that looks at once: call it when there is reason to believe in news.
  */
 export const followManifest = ({ everyMs, onLook, onVersion, sourceId }) => {
   let handedOver = null
+  let lastProblem = null
   let looking = false
   let lookAgain = false
   let timer
@@ -73,12 +77,16 @@ export const followManifest = ({ everyMs, onLook, onVersion, sourceId }) => {
       const manifest = await readManifest()
       reachable = true
       if (manifest !== null && manifest.versionId !== handedOver) {
-        onVersion(await loadVersion(manifest, sourceId))
+        await onVersion(await loadVersion(manifest, sourceId))
         handedOver = manifest.versionId
       }
     } catch (error) {
       problem = error.message
     }
+    if (problem !== null && problem !== lastProblem) {
+      console.warn(`The screen stays as it is: ${problem}`)
+    }
+    lastProblem = problem
     onLook({ reachable, problem })
     looking = false
     if (lookAgain) {

@@ -4,7 +4,6 @@
  */
 
 import { fitType } from "./fit.js"
-import { ornament } from "./ornament.js"
 
 const find = (selector, within = document) => within.querySelector(selector)
 
@@ -47,39 +46,16 @@ const captionTexts = (exhibit, object) => ({
   inventory: object.key
 })
 
-/** The picture once it can be painted; nothing where there is none or it does not load. */
-const loadPicture = async (url) => {
-  const image = new Image()
-  image.src = url
-  image.alt = ""
-  await image.decode()
-  return image
-}
-
-/** One of the two leaves: a plate with the figure, and a caption. */
+/** One of the two leaves: a plate with the picture, bare where there is none, and a caption. */
 const leafView = (element) => {
   const plate = find(".plate", element)
   const caption = find(".caption", element)
   let shown = null
 
-  const drawPlate = (object) => {
-    plate.replaceChildren(ornament(object.key, object.figure))
-    plate.classList.remove("pictured")
-    if (object.picture === null) {
-      return
-    }
-    loadPicture(object.picture).then(
-      (image) => {
-        if (shown?.picture === object.picture) {
-          plate.classList.add("pictured")
-          plate.append(image)
-        }
-      },
-      () => undefined
-    )
-  }
+  const hang = (picture) => plate.replaceChildren(...(picture === undefined ? [] : [picture]))
 
-  const fill = (exhibit, object) => {
+  /** `picture` is an image element, ready to be painted, or `undefined`. */
+  const fill = (exhibit, object, picture) => {
     const same = shown?.key === object.key
     if (!same) {
       caption.replaceChildren(fromTemplate("caption"))
@@ -88,11 +64,11 @@ const leafView = (element) => {
     for (const [part, text] of Object.entries(captionTexts(exhibit, object))) {
       write(find(`[data-part="${part}"]`, caption), text, !same)
     }
-    const redraw = !same || shown.figure !== object.figure || shown.picture !== object.picture
-    shown = object
-    if (redraw) {
-      drawPlate(object)
+    hang(picture)
+    if (same && shown.picture?.id !== object.picture?.id) {
+      plate.animate([{ opacity: 0 }, {}], { duration: 1200 })
     }
+    shown = object
     element.dataset.featured = object.key
     fitType(caption)
   }
@@ -156,14 +132,15 @@ const indexView = (list, onPick) => {
 }
 
 /**
- * `{ swap(exhibit), feature(key), status({ connection, problem, versionId }) }`. `swap` changes the whole screen in
- * one go, and `feature` makes another object the large one. `onPick(key)` is called when a visitor picks an object.
+ * `{ swap(exhibit, pictures), feature(key), status({ connection, problem, versionId }) }`. `swap` changes the whole
+ * screen in one go, the pictures being image elements by the objects' keys, and `feature` makes another object the large one. `onPick(key)` is called when a visitor picks an object.
  */
 export const screen = (onPick) => {
   const leaves = Array.from(document.querySelectorAll(".leaf"), leafView)
   const index = indexView(find(".index"), onPick)
   const hours = find(".hours")
   let exhibit = null
+  let pictures = new Map()
   let featured = null
 
   const objectOf = (key) => exhibit.objects.find((object) => object.key === key)
@@ -177,9 +154,10 @@ export const screen = (onPick) => {
     }
   }
 
-  const swap = (next) => {
+  const swap = (next, nextPictures) => {
     const fresh = exhibit === null
     exhibit = next
+    pictures = nextPictures
     for (const setting of ["museum", "title", "subtitle"]) {
       write(find(`[data-setting="${setting}"]`), next[setting], fresh)
     }
@@ -190,7 +168,7 @@ export const screen = (onPick) => {
     document.body.dataset.state = next.objects.length === 0 ? "waiting" : "showing"
     const object = objectOf(featured)
     if (object !== undefined) {
-      leaves[0].fill(next, object)
+      leaves[0].fill(next, object, pictures.get(featured))
     }
   }
 
@@ -198,7 +176,7 @@ export const screen = (onPick) => {
     if (key !== featured) {
       featured = key
       leaves.reverse()
-      leaves[0].fill(exhibit, objectOf(key))
+      leaves[0].fill(exhibit, objectOf(key), pictures.get(key))
       leaves[0].show(true)
       leaves[1].show(false)
     }
