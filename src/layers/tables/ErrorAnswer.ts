@@ -14,11 +14,12 @@ export interface ErrorAnswer {
 
 /**
  * Reads the body of a refusal: `{"error":"TYPE"}`, `{"error":{"type","message"}}` with either left out,
- * `{"errors":[{"error","message"}]}`, a page of HTML, plain text, or nothing at all.
+ * `{"errors":[{"error","message"}]}`, a page of HTML, plain text, or nothing at all. Only the beginning of a text is
+ * read: `withoutSecret` is what takes out of it what must not be shown, before a part could remain.
  */
-export const readErrorAnswer = (body: string): ErrorAnswer =>
+export const readErrorAnswer = (body: string, withoutSecret: (text: string) => string): ErrorAnswer =>
   Option.match(parseJson(body), {
-    onNone: () => ({ type: "", words: readText(body.slice(0, maxText)) }),
+    onNone: () => ({ type: "", words: readText(withoutSecret(body).slice(0, maxText)) }),
     onSome: readJson
   })
 
@@ -27,7 +28,7 @@ const parseJson = Schema.decodeOption(Schema.parseJson())
 const readJson = (json: unknown): ErrorAnswer => {
   const error = property(json, "error") ?? firstOf(property(json, "errors"))
   const type = asText(error) || asText(property(error, "type")) || asText(property(error, "error"))
-  const message = asText(property(error, "message")) || asText(property(json, "message"))
+  const message = asText(property(error, "message")) || asText(property(json, "message")) || asText(json)
   return { type, words: [type, message].filter((part) => part !== "").join(": ") }
 }
 

@@ -13,9 +13,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { RequestPacing } from "../../services/RequestPacing.ts"
@@ -27,6 +27,7 @@ import {
   type TableRecord,
   TableSourceClient
 } from "../../services/TableSourceClient.ts"
+import { isCertificateProblem } from "./certificateProblem.ts"
 import { type ErrorAnswer, readErrorAnswer } from "./ErrorAnswer.ts"
 import {
   askedPause,
@@ -37,6 +38,7 @@ import {
   within,
   withRetries
 } from "./HttpFailure.ts"
+import { hideSecret } from "./hideSecret.ts"
 import { isPathSegment, type TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** Where the base is, how to get in, and how long one request may take (milliseconds). */
@@ -50,6 +52,9 @@ const pageSize = 100
 
 /** A page of a hundred records is far smaller; more than this is no page. */
 const maxBodyBytes = 32 * 1024 * 1024
+
+/** The status says enough: what the server says about it is not waited for any longer. */
+const maxWordsMillis = 5000
 
 /** After a 429 the API refuses everything for this long. */
 const penalty = Duration.seconds(30)
@@ -68,15 +73,22 @@ export const make = Effect.fnUntraced(function* ({
     HttpClient.withScope
   )
   const pacing = yield* RequestPacing
-  const pacer = yield* pacing.pacer(`${endpointUrl} ${baseId}`)
+  // As a URL, because the same endpoint can be written in several ways.
+  const pacer = yield* pacing.pacer(`${new URL(`${endpointUrl}/`).href} ${baseId}`)
+
+  const withoutKey = hideSecret(apiKey)
 
   /** Text from elsewhere, fit for a message, and without the key should it be echoed. */
-  const quote = (text: string): string => oneLine(text.replaceAll(Redacted.value(apiKey), "<apiKey>"))
+  const quote = (text: string): string => oneLine(withoutKey(text))
 
   const send = Effect.fnUntraced(function* <A>(request: Request, decode: Decode<A>) {
     const response = yield* client
       .execute(httpRequest(request))
-      .pipe(Effect.mapError(({ cause }) => new TryAgain(unreachable(request, cause))))
+      .pipe(
+        Effect.mapError(({ cause }) =>
+          isCertificateProblem(cause) ? untrusted(request, cause) : new TryAgain(unreachable(request, cause))
+        )
+      )
     return response.status >= 200 && response.status < 300
       ? yield* readAnswer(request, response, decode)
       : yield* refuse(request, response)
@@ -88,7 +100,8 @@ export const make = Effect.fnUntraced(function* ({
     ).pipe(
       HttpClientRequest.setUrlParams(parameters(request)),
       HttpClientRequest.bearerToken(apiKey),
-      HttpClientRequest.acceptJson
+      HttpClientRequest.acceptJson,
+      HttpClientRequest.setHeader("accept-encoding", "identity")
     )
 
   const unreachable = ({ table }: Request, cause: unknown) =>
@@ -96,6 +109,13 @@ export const make = Effect.fnUntraced(function* ({
       table,
       reason: "Unreachable",
       detail: `the connection to ${endpointUrl} failed: ${quote(deepestMessage(cause))}`
+    })
+
+  const untrusted = ({ table }: Request, cause: unknown) =>
+    new TableError({
+      table,
+      reason: "Unreachable",
+      detail: `the certificate of ${endpointUrl} is not accepted: ${quote(deepestMessage(cause))}. Check "endpointUrl", the clock of this machine, and whether its network intercepts TLS (the environment variable NODE_EXTRA_CA_CERTS names a file of further authorities)`
     })
 
   const unexpected = ({ table }: Request, detail: string, status = 200) =>
@@ -111,35 +131,49 @@ export const make = Effect.fnUntraced(function* ({
     response: HttpClientResponse.HttpClientResponse,
     decode: Decode<A>
   ) {
-    const { status } = response
-    const body = yield* readBody(response).pipe(
+    const { headers, status } = response
+    const encoding = headers["content-encoding"] ?? "identity"
+    if (encoding !== "identity") {
+      return yield* unexpected(
+        request,
+        `the answer is compressed (${quote(encoding)}), though it was not asked to be`,
+        status
+      )
+    }
+    const bytes = yield* readBody(response).pipe(
       Effect.catchTags({
         BodyTooLong: () => unexpected(request, `the answer has more than ${maxBodyBytes} bytes`, status),
         ResponseError: ({ cause }) => Effect.fail(new TryAgain(unreachable(request, cause)))
       })
     )
-    return yield* Either.mapLeft(decode(body), (error) =>
-      unexpected(request, quote(firstIssue(error)), status)
-    )
+    const json = yield* Option.match(parseJson(bytes), {
+      onNone: () =>
+        unexpected(request, `the answer is no JSON${after(": ", quote(errorAnswerOf(bytes).words))}`, status),
+      onSome: Effect.succeed
+    })
+    return yield* Either.mapLeft(decode(json), (error) => unexpected(request, firstIssue(error), status))
   })
+
+  const errorAnswerOf = (bytes: Uint8Array): ErrorAnswer =>
+    readErrorAnswer(new TextDecoder().decode(bytes), withoutKey)
 
   const refuse = Effect.fnUntraced(function* (
     request: Request,
     response: HttpClientResponse.HttpClientResponse
   ) {
     const answer = yield* readBody(response).pipe(
-      Effect.orElseSucceed(() => ""),
-      Effect.map(readErrorAnswer)
+      within(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
+      Effect.orElseSucceed(() => Buffer.of()),
+      Effect.map(errorAnswerOf)
     )
     if (answer.type === "LIST_RECORDS_ITERATOR_NOT_AVAILABLE") {
       return yield* new CursorExpired({ table: request.table })
     }
-    const { advice, reason } = verdict(request, response, answer)
-    const words = quote(answer.words)
+    const { advice, reason } = verdict(request, response, answer, withoutKey)
     const error = new TableError({
       table: request.table,
       reason,
-      detail: `${advice} (${words === "" ? `HTTP ${response.status}` : `HTTP ${response.status}, ${words}`})`,
+      detail: `${advice} (HTTP ${response.status}${after(", ", quote(answer.words))})`,
       status: response.status
     })
     const asked = yield* askedPause(response)
@@ -252,6 +286,9 @@ class BodyTooLong extends Data.TaggedError("BodyTooLong") {}
 
 const quotaSpent = "PUBLIC_API_BILLING_LIMIT_EXCEEDED"
 
+/** The words, if there are any, after something that leads to them. */
+const after = (lead: string, words: string): string => (words === "" ? "" : `${lead}${words}`)
+
 const readBody = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
@@ -262,27 +299,43 @@ const readBody = (response: HttpClientResponse.HttpClientResponse) =>
         chunks.push(chunk)
         return size > maxBodyBytes ? new BodyTooLong() : Effect.void
       }),
-      Effect.map(() => new TextDecoder().decode(Buffer.concat(chunks)))
+      Effect.map(() => Buffer.concat(chunks))
     )
   })
 
-/** The cells stay the object that was parsed: building it anew would lose a field named `__proto__`. */
-const Fields = Schema.declare(
-  (input): input is Readonly<Record<string, unknown>> => Predicate.isReadonlyRecord(input),
-  { message: () => "expected an object" }
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const parseJson = Option.liftThrowable((bytes: Uint8Array): unknown => JSON.parse(utf8.decode(bytes)))
+
+/**
+ * Told apart without being printed: what came instead may be nested deeper than anything can print. Cells stay the
+ * object that was parsed, because building it anew would lose a field named `__proto__`.
+ */
+const expected = <A>(what: string, is: (input: unknown) => input is A) =>
+  Schema.declare(is, { message: () => `expected ${what}` })
+
+const Text = expected("a text", (input): input is string => Predicate.isString(input) && input !== "")
+
+const Fields = expected("an object", (input): input is Readonly<Record<string, unknown>> =>
+  Predicate.isReadonlyRecord(input)
 )
 
-const RecordAnswer = Schema.Struct({ id: Schema.NonEmptyString, fields: Fields })
-
-const PageAnswer = Schema.Struct({
-  records: Schema.Array(RecordAnswer),
-  offset: Schema.optional(Schema.NullOr(Schema.String))
+const RecordAnswer = Schema.Struct({ id: Text, fields: Fields }).annotations({
+  message: () => "expected a record"
 })
 
-type Decode<A> = (body: string) => Either.Either<A, ParseResult.ParseError>
+const PageAnswer = Schema.Struct({
+  records: Schema.Array(RecordAnswer).annotations({ message: () => "expected an array" }),
+  offset: Schema.optionalWith(
+    expected("a text", (input): input is string | null => input === null || Predicate.isString(input)),
+    { exact: true }
+  )
+}).annotations({ message: () => "expected a page" })
 
-const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(Schema.parseJson(RecordAnswer))
-const decodePage = Schema.decodeUnknownEither(Schema.parseJson(PageAnswer))
+type Decode<A> = (json: unknown) => Either.Either<A, ParseResult.ParseError>
+
+const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(RecordAnswer)
+const decodePage = Schema.decodeUnknownEither(PageAnswer)
 
 const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
@@ -295,7 +348,8 @@ const firstIssue = (error: ParseResult.ParseError): string => {
 const verdict = (
   request: Request,
   { headers, status }: HttpClientResponse.HttpClientResponse,
-  { type }: ErrorAnswer
+  { type }: ErrorAnswer,
+  withoutKey: (text: string) => string
 ): { readonly reason: TableError["reason"]; readonly advice: string } => {
   const name = JSON.stringify(request.table)
   if (type === "VIEW_NAME_NOT_FOUND" && "view" in request) {
@@ -332,10 +386,14 @@ const verdict = (
     case 429:
       return { reason: "RateLimited", advice: "the server has had too many requests to this base" }
   }
-  return status >= 300 && status < 400
-    ? {
-        reason: "UnexpectedAnswer",
-        advice: `the server redirects to ${originOf(headers.location)}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
-      }
-    : { reason: "Refused", advice: "the server refused the request" }
+  if (status >= 400) {
+    return { reason: "Refused", advice: "the server refused the request" }
+  }
+  return {
+    reason: "UnexpectedAnswer",
+    advice:
+      headers.location === undefined
+        ? "the server does not answer like the table API"
+        : `the server redirects to ${withoutKey(originOf(headers.location))}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
+  }
 }

@@ -38,7 +38,7 @@ const list = { table: "Objects", view: "Grid view" }
 
 const emptyPage = json(200, { records: [] })
 
-const undici = NodeHttpClient.layerUndici
+const production = NodeHttpClient.layer
 
 /** Collects what is logged, down to debug messages, instead of printing it. */
 const collectInto = (logs: Queue.Queue<string>) =>
@@ -53,7 +53,7 @@ const collectInto = (logs: Queue.Queue<string>) =>
   )
 
 /** A client, and everything it logs. */
-const setUpClient = (url: string, httpClient: Layer.Layer<HttpClient.HttpClient> = undici) =>
+const setUpClient = (url: string, httpClient: Layer.Layer<HttpClient.HttpClient> = production) =>
   Effect.gen(function* () {
     const environment = yield* Layer.build(Layer.merge(httpClient, RequestPacingMemory.layer))
     const client = yield* Effect.provide(TableSourceClientHttp.make(options(url)), environment)
@@ -69,7 +69,7 @@ const setUpClient = (url: string, httpClient: Layer.Layer<HttpClient.HttpClient>
 /** A client of a scripted server. */
 const setUp = (
   answer: ScriptedServer.Answer = emptyPage,
-  httpClient: Layer.Layer<HttpClient.HttpClient> = undici
+  httpClient: Layer.Layer<HttpClient.HttpClient> = production
 ) =>
   Effect.gen(function* () {
     const server = yield* ScriptedServer.make(answer)
@@ -563,7 +563,7 @@ tableSourceClientContract("TableSourceClientHttp", ({ pageSize }) =>
         })(response, request)
       }
     })
-    const environment = yield* Layer.build(Layer.merge(undici, unpaced))
+    const environment = yield* Layer.build(Layer.merge(production, unpaced))
     return {
       client: yield* Effect.provide(TableSourceClientHttp.make(options(server.url)), environment),
       setTable: (table, records) => Effect.sync(() => tables.set(table, records)),

@@ -1,0 +1,28 @@
+import * as Predicate from "effect/Predicate"
+
+/** Whether a connection failed because of the server's certificate: another try would fail as well. */
+export const isCertificateProblem = (error: unknown, depth = 0): boolean =>
+  Predicate.hasProperty(error, "code") && codes.has(String(error.code))
+    ? true
+    : Predicate.hasProperty(error, "cause") && depth < 8 && isCertificateProblem(error.cause, depth + 1)
+
+/** As Node names them: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+const codes = new Set([
+  "CERT_CHAIN_TOO_LONG",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REJECTED",
+  "CERT_REVOKED",
+  "CERT_SIGNATURE_FAILURE",
+  "CERT_UNTRUSTED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "HOSTNAME_MISMATCH",
+  "INVALID_CA",
+  "INVALID_PURPOSE",
+  "PATH_LENGTH_EXCEEDED",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+])
