@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -289,7 +290,8 @@ export default defineConfig({
   scenario("shows bars on a terminal, the log above them, and leaves both there", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
-      const { ended } = yield* run(["fetch"], { TABLES: yield* serveTables() }, { onTerminal: true })
+      const tables = yield* serveTables("--fault", "Objects 503 x1")
+      const { ended } = yield* run(["fetch"], { TABLES: tables }, { onTerminal: true })
       const { status, stdout } = yield* ended
       expect(status).toBe(0)
       expect(stdout).toContain("museum       ░░░░░░░░░░░░░░░░░░░░ Objects, 0 records")
@@ -298,6 +300,26 @@ export default defineConfig({
       // The cursor is shown again.
       expect(end).toContain("\u001b[?25h")
       expect(JSON.parse(end.slice(end.indexOf("{")))).toMatchObject({ changed: true })
+    })
+  )
+
+  scenario("runs from its modules, too, where another Effect is installed than the one in the bundle", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project
+      const modules = new URL("../../dist/commandLine.js", import.meta.url)
+      const run = execFileSync(
+        process.execPath,
+        [
+          "--input-type=module",
+          "-e",
+          `(await import(${JSON.stringify(modules)})).run("1.2.3")`,
+          "--",
+          "x",
+          "--version"
+        ],
+        { cwd: folder, encoding: "utf8" }
+      )
+      expect(run.trim()).toBe("1.2.3")
     })
   )
 

@@ -50,8 +50,14 @@ export interface LoadedConfiguration extends Configuration {
   readonly file: string
 }
 
-/** Loads the given file, or the one in the current folder. */
-export const loadConfiguration = Effect.fn("loadConfiguration")(function* (named: Option.Option<string>) {
+/**
+ * Loads the given file, or the one in the current folder. What it imports as `vitrine` is the module given, so
+ * that it has the very plugins that this process can run, wherever the package is installed.
+ */
+export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
+  named: Option.Option<string>,
+  vitrine: object
+) {
   const path = yield* Path.Path
   const file = yield* Option.match(named, {
     onNone: () => findFile(path.resolve()),
@@ -59,7 +65,7 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (named
   })
   const module = yield* Effect.tryPromise({
     try: (): Promise<object> =>
-      createJiti(import.meta.url, { interopDefault: false, tryNative: true }).import(file),
+      createJiti(import.meta.url, { interopDefault: false, virtualModules: { vitrine } }).import(file),
     catch: (cause) =>
       new ConfigurationUnusable({
         path: file,

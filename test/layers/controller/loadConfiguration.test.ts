@@ -26,17 +26,29 @@ describe("loadConfiguration", () => {
     )
 
   const failureOf = (file: string) =>
-    Effect.map(Effect.flip(loadConfiguration(Option.some(file))), ({ message }) => message)
+    Effect.map(Effect.flip(loadConfiguration(Option.some(file), {})), ({ message }) => message)
 
   for (const name of ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]) {
     scenario(`loads ${name}`, (write) =>
       Effect.gen(function* () {
         const type = name.endsWith("ts") ? ": number" : ""
         const file = yield* write(name, `const n${type} = 1\nexport default { plugins: [${plugin}] }`)
-        const configuration = yield* loadConfiguration(Option.some(file))
+        const configuration = yield* loadConfiguration(Option.some(file), {})
         expect(configuration.file).toBe(file)
         expect(`${configuration.cwd}/${name}`).toBe(file)
         expect(configuration.plugins.map(({ name }) => name)).toEqual(["p"])
+      })
+    )
+  }
+
+  for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
+    scenario(`hands ${name} and what it imports the library that runs, where none is installed`, (write) =>
+      Effect.gen(function* () {
+        yield* write("plugins.ts", 'import { plugin } from "vitrine"\nexport const plugins = [plugin]')
+        const file = yield* write(name, 'import { plugins } from "./plugins.ts"\nexport default { plugins }')
+        const plugin = { name: "p", issues: [], setup: () => Effect.succeed(Effect.void) }
+        const configuration = yield* loadConfiguration(Option.some(file), { plugin })
+        expect(configuration.plugins[0]).toBe(plugin)
       })
     )
   }
@@ -50,7 +62,7 @@ describe("loadConfiguration", () => {
 
   it.effect("says which names it looked for", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(loadConfiguration(Option.none()))
+      const error = yield* Effect.flip(loadConfiguration(Option.none(), {}))
       expect(error.message).toContain("vitrine.config.ts, vitrine.config.js, vitrine.config.mjs")
       expect(error.message).toContain("--config")
     }).pipe(Effect.provide(NodeContext.layer))

@@ -1,0 +1,68 @@
+/**
+ * The command line. Messages and exit statuses are decided here and nowhere else.
+ */
+import * as CliConfig from "@effect/cli/CliConfig"
+import * as Command from "@effect/cli/Command"
+import * as ValidationError from "@effect/cli/ValidationError"
+import * as Runtime from "@effect/platform/Runtime"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as library from "./index.ts"
+import { makeFetch } from "./layers/commandLine/fetch.ts"
+import { makeStart } from "./layers/commandLine/start.ts"
+import { tables } from "./layers/commandLine/tables.ts"
+import { failureText, lineLogger } from "./layers/terminal/lineLogger.ts"
+
+const vitrine = Command.make("vitrine").pipe(
+  Command.withDescription(
+    "Content delivery for installations: immutable versions on disk, announced as events."
+  ),
+  Command.withSubcommands([makeStart(library), makeFetch(library), tables])
+)
+
+const reportFailure = <E>(cause: Cause.Cause<E>) =>
+  Cause.isInterruptedOnly(cause) || ValidationError.isValidationError(Cause.squash(cause))
+    ? Effect.void
+    : Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
+        Console.error(failureText(cause, LogLevel.lessThanEqual(level, LogLevel.Debug)))
+      )
+
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Runtime.defaultTeardown(exit, (status) => onExit(status || Number(process.exitCode ?? 0)))
+
+/** Whatever holds up the end: who was told to end does, two seconds later at most. */
+const endFirmly = () => {
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      setTimeout(() => {
+        console.error("error: Something did not stop within two seconds. Ending without it.")
+        process.exit(1)
+      }, 2000).unref()
+    })
+  }
+}
+
+/** Does what the arguments of the process say, and ends the process. */
+export const run = (version: string): void => {
+  endFirmly()
+  Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(
+    Effect.tapErrorCause(reportFailure),
+    Effect.provide(
+      Layer.mergeAll(
+        NodeContext.layer,
+        NodeHttpClient.layer,
+        Logger.replace(Logger.defaultLogger, lineLogger),
+        CliConfig.layer({ showBuiltIns: false })
+      )
+    ),
+    NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true, teardown })
+  )
+}

@@ -1,0 +1,41 @@
+/**
+ * `vitrine fetch`
+ */
+import * as Command from "@effect/cli/Command"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import { CommandBus } from "../../services/CommandBus.ts"
+import { EventBus } from "../../services/EventBus.ts"
+import { type Configuration, runTask } from "../controller/Controller.ts"
+import { inFile, loadConfiguration } from "../controller/loadConfiguration.ts"
+import { makeProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
+import { configOption } from "./configOption.ts"
+
+/** `library` is what configurations import as `vitrine`. */
+export const makeFetch = (library: object) =>
+  Command.make("fetch", { config: configOption }, ({ config }) =>
+    Effect.gen(function* () {
+      const configuration = yield* loadConfiguration(config, library)
+      const outcome = yield* fetchShown(configuration).pipe(Effect.mapError(inFile(configuration.file)))
+      yield* Console.log(JSON.stringify(outcome, null, 2))
+    }).pipe(Effect.onInterrupt(() => reportInterrupted))
+  ).pipe(Command.withDescription("Fetch the content once and end."))
+
+const fetchShown = (configuration: Configuration) =>
+  Effect.gen(function* () {
+    const display = yield* makeProgressDisplay
+    const task = Effect.gen(function* () {
+      const { dispatch } = yield* CommandBus
+      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+      return yield* dispatch({ type: "content.fetch" }).pipe(withProgress(display, events))
+    })
+    return yield* Effect.provide(runTask(configuration, task), display.logging)
+  }).pipe(Effect.scoped)
+
+/** A command that was to end by itself has failed when it is interrupted. */
+const reportInterrupted = Effect.zipRight(
+  Console.error("Interrupted before the end; the content stays as it is."),
+  Effect.sync(() => {
+    process.exitCode = 1
+  })
+)
