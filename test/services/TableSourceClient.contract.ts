@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import {
   CursorExpired,
@@ -11,16 +12,33 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../../src/services/TableSourceClient.ts"
+import { patiently } from "../layers/tables/patiently.ts"
 
 export interface TableSourceClientHarness {
   readonly client: typeof TableSourceClient.Service
   readonly setTable: (table: string, records: ReadonlyArray<TableRecord>) => Effect.Effect<void>
+  /** The next request is refused, for good. */
   readonly failNext: (error: TableError) => Effect.Effect<void>
+  /** The next request must wait: the server fails once, or refuses everything for a while. */
+  readonly hinderNext: (how: "failure" | "penalty") => Effect.Effect<void>
+  readonly removeView: (view: string) => Effect.Effect<void>
   readonly expireCursors: Effect.Effect<void>
 }
 
 export const records = (count: number): ReadonlyArray<TableRecord> =>
   Array.from({ length: count }, (_, index) => ({ id: `rec${index}`, fields: { Number: index } }))
+
+const refusal = (reason: TableError["reason"], status: number) =>
+  new TableError({ table: "Objects", reason, status, detail: "as the test wants it" })
+
+/** One for each reason for which nothing is tried again. */
+const refusals = [
+  refusal("Unauthorized", 401),
+  refusal("NotFound", 404),
+  refusal("Refused", 422),
+  refusal("RateLimited", 429),
+  refusal("UnexpectedAnswer", 200)
+]
 
 export const tableSourceClientContract = (
   name: string,
@@ -102,16 +120,89 @@ export const tableSourceClientContract = (
       })
     )
 
-    it.scoped("fails once, with the reason", () =>
+    it.scoped("says that there is no such view, and reads the others and the whole table", () =>
+      Effect.gen(function* () {
+        const { client, removeView, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Objects", records(1))
+        yield* removeView("Grid view")
+        const error = yield* Effect.flip(client.listPage({ table: "Objects", view: "Grid view" }))
+        expect(error).toMatchObject({ _tag: "TableError", table: "Objects", reason: "NotFound" })
+        expect(error.message).toContain('"Grid view"')
+        for (const view of ["On display", null]) {
+          expect(yield* client.listPage({ table: "Objects", view })).toEqual({ records: records(1) })
+        }
+      })
+    )
+
+    it.scoped("goes on in the middle of a list, whatever hindered it and whatever was refused", () =>
+      Effect.gen(function* () {
+        const { client, expireCursors, failNext, hinderNext, setTable } = yield* make({ pageSize: 1 })
+        yield* setTable("Objects", records(3))
+        const list = { table: "Objects", view: null }
+        const lost = yield* client.listPage(list)
+        yield* expireCursors
+        const goOn = { ...list, cursor: lost.next ?? "" }
+        expect(yield* Effect.flip(client.listPage(goOn))).toBeInstanceOf(CursorExpired)
+        const first = yield* client.listPage(list)
+        yield* hinderNext("failure")
+        const second = yield* patiently(client.listPage({ ...list, cursor: first.next ?? "" }))
+        yield* failNext(refusal("Refused", 422))
+        const third = { ...list, cursor: second.value.next ?? "" }
+        yield* Effect.flip(client.listPage(third))
+        yield* hinderNext("penalty")
+        expect((yield* patiently(client.listPage(third))).value).toEqual({ records: records(3).slice(2) })
+        expect([...first.records, ...second.value.records]).toEqual(records(2))
+      })
+    )
+
+    it.scoped.each(["failure", "penalty"] as const)("waits for the end of a %s, and no longer", (how) =>
+      Effect.gen(function* () {
+        const { client, hinderNext, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Objects", records(1))
+        const least = how === "failure" ? 1000 : 30_000
+        const requests: ReadonlyArray<Effect.Effect<unknown, TableError | CursorExpired>> = [
+          client.listPage({ table: "Objects", view: null }),
+          client.readRecord({ table: "Objects", recordId: "rec0" })
+        ]
+        for (const request of requests) {
+          const answer = yield* request
+          yield* hinderNext(how)
+          const hindered = yield* patiently(request)
+          expect(hindered.value).toEqual(answer)
+          expect(hindered.took).toBeGreaterThanOrEqual(least)
+          expect(hindered.took).toBeLessThan(least + 1000)
+        }
+      })
+    )
+
+    it.scoped("gives up at once when nobody waits any more, and is of use afterwards", () =>
+      Effect.gen(function* () {
+        const { client, hinderNext, setTable } = yield* make({ pageSize: 2 })
+        yield* setTable("Objects", records(1))
+        const request = client.listPage({ table: "Objects", view: null })
+        yield* hinderNext("failure")
+        const { took, value } = yield* patiently(Effect.timeoutOption(request, "500 millis"))
+        expect({ took, value }).toEqual({ took: 500, value: Option.none() })
+        expect(yield* patiently(request)).toEqual({ value: { records: records(1) }, took: 0 })
+      })
+    )
+
+    it.scoped.each(refusals)("fails at once and once, with the reason: $reason", (refusal) =>
       Effect.gen(function* () {
         const { client, failNext, setTable } = yield* make({ pageSize: 2 })
         yield* setTable("Objects", records(1))
-        yield* failNext(
-          new TableError({ table: "Objects", reason: "Unauthorized", detail: "no", status: 401 })
-        )
-        const error = yield* Effect.flip(client.listPage({ table: "Objects", view: null }))
-        expect(error).toMatchObject({ _tag: "TableError", reason: "Unauthorized", status: 401 })
-        expect((yield* client.listPage({ table: "Objects", view: null })).records).toHaveLength(1)
+        const requests: ReadonlyArray<Effect.Effect<unknown, TableError | CursorExpired>> = [
+          client.listPage({ table: "Objects", view: null }),
+          client.readRecord({ table: "Objects", recordId: "rec0" })
+        ]
+        for (const request of requests) {
+          yield* failNext(refusal)
+          const { took, value } = yield* patiently(Effect.merge(request))
+          const { _tag, reason, status, table } = refusal
+          expect(value).toMatchObject({ _tag, reason, status, table })
+          expect(took).toBe(0)
+          yield* request
+        }
       })
     )
 
@@ -145,18 +236,13 @@ export const tableSourceClientContract = (
       })
     )
 
-    it.scoped("reads a record whatever became of the lists, and fails once, with the reason", () =>
+    it.scoped("reads a record whatever became of the lists", () =>
       Effect.gen(function* () {
-        const { client, expireCursors, failNext, setTable } = yield* make({ pageSize: 1 })
+        const { client, expireCursors, setTable } = yield* make({ pageSize: 1 })
         yield* setTable("Objects", records(2))
         yield* client.listPage({ table: "Objects", view: null })
         yield* expireCursors
-        yield* failNext(
-          new TableError({ table: "Objects", reason: "Unauthorized", detail: "no", status: 401 })
-        )
         const request = { table: "Objects", recordId: "rec0" }
-        const error = yield* Effect.flip(client.readRecord(request))
-        expect(error).toMatchObject({ _tag: "TableError", reason: "Unauthorized", status: 401 })
         expect(yield* client.readRecord(request)).toEqual(records(1)[0])
       })
     )

@@ -1,6 +1,7 @@
 /**
  * Tables in memory, read page by page: a stand-in for a hosted base, with controls for what can go wrong.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import {
@@ -26,6 +27,12 @@ export interface TableSourceClientMemory {
   /** Lets the next request fail. Several failures are met in the order they were given. */
   readonly failNext: (error: TableError) => Effect.Effect<void>
 
+  /** Lets the next request wait: for its turn, for a server that recovers, for the end of a penalty. In order, too. */
+  readonly delayNext: (duration: Duration.DurationInput) => Effect.Effect<void>
+
+  /** Takes a view away, as a rename does. Until then there is every view, and each has the whole table. */
+  readonly removeView: (view: string) => Effect.Effect<void>
+
   /** Forgets all lists that are being read: their next page fails with `CursorExpired`. */
   readonly expireCursors: Effect.Effect<void>
 
@@ -40,6 +47,8 @@ export const make = ({
     const tables = new Map<string, ReadonlyArray<TableRecord>>()
     const starts = new Map<string, number>()
     const failures: Array<TableError> = []
+    const delays: Array<Duration.DurationInput> = []
+    const removedViews = new Set<string>()
     const requests: Array<PageRequest | RecordRequest> = []
     let cursors = 0
 
@@ -51,6 +60,7 @@ export const make = ({
 
     const recordsFor = Effect.fnUntraced(function* (request: PageRequest | RecordRequest) {
       requests.push(request)
+      yield* Effect.sleep(delays.shift() ?? 0)
       yield* Option.fromNullable(failures.shift()).pipe(
         Option.match({ onNone: () => Effect.void, onSome: Effect.fail })
       )
@@ -58,8 +68,11 @@ export const make = ({
     })
 
     const listPage = Effect.fn("TableSourceClient.listPage")(function* (request: PageRequest) {
-      const { cursor, table } = request
+      const { cursor, table, view } = request
       const records = yield* recordsFor(request)
+      if (view !== null && removedViews.has(view)) {
+        return yield* notFound(table, `there is no view ${JSON.stringify(view)}`)
+      }
       const start = cursor === undefined ? 0 : starts.get(cursor)
       if (start === undefined) {
         return yield* new CursorExpired({ table })
@@ -82,6 +95,8 @@ export const make = ({
       client: TableSourceClient.of({ listPage, readRecord }),
       setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
       failNext: (error) => Effect.sync(() => failures.push(error)),
+      delayNext: (duration) => Effect.sync(() => delays.push(duration)),
+      removeView: (view) => Effect.sync(() => removedViews.add(view)),
       expireCursors: Effect.sync(() => starts.clear()),
       requests: Effect.sync(() => [...requests])
     }

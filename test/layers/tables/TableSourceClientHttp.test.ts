@@ -4,7 +4,9 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -16,7 +18,7 @@ import * as TestClock from "effect/TestClock"
 import * as RequestPacingMemory from "../../../src/layers/tables/RequestPacingMemory.ts"
 import * as TableSourceClientHttp from "../../../src/layers/tables/TableSourceClientHttp.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
-import type { PageRequest, TableRecord } from "../../../src/services/TableSourceClient.ts"
+import type { PageRequest, TableError, TableRecord } from "../../../src/services/TableSourceClient.ts"
 import { tableSourceClientContract } from "../../services/TableSourceClient.contract.ts"
 import * as ScriptedServer from "./ScriptedServer.ts"
 import { hangUp, json, silence, stalledBody, text } from "./ScriptedServer.ts"
@@ -30,8 +32,17 @@ const options = (endpointUrl: string) => ({
   maxTimeout: 60_000
 })
 
-const unpaced = Layer.succeed(RequestPacing, {
-  pacer: () => Effect.succeed({ take: Effect.void, hold: () => Effect.void })
+/** No pace, but penalties. */
+const onlyPenalties = Layer.sync(RequestPacing, () => {
+  let free = 0
+  const pacer = {
+    take: Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(free - now)),
+    hold: (duration: Duration.DurationInput) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        free = now + Duration.toMillis(duration)
+      })
+  }
+  return RequestPacing.of({ pacer: () => Effect.succeed(pacer) })
 })
 
 const list = { table: "Objects", view: "Grid view" }
@@ -483,23 +494,6 @@ describe("a penalty", () => {
     })
   )
 
-  it.scoped.each([
-    ["60", "1m"],
-    ["5", "30s"],
-    ["Thu, 01 Jan 1970 00:01:30 GMT", "1m 30s"],
-    ["86400", "5m"],
-    ["soon", "30s"]
-  ] as const)("with Retry-After: %s takes the time it asks for, within reason", ([retryAfter, words]) =>
-    Effect.gen(function* () {
-      const server = yield* setUp()
-      server.next(json(429, {}, { "retry-after": retryAfter }))
-      const fiber = yield* Effect.fork(server.listPage(list))
-      expect(yield* Queue.take(server.logs)).toMatch(new RegExp(`Waiting ${words} before`))
-      yield* TestClock.adjust("5 minutes")
-      yield* Fiber.join(fiber)
-    })
-  )
-
   it.scoped("is waited out three times", () =>
     Effect.gen(function* () {
       const { listPage, logs, received } = yield* setUp(json(429, {}))
@@ -538,9 +532,22 @@ describe("the token", () => {
   )
 })
 
+/** The answer that means the error. */
+const refusing = ({ detail, reason, status = 400 }: TableError): ScriptedServer.Answer => {
+  switch (reason) {
+    case "RateLimited":
+      return json(status, { error: { type: "PUBLIC_API_BILLING_LIMIT_EXCEEDED" } })
+    case "UnexpectedAnswer":
+      return text(status, detail)
+    default:
+      return json(status, { error: detail })
+  }
+}
+
 tableSourceClientContract("TableSourceClientHttp", ({ pageSize }) =>
   Effect.gen(function* () {
     const tables = new Map<string, ReadonlyArray<TableRecord>>()
+    const removedViews = new Set<string | null>()
     let iterators = 0
     let expired = 0
     const server = yield* ScriptedServer.make((response, request) => {
@@ -553,6 +560,8 @@ tableSourceClientContract("TableSourceClientHttp", ({ pageSize }) =>
         json(403, { error: { type: "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND" } })(response, request)
       } else if (recordId !== undefined) {
         json(record === undefined ? 404 : 200, record ?? { error: "NOT_FOUND" })(response, request)
+      } else if (removedViews.has(url.searchParams.get("view"))) {
+        json(422, { error: { type: "VIEW_NAME_NOT_FOUND" } })(response, request)
       } else if (Number(iterator?.slice(3)) < expired) {
         json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })(response, request)
       } else {
@@ -563,11 +572,13 @@ tableSourceClientContract("TableSourceClientHttp", ({ pageSize }) =>
         })(response, request)
       }
     })
-    const environment = yield* Layer.build(Layer.merge(production, unpaced))
+    const environment = yield* Layer.build(Layer.merge(production, onlyPenalties))
     return {
       client: yield* Effect.provide(TableSourceClientHttp.make(options(server.url)), environment),
       setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
-      failNext: ({ detail, status = 500 }) => Effect.sync(() => server.next(json(status, { error: detail }))),
+      failNext: (error) => Effect.sync(() => server.next(refusing(error))),
+      hinderNext: (how) => Effect.sync(() => server.next(json(how === "failure" ? 503 : 429, {}))),
+      removeView: (view) => Effect.sync(() => removedViews.add(view)),
       expireCursors: Effect.sync(() => {
         expired = iterators
       })
