@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { type Configuration, runTask } from "../controller/Controller.ts"
-import { inFile, loadConfiguration } from "../controller/loadConfiguration.ts"
+import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
 import { makeProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
 import { configOption } from "./configOption.ts"
 
@@ -15,7 +15,7 @@ import { configOption } from "./configOption.ts"
 export const makeFetch = (library: object) =>
   Command.make("fetch", { config: configOption }, ({ config }) =>
     Effect.gen(function* () {
-      const configuration = yield* loadConfiguration(config, library)
+      const configuration = yield* loadConfiguration(yield* locateConfiguration(config), library)
       const outcome = yield* fetchShown(configuration).pipe(Effect.mapError(inFile(configuration.file)))
       yield* Console.log(JSON.stringify(outcome, null, 2))
     }).pipe(Effect.onInterrupt(() => reportInterrupted))

@@ -50,19 +50,21 @@ export interface LoadedConfiguration extends Configuration {
   readonly file: string
 }
 
-/**
- * Loads the given file, or the one in the current folder. What it imports as `vitrine` is the module given, so
- * that it has the very plugins that this process can run, wherever the package is installed.
- */
-export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
-  named: Option.Option<string>,
-  vitrine: object
-) {
+/** The absolute path of the given file, or of the one in the current folder. */
+export const locateConfiguration = Effect.fn("locateConfiguration")(function* (named: Option.Option<string>) {
   const path = yield* Path.Path
-  const file = yield* Option.match(named, {
+  return yield* Option.match(named, {
     onNone: () => findFile(path.resolve()),
     onSome: (name) => existing(path.resolve(name))
   })
+})
+
+/**
+ * Loads a configuration from its absolute path. What it imports as `vitrine` is the module given, so that it has
+ * the very plugins that this process can run, wherever the package is installed.
+ */
+export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file: string, vitrine: object) {
+  const path = yield* Path.Path
   const module = yield* Effect.tryPromise({
     try: (): Promise<object> =>
       createJiti(import.meta.url, { interopDefault: false, virtualModules: { vitrine } }).import(file),

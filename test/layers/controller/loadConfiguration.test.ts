@@ -4,7 +4,10 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
+import { loadConfiguration, locateConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
+
+const load = (file: string, library: object = {}) =>
+  Effect.flatMap(locateConfiguration(Option.some(file)), (file) => loadConfiguration(file, library))
 
 const plugin = "{ name: 'p', issues: [], setup: () => {} }"
 
@@ -25,15 +28,14 @@ describe("loadConfiguration", () => {
       }).pipe(Effect.provide(NodeContext.layer))
     )
 
-  const failureOf = (file: string) =>
-    Effect.map(Effect.flip(loadConfiguration(Option.some(file), {})), ({ message }) => message)
+  const failureOf = (file: string) => Effect.map(Effect.flip(load(file)), ({ message }) => message)
 
   for (const name of ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]) {
     scenario(`loads ${name}`, (write) =>
       Effect.gen(function* () {
         const type = name.endsWith("ts") ? ": number" : ""
         const file = yield* write(name, `const n${type} = 1\nexport default { plugins: [${plugin}] }`)
-        const configuration = yield* loadConfiguration(Option.some(file), {})
+        const configuration = yield* load(file)
         expect(configuration.file).toBe(file)
         expect(`${configuration.cwd}/${name}`).toBe(file)
         expect(configuration.plugins.map(({ name }) => name)).toEqual(["p"])
@@ -47,7 +49,7 @@ describe("loadConfiguration", () => {
         yield* write("plugins.ts", 'import { plugin } from "vitrine"\nexport const plugins = [plugin]')
         const file = yield* write(name, 'import { plugins } from "./plugins.ts"\nexport default { plugins }')
         const plugin = { name: "p", issues: [], setup: () => Effect.succeed(Effect.void) }
-        const configuration = yield* loadConfiguration(Option.some(file), { plugin })
+        const configuration = yield* load(file, { plugin })
         expect(configuration.plugins[0]).toBe(plugin)
       })
     )
@@ -62,7 +64,7 @@ describe("loadConfiguration", () => {
 
   it.effect("says which names it looked for", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(loadConfiguration(Option.none(), {}))
+      const error = yield* Effect.flip(locateConfiguration(Option.none()))
       expect(error.message).toContain("vitrine.config.ts, vitrine.config.js, vitrine.config.mjs")
       expect(error.message).toContain("--config")
     }).pipe(Effect.provide(NodeContext.layer))
