@@ -12,7 +12,7 @@ export const idColumn = "id_"
 
 /** A record as it is saved: its id, then its fields. */
 export const savedRecord = ({ fields, id }: TableRecord): Readonly<Record<string, unknown>> =>
-  Object.fromEntries([["id", id], ...sortedEntries(fields, (name) => (name === "id" ? idColumn : name))])
+  Object.fromEntries([["id", id], ...sortedEntries(Object.hasOwn(fields, "id") ? renamed(fields) : fields)])
 
 /** A saved record, or a part of one, with the keys of all objects in it sorted. */
 export const sorted = (value: unknown): unknown => {
@@ -25,10 +25,12 @@ export const sorted = (value: unknown): unknown => {
 /** Text with the indentation that all saved JSON has. */
 export const savedText = (value: unknown): string => JSON.stringify(value, null, 2)
 
-const sortedEntries = (
-  value: Readonly<Record<string, unknown>>,
-  rename: (name: string) => string = (name) => name
-): ReadonlyArray<readonly [string, unknown]> =>
-  Object.entries(value)
-    .map(([name, part]) => [rename(name), sorted(part)] as const)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+type Fields = Readonly<Record<string, unknown>>
+
+const sortedEntries = (value: Fields): ReadonlyArray<readonly [string, unknown]> =>
+  Object.keys(value)
+    .sort()
+    .map((name) => [name, sorted(value[name])])
+
+const renamed = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, cell]) => [name === "id" ? idColumn : name, cell]))

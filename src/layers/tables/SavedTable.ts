@@ -61,27 +61,36 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     const attachments = makeCollection(target)
     let records = 0
 
-    const item = (record: TableRecord): string => {
+    const item = (record: TableRecord) => {
       for (const column of ["id", idColumn]) {
         if (Object.hasOwn(record.fields, column)) columns.add(column)
       }
-      const saved = savedRecord(attachments.add(record))
+      return savedRecord(attachments.add(record))
+    }
+
+    /** A part of the array, without its end. */
+    const items = (page: ReadonlyArray<TableRecord>): string => {
+      const saved = page.map(item)
       const text = savedText(saved)
-      digest.add(saved, text)
-      return `${records++ === 0 ? "[" : ","}\n  ${text.replaceAll("\n", "\n  ")}`
+      digest.addAll(saved, text)
+      return `${records === 0 ? "[" : ","}${text.slice(1, -"\n]".length)}`
     }
 
     yield* Stream.runForEach(pages, (page) =>
       Effect.gen(function* () {
-        const text = yield* asText(table, () => page.map(item).join(""))
+        // A write of nothing is an error to the file system, and nothing is no part of an array.
+        if (page.length === 0) {
+          return yield* progress(records)
+        }
+        const text = yield* asText(table, () => items(page))
         if (columns.size === 2) {
           return yield* new TableNotSaved({
             table,
             detail: `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
           })
         }
-        // A write of nothing is an error to the file system.
-        if (text !== "") yield* write(text)
+        yield* write(text)
+        records += page.length
         yield* progress(records)
       })
     )
