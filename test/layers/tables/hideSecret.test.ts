@@ -19,6 +19,9 @@ it.prop(
     ]) {
       expect(hide(`${"\n".repeat(before)}${form}ä`)).toMatch(/^\n*<apiKey>[\w=+/-]{0,3}ä$/)
     }
-    expect(hide("\n\t äöü")).toBe("\n\t äöü")
+    for (let length = 4; length < secret.length; length++) {
+      expect(hide(`ä${secret.slice(0, length)}`)).toBe("ä<apiKey>")
+    }
+    expect(hide(`${secret.slice(0, 7)}ä\n\t`)).toBe(`${secret.slice(0, 7)}ä\n\t`)
   }
 )
