@@ -5,7 +5,8 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-type Api<A> = { readonly [M in keyof A]: (argument: never) => unknown }
+/** What a process can be asked for. */
+export type Api<A> = { readonly [M in keyof A]: (argument: never) => unknown }
 
 type Answer = { readonly result: unknown } | { readonly error: string }
 

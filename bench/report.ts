@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs"
 import { cpus, release, totalmem, type } from "node:os"
-import type { Scenario, Target } from "./scenarios.ts"
+import type { Part, Scenario, Target } from "./scenario.ts"
 
 /** The median of a figure over the runs of a variant. */
 export type Medians = (label: string, figure: string) => number
@@ -13,18 +13,26 @@ export interface Measured {
   readonly medians: Medians
 }
 
-export const text = (measured: ReadonlyArray<Measured>, runs: number): string =>
+export interface MeasuredPart {
+  readonly part: Part
+  readonly scenarios: ReadonlyArray<Measured>
+}
+
+export const text = (parts: ReadonlyArray<MeasuredPart>, runs: number): string =>
+  ["# Benchmark", conditions(parts, runs), ...parts.map(partText)].join("\n\n")
+
+const partText = ({ part: { method, title }, scenarios }: MeasuredPart): string =>
   [
-    "# Transport benchmark",
-    method(runs),
-    "## Targets",
+    `## ${title}`,
+    method,
+    "### Targets",
     table(
       ["Scenario", "Figure", "Measured", "Target", "Met"],
-      measured.flatMap(({ medians, scenario }) =>
+      scenarios.flatMap(({ medians, scenario }) =>
         scenario.targets.map((target) => targetRow(scenario, medians, target))
       )
     ),
-    ...measured.map(scenarioText)
+    ...scenarios.map(scenarioText)
   ].join("\n\n")
 
 const targetRow = (scenario: Scenario, medians: Medians, target: Target): ReadonlyArray<string> => {
@@ -36,7 +44,7 @@ const targetRow = (scenario: Scenario, medians: Medians, target: Target): Readon
   const { atLeast, atMost } = target
   return [
     scenario.name,
-    `${row?.title ?? target.figure}${target.of === undefined ? "" : `, ${target.variant}${relation}`}`,
+    `${row?.title ?? target.figure}, ${target.variant}${relation}`,
     format(judged),
     atMost !== undefined
       ? `at most ${format(atMost)}`
@@ -45,7 +53,7 @@ const targetRow = (scenario: Scenario, medians: Medians, target: Target): Readon
         : "reported",
     atMost === undefined && atLeast === undefined
       ? ""
-      : judged <= (atMost ?? Number.POSITIVE_INFINITY) && judged >= (atLeast ?? 0)
+      : judged <= (atMost ?? Number.POSITIVE_INFINITY) && judged >= (atLeast ?? Number.NEGATIVE_INFINITY)
         ? "yes"
         : "NO"
   ]
@@ -53,13 +61,16 @@ const targetRow = (scenario: Scenario, medians: Medians, target: Target): Readon
 
 const scenarioText = ({ medians, scenario: { name, note, rows, tried = [], variants } }: Measured): string =>
   [
-    `## ${name}`,
+    `### ${name}`,
     note,
     table(
       ["", ...variants.map(({ label }) => label)],
       rows.map(({ figure, format, title }) => [
         title,
-        ...variants.map(({ label }) => format(medians(label, figure)))
+        ...variants.map(({ label }) => {
+          const value = medians(label, figure)
+          return Number.isNaN(value) ? "" : format(value)
+        })
       ])
     ),
     ...(tried.length === 0 ? [] : [`What was tried:\n\n${tried.map((line) => `- ${line}`).join("\n")}`])
@@ -74,19 +85,16 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n")
 }
 
-const method = (runs: number): string => {
+const conditions = (parts: ReadonlyArray<MeasuredPart>, runs: number): string => {
   const [processor] = cpus()
   const machine = `${cpus().length} × ${processor?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`
-  const versions = ["effect", "@effect/platform", "@effect/platform-node", "better-sse"].map(
-    (name) => `${name} ${versionOf(name)}`
-  )
+  const packages = new Set(parts.flatMap(({ part }) => part.packages))
+  const versions = [...packages].map((name) => `${name} ${versionOf(name)}`)
   return [
     `Machine: ${machine}. Node ${process.versions.node}, ${versions.join(", ")}.`,
-    `Method: each server and the load generator are processes of their own, started anew for each run, on loopback. ${
-      runs === 1
-        ? "One run each: a trial, no result."
-        : `Each figure is the median of ${runs} runs, the peers taking turns.`
-    } CPU is the user and system time of the server's process. Every delivery is counted by a mark in its bytes and carries the time of its publication. The generator looks for these marks only; where its processor is in use for less than all of the time, it is not what limits the server.`
+    runs === 1
+      ? "One run each: a trial, no result."
+      : `Each figure is the median of ${runs} runs where nothing else is said, the peers taking turns.`
   ].join("\n\n")
 }
 

@@ -1,17 +1,19 @@
 /**
- * The transport beside its peers: `npm run bench`.
+ * Transport and table source beside their peers: `npm run bench`.
  *
  *     --quick           one short run of everything, to try it out
  *     --only a,b        these scenarios only
- *     --profile DIR     write the CPU profiles of the servers there
+ *     --profile DIR     write the CPU profiles of what is measured there
  */
 import { execFileSync } from "node:child_process"
 import { parseArgs } from "node:util"
-import type { Figures } from "./measure.ts"
 import { killAll } from "./processes.ts"
 import * as report from "./report.ts"
-import { make, type Scenario } from "./scenarios.ts"
+import type { Figures, Scenario } from "./scenario.ts"
 import { median } from "./statistics.ts"
+import { removeFolders } from "./tables/folders.ts"
+import * as tables from "./tables/scenarios.ts"
+import * as transport from "./transport/scenarios.ts"
 
 const { values } = parseArgs({
   options: {
@@ -22,11 +24,12 @@ const { values } = parseArgs({
 })
 
 const runs = values.quick ? 1 : 5
-const limitMs = 20 * 60_000
+const limitMs = 30 * 60_000
 const neededFiles = 4200
 
 const end = (message: string): never => {
   killAll()
+  removeFolders()
   console.error(message)
   process.exit(1)
 }
@@ -72,16 +75,22 @@ setTimeout(() => end("The benchmark took too long."), limitMs).unref()
 
 checkFileLimit()
 const settings = {
-  serverArguments: values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`]
+  nodeArguments: values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`]
 }
 const only = values.only?.split(",")
-const scenarios = make(values.quick, settings).filter(({ name }) => only?.includes(name) ?? true)
 try {
-  const measured: Array<report.Measured> = []
-  for (const scenario of scenarios) {
-    measured.push({ scenario, medians: medians(await runAll(scenario)) })
+  const parts: Array<report.MeasuredPart> = []
+  for (const part of [transport.make(values.quick, settings), tables.make(values.quick, settings)]) {
+    const scenarios: Array<report.Measured> = []
+    for (const scenario of part.scenarios.filter(({ name }) => only?.includes(name) ?? true)) {
+      scenarios.push({ scenario, medians: medians(await runAll(scenario)) })
+    }
+    if (scenarios.length > 0) {
+      parts.push({ part, scenarios })
+    }
   }
-  console.log(report.text(measured, runs))
+  removeFolders()
+  console.log(report.text(parts, runs))
 } catch (error) {
   end(String(error))
 }

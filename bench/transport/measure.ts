@@ -2,17 +2,11 @@
  * One run of each scenario: a server and a load generator, both fresh, and the figures of that run.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Process, start } from "./processes.ts"
+import { type Process, start } from "../processes.ts"
+import type { Figures, Settings } from "../scenario.ts"
 import type { LoadApi, PublishPlan, ServerApi } from "./protocol.ts"
 
 export type Peer = "vitrine" | "plain" | "betterSse" | "effect"
-
-export type Figures = Readonly<Record<string, number>>
-
-export interface Settings {
-  /** Given to Node in front of the server's module. */
-  readonly serverArguments: ReadonlyArray<string>
-}
 
 interface Setup {
   readonly server: Process<ServerApi>
@@ -27,10 +21,10 @@ interface Setup {
 const settleMs = 500
 
 const withServer =
-  (peer: Peer, { serverArguments }: Settings, keepAliveMs = 15_000) =>
+  (peer: Peer, { nodeArguments }: Settings, keepAliveMs = 15_000) =>
   async (run: (setup: Setup) => Promise<Figures>): Promise<Figures> => {
-    const server = start<ServerApi>(`./servers/${peer}.js`, ["--expose-gc", ...serverArguments])
-    const load = start<LoadApi>("./load.js", [])
+    const server = start<ServerApi>(`./transport/servers/${peer}.js`, ["--expose-gc", ...nodeArguments])
+    const load = start<LoadApi>("./transport/load.js", [])
     try {
       const port = await server.call("start", { keepAliveMs })
       return await run({

@@ -2,9 +2,9 @@
  * The load generator: clients on bare sockets that read into one buffer and look for marks in the bytes.
  */
 import { connect as openSocket, type Socket } from "node:net"
-import { answer } from "./processes.ts"
+import { answer } from "../processes.ts"
+import { quantile } from "../statistics.ts"
 import { type Deliveries, type LoadApi, liveMark, microseconds, replayMark } from "./protocol.ts"
-import { quantile } from "./statistics.ts"
 
 const live = liveMark.charCodeAt(0)
 const replay = replayMark.charCodeAt(0)

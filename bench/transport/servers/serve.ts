@@ -2,7 +2,7 @@
  * What all servers under test have in common: how they publish and what they report.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { answer } from "../processes.ts"
+import { answer } from "../../processes.ts"
 import {
   liveEvent,
   livePayload,

@@ -1,53 +1,17 @@
 /**
- * What is measured, at which size, against which target.
+ * What is measured of the transport, at which size, against which target.
  */
 import {
-  commands,
-  connect,
+  count,
   type Figures,
-  idle,
-  memory,
-  type Peer,
-  requests,
+  type Part,
+  percent,
+  type Scenario,
   type Settings,
-  type StreamPlan,
-  stream
-} from "./measure.ts"
-
-export interface Variant {
-  readonly label: string
-  readonly run: () => Promise<Figures>
-  /** Default: as often as all. */
-  readonly runs?: number
-}
-
-export interface Target {
-  readonly figure: string
-  /** The label of the variant whose figure it is judged by, in relation to `of`. */
-  readonly variant: string
-  /** Absent: the figure itself is judged. */
-  readonly of?: string
-  readonly atMost?: number
-  readonly atLeast?: number
-}
-
-export interface Row {
-  readonly figure: string
-  readonly title: string
-  readonly format: (value: number) => string
-}
-
-export interface Scenario {
-  readonly name: string
-  readonly note: string
-  readonly variants: ReadonlyArray<Variant>
-  readonly rows: ReadonlyArray<Row>
-  readonly targets: ReadonlyArray<Target>
-  /** What was tried besides, and how far it went: measured once, on one machine. */
-  readonly tried?: ReadonlyArray<string>
-  /** Runs all variants as often as is needed at the same time: they leave the processor to each other. */
-  readonly together?: boolean
-}
+  unit,
+  type Variant
+} from "../scenario.ts"
+import { commands, connect, idle, memory, type Peer, requests, type StreamPlan, stream } from "./measure.ts"
 
 const labels: Readonly<Record<Peer, string>> = {
   vitrine: "vitrine",
@@ -65,16 +29,20 @@ const variantsOf = (
 const requestLabel = (peer: Peer, request: keyof typeof requests) =>
   `${labels[peer]}, ${request === "command" ? "POST /command" : "GET /status"}`
 
-const unit = (unit: string, digits: number) => (value: number) => `${value.toFixed(digits)} ${unit}`
-const percent = (digits: number) => (value: number) => unit("%", digits)(value * 100)
-const count = (value: number) => value.toFixed(0)
-
 const cpuRow = { figure: "cpu", title: "CPU per delivery", format: unit("µs", 2) }
 const missingRow = { figure: "missing", title: "Missing deliveries", format: count }
 const busyRow = { figure: "busy", title: "Server's processor in use", format: percent(0) }
 const generatorRow = { figure: "generator", title: "Generator's processor in use", format: percent(0) }
 
-export const make = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> => {
+export const make = (quick: boolean, settings: Settings): Part => ({
+  title: "Transport",
+  method:
+    "Each server and the load generator are processes of their own, started anew for each run, on loopback. CPU is the user and system time of the server's process. Every delivery is counted by a mark in its bytes and carries the time of its publication. The generator looks for these marks only; where its processor is in use for less than all of the time, it is not what limits the server.",
+  packages: ["effect", "@effect/platform", "@effect/platform-node", "better-sse"],
+  scenarios: scenarios(quick, settings)
+})
+
+const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> => {
   const paced: StreamPlan = { clients: 1000, events: quick ? 150 : 400, intervalMs: 10, warmUp: 100 }
   const burst: StreamPlan = { clients: 1000, events: 200, intervalMs: 0, warmUp: 100, times: quick ? 1 : 2 }
   const growth = (clients: number): StreamPlan => ({

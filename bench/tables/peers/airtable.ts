@@ -1,0 +1,21 @@
+/**
+ * What everyone writes with the official client: all records of a table, then one file of JSON.
+ */
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import Airtable from "airtable"
+import { apiKey, baseId, view } from "../protocol.ts"
+import { serve } from "./serve.ts"
+
+serve(async ({ directory, endpointUrl, tables }) => {
+  const base = new Airtable({ apiKey, endpointUrl }).base(baseId)
+  for (const table of tables) {
+    const records = await base(table).select({ view }).all()
+    const saved = records.map(({ fields, id }) => ({
+      id,
+      ...Object.fromEntries(Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1)))
+    }))
+    await writeFile(join(directory, `${table}.json`), `${JSON.stringify(saved, null, 2)}\n`)
+  }
+  return { directory, changed: true }
+})
