@@ -61,17 +61,35 @@ const makeClient = (
     }).pipe(Effect.provide(environment))
   )
 
+/** What it gives or fails with, and after how many milliseconds. */
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const start = yield* Clock.currentTimeMillis
+    const answer = yield* Effect.merge(effect)
+    return { answer, took: (yield* Clock.currentTimeMillis) - start }
+  })
+
+const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(patiently(timed(effect)), ({ value }) => value)
+
 /** What becomes of one question to a server. */
 const asking = (answer: ScriptedServer.Answer) =>
   Effect.gen(function* () {
     const server = yield* ScriptedServer.make(answer)
     const client = yield* makeClient(server.url)
-    return { ...(yield* outcome(client.listPage(list))), requests: yield* Queue.size(server.received) }
+    return { ...(yield* timed(client.listPage(list))), requests: yield* Queue.size(server.received) }
   })
 
-/** What it gives or fails with, and when. */
-const outcome = <A, E>(effect: Effect.Effect<A, E>) =>
-  Effect.map(patiently(Effect.merge(effect)), ({ took, value }) => ({ answer: value, took }))
+/** All at the same time, because the clock is slow. */
+const atTheSameTime = <A, B, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.Effect<B, E, R>) =>
+  Effect.map(
+    patiently(
+      Effect.forEach(all, (one) => Effect.map(run(one), (result) => [one, result] as const), {
+        concurrency: "unbounded"
+      })
+    ),
+    ({ value }) => value
+  )
 
 /** Bytes in place of an answer; then the connection is closed, reset, or left as it is. */
 const raw = (bytes: string, then: "end" | "hold" | "reset" = "end"): ScriptedServer.Answer => {
@@ -92,7 +110,7 @@ const ok = (headers: string, body: string) => `HTTP/1.1 200 OK\r\n${headers}\r\n
 const nested = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
 
 describe("an answer of the wrong form", () => {
-  it.scoped.each([
+  const cases = [
     ["no HTTP", raw("220 smtp.example\r\n"), "Unreachable", triedAgain, "Parse Error"],
     ["nothing", raw(""), "Unreachable", triedAgain, "socket hang up"],
     ["a reset", raw("", "reset"), "Unreachable", triedAgain, "ECONNRESET"],
@@ -203,23 +221,36 @@ describe("an answer of the wrong form", () => {
     ]
   ] satisfies ReadonlyArray<
     readonly [string, ScriptedServer.Answer, string, { requests: number; took: number }, string]
-  >)("%s", ([, server, reason, { requests, took }, words]) =>
+  >
+
+  it.scoped("is a typed error, after so many requests and so much time", () =>
     Effect.gen(function* () {
-      const asked = yield* asking(server)
-      expect(asked).toMatchObject({ answer: { _tag: "TableError", reason }, requests, took })
-      expect(String(asked.answer)).toContain(words)
+      const all = yield* atTheSameTime(cases, ([, answer]) => asking(answer))
+      expect(all).toHaveLength(cases.length)
+      for (const [[name, , reason, bounds, words], { answer, requests, took }] of all) {
+        expect({ name, answer, requests, took }).toMatchObject({
+          name,
+          answer: { _tag: "TableError", reason },
+          ...bounds
+        })
+        expect(`${name}: ${answer}`).toContain(words)
+      }
     })
   )
 
-  it.scoped.each([
+  const pages = [
     ["a byte order mark", text(200, `\ufeff${page}`)],
     ["no length", raw(ok("", page))],
     ["hints before it", raw(`HTTP/1.1 103 Hints\r\n\r\n`.repeat(50) + ok("", page))],
     ["one byte at a time", raw(ok("transfer-encoding: chunked\r\n", bytewise(page)))],
     ["keys that mean something in JavaScript", text(200, page.replace("{", '{"__proto__":{"offset":"x"},'))]
-  ] as const)("may still be a page: with %s", ([, server]) =>
+  ] as const
+
+  it.scoped("may still be a page", () =>
     Effect.gen(function* () {
-      expect(yield* asking(server)).toEqual({ answer: { records: records(1) }, ...atOnce })
+      for (const [[name], outcome] of yield* atTheSameTime(pages, ([, answer]) => asking(answer))) {
+        expect({ name, ...outcome }).toEqual({ name, answer: { records: records(1) }, ...atOnce })
+      }
     })
   )
 
@@ -238,7 +269,7 @@ describe("an answer of the wrong form", () => {
 })
 
 describe("a server that asks to be left alone", () => {
-  it.scoped.each([
+  const pauses = [
     ["60", 60_000, 60_000],
     ["5", 5000, 30_000],
     ["0", 1000, 30_000],
@@ -249,18 +280,29 @@ describe("a server that asks to be left alone", () => {
     ["-5", 1000, 30_000],
     ["soon", 1000, 30_000],
     ["", 1000, 30_000]
-  ] as const)("with Retry-After: %s", ([retryAfter, failed, penalised]) =>
+  ].flatMap(([retryAfter, failed, penalised]) => [
+    { retryAfter, status: 503, pause: failed },
+    { retryAfter, status: 429, pause: penalised }
+  ])
+
+  it.scoped("with Retry-After is left alone for that time, within reason", () =>
     Effect.gen(function* () {
-      for (const [status, took] of [
-        [503, failed],
-        [429, penalised]
-      ] as const) {
-        yield* TestClock.setTime(Date.UTC(2030, 0, 1))
-        const server = yield* ScriptedServer.make(text(200, page))
-        server.next(text(status, "", { "retry-after": retryAfter }))
-        const client = yield* makeClient(server.url)
-        expect(yield* outcome(client.listPage(list))).toEqual({ answer: { records: records(1) }, took })
-        expect(yield* Queue.size(server.received)).toBe(2)
+      yield* TestClock.setTime(Date.UTC(2030, 0, 1))
+      const all = yield* atTheSameTime(pauses, ({ retryAfter, status }) => {
+        let requests = 0
+        return asking((response, request) =>
+          requests++ === 0
+            ? text(status, "", { "retry-after": String(retryAfter) })(response, request)
+            : text(200, page)(response, request)
+        )
+      })
+      for (const [{ pause, ...asked }, outcome] of all) {
+        expect({ ...asked, ...outcome }).toEqual({
+          ...asked,
+          answer: { records: records(1) },
+          requests: 2,
+          took: pause
+        })
       }
     })
   )
@@ -305,9 +347,12 @@ describe("a server that asks to be left alone", () => {
   it.scoped("in every way that there is, is asked sixteen times and left alone for 75 minutes at most", () =>
     Effect.gen(function* () {
       let requests = 0
-      const { answer, ...bounds } = yield* asking((response, request) =>
-        text(++requests % 4 === 0 ? 429 : 503, "", { "retry-after": "86400" })(response, request)
+      const { value } = yield* patiently(
+        asking((response, request) =>
+          text(++requests % 4 === 0 ? 429 : 503, "", { "retry-after": "86400" })(response, request)
+        )
       )
+      const { answer, ...bounds } = value
       expect(answer).toMatchObject({ _tag: "TableError", reason: "RateLimited" })
       expect(bounds).toEqual({ requests: 16, took: 15 * 300_000 })
     })
