@@ -13,19 +13,19 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as library from "./index.ts"
 import { makeFetch } from "./layers/commandLine/fetch.ts"
+import { init } from "./layers/commandLine/init.ts"
 import { makeStart } from "./layers/commandLine/start.ts"
 import { tables } from "./layers/commandLine/tables.ts"
-import { failureText, lineLogger } from "./layers/terminal/lineLogger.ts"
+import { failureText, logTo } from "./layers/terminal/log.ts"
 
 const vitrine = Command.make("vitrine").pipe(
   Command.withDescription(
     "Content delivery for installations: immutable versions on disk, announced as events."
   ),
-  Command.withSubcommands([makeStart(library), makeFetch(library), tables])
+  Command.withSubcommands([init, makeStart(library), makeFetch(library), tables])
 )
 
 const reportFailure = <E>(cause: Cause.Cause<E>) =>
@@ -55,13 +55,9 @@ export const run = (version: string): void => {
   endFirmly()
   Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(
     Effect.tapErrorCause(reportFailure),
+    logTo({ format: "text", write: console.error }),
     Effect.provide(
-      Layer.mergeAll(
-        NodeContext.layer,
-        NodeHttpClient.layer,
-        Logger.replace(Logger.defaultLogger, lineLogger),
-        CliConfig.layer({ showBuiltIns: false })
-      )
+      Layer.mergeAll(NodeContext.layer, NodeHttpClient.layer, CliConfig.layer({ showBuiltIns: false }))
     ),
     NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true, teardown })
   )

@@ -9,6 +9,8 @@ import * as ContentOptions from "./layers/content/ContentOptions.ts"
 import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 import * as ReplayBacklogMemory from "./layers/ReplayBacklogMemory.ts"
+import * as TableServer from "./layers/tableServer/TableServer.ts"
+import * as TableServerOptions from "./layers/tableServer/TableServerOptions.ts"
 import * as RequestPacingMemory from "./layers/tables/RequestPacingMemory.ts"
 import * as HttpTransport from "./layers/transport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/transport/HttpTransportOptions.ts"
@@ -20,7 +22,7 @@ export * as ControllerStateMemory from "./layers/ControllerStateMemory.ts"
 export type { ContentConfig } from "./layers/content/ContentOptions.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 export * as EventBusMemory from "./layers/EventBusMemory.ts"
-export * as TableServer from "./layers/tableServer/TableServer.ts"
+export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
 export { tableSource } from "./layers/tables/TableSource.ts"
 export type { HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
 export { BindError } from "./services/BindError.ts"
@@ -29,7 +31,7 @@ export { ControllerState } from "./services/ControllerState.ts"
 export { EventBus } from "./services/EventBus.ts"
 export { InvalidOptions } from "./services/Options.ts"
 export { ReplayBacklog } from "./services/ReplayBacklog.ts"
-export { HttpTransport, Plugin, ReplayBacklogMemory }
+export { HttpTransport, Plugin, ReplayBacklogMemory, TableServer }
 
 /** The configuration of a controller; the default export of `vitrine.config.ts`. */
 export const defineConfig = (configuration: ConfigurationFile): ConfigurationFile => configuration
@@ -54,6 +56,21 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => 
           Effect.flatMap((sources) => Content.make(settings, sources)),
           Effect.provide(services)
         )
+      })
+  }
+}
+
+/** Serves a folder of tables as a local stand-in of the hosted table API. */
+export const tableServer = (config: TableServerOptions.TableServerInput): Plugin.Plugin => {
+  const options = TableServerOptions.decodeTableServerOptions(config)
+  return {
+    name: "table-server",
+    issues: issuesOf(options),
+    setup: ({ cwd }) =>
+      Effect.gen(function* () {
+        const path = yield* Path.Path
+        const directory = path.resolve(cwd, config.directory)
+        return yield* Effect.as(Layer.build(TableServer.layer({ ...config, directory })), Effect.void)
       })
   }
 }

@@ -5,7 +5,7 @@
  * beside another one, or on a hosted base.
  */
 import { fileURLToPath } from "node:url"
-import { content, defineConfig, httpTransport, Plugin, TableServer, tableSource } from "vitrine"
+import { content, defineConfig, httpTransport, tableServer, tableSource } from "vitrine"
 import * as KioskPage from "./KioskPage.ts"
 
 const { env } = process
@@ -15,9 +15,7 @@ const downloads = env.DOWNLOADS ?? here("downloads")
 
 export default defineConfig({
   plugins: [
-    ...(env.TABLES_URL === undefined
-      ? [Plugin.fromLayer("tables", TableServer.layer({ directory: here("tables"), port: tablesPort }))]
-      : []),
+    ...(env.TABLES_URL === undefined ? [tableServer({ directory: "tables", port: tablesPort })] : []),
     content({
       downloadPath: downloads,
       fetchEvery: "2 seconds",

@@ -77,7 +77,7 @@ describe.concurrent("vitrine", () => {
         yield* controller.signal(signal)
         const { status, stderr } = yield* Effect.timeout(controller.ended, "2 seconds")
         expect(status).toBe(0)
-        expect(stderr).not.toMatch(/warn:|error:/)
+        expect(stderr).not.toMatch(/ {2}warn | {2}error|error:/)
         yield* events.whole
       })
     )
@@ -96,7 +96,7 @@ describe.concurrent("vitrine", () => {
         status: 1,
         stdout: "",
         stderr: expect.stringMatching(
-          /^\d\d:\d\d:\d\d {2}museum: Objects, 0 records\nInterrupted before the end; the content stays as it is\.\n$/
+          /^\d\d:\d\d:\d\d {2}info {3}museum: Objects, 0 records\nInterrupted before the end; the content stays as it is\.\n$/
         )
       })
     })
@@ -273,7 +273,7 @@ export default defineConfig({
       const { ended } = yield* run(["fetch"], { TABLES: tables })
       const { status, stderr, stdout } = yield* ended
       expect(status).toBe(0)
-      expect(stderr.replace(/^\d\d:\d\d:\d\d {2}/gm, "")).toMatch(
+      expect(stderr.replace(/^\d\d:\d\d:\d\d {2}info {3}/gm, "")).toMatch(
         new RegExp(
           [
             "^museum: Objects, 0 records",
@@ -300,6 +300,53 @@ export default defineConfig({
       // The cursor is shown again.
       expect(end).toContain("\u001b[?25h")
       expect(JSON.parse(end.slice(end.indexOf("{")))).toMatchObject({ changed: true })
+    })
+  )
+
+  scenario("takes the environment from a file, and logs JSON lines for programs, the token in none", () =>
+    Effect.gen(function* () {
+      const { run, serveTables, write } = yield* project
+      const tables = yield* serveTables("--token", "from-file")
+      yield* write("museum.env", "# for the exhibit\nKEY=from-file\nTABLE='Objects'\n")
+      const { ended } = yield* run(["fetch", "--env-file", "museum.env", "--log-format", "json"], {
+        TABLES: tables
+      })
+      const { status, stderr } = yield* ended
+      expect(status).toBe(0)
+      const lines = stderr
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+      expect(lines.at(-1)).toMatchObject({
+        logLevel: "INFO",
+        message: expect.stringMatching(/^New version \w+: 2 records/)
+      })
+      expect(stderr).not.toContain("from-file")
+      const missing = yield* Effect.flatMap(run(["fetch", "--env-file", "other.env"]), ({ ended }) => ended)
+      // Some versions of Node read the option themselves, and say so in their own words.
+      expect(missing.status).not.toBe(0)
+      expect(missing.stderr).toContain("other.env")
+    })
+  )
+
+  scenario("begins a project that runs, and overwrites nothing", () =>
+    Effect.gen(function* () {
+      const { folder, read, run, write } = yield* project
+      const first = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
+      expect(first).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^made {3}vitrine\.config\.ts\n/)
+      })
+      const config = yield* read("new/vitrine.config.ts")
+      yield* write("new/vitrine.config.ts", config.replaceAll("8730", "0").replace("8710", "0"))
+      yield* write("new/tables/Objects.csv", "title\nMy own\n")
+      const second = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
+      expect(second.stdout).toMatch(/^kept {3}vitrine\.config\.ts, which was there already\n/)
+      expect(yield* read("new/tables/Objects.csv")).toBe("title\nMy own\n")
+
+      const controller = yield* run(["start", "--config", `${folder}/new/vitrine.config.ts`])
+      yield* controller.logged(/Serving the tables of \S*new\/tables at http:\S+: (Objects, Settings)/)
+      yield* controller.logged(/(Ready)/)
     })
   )
 
@@ -335,7 +382,7 @@ export default defineConfig({
       }
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
-      expect(unknown.stdout + unknown.stderr).toContain("use one of 'start', 'fetch', 'tables'")
+      expect(unknown.stdout + unknown.stderr).toContain("use one of 'init', 'start', 'fetch', 'tables'")
     })
   )
 })

@@ -126,7 +126,7 @@ describe.concurrent("vitrine start", () => {
       yield* controller.signal("SIGTERM")
       expect(yield* endedInTime(controller)).toMatchObject({
         status: 0,
-        stderr: expect.not.stringContaining("warn:")
+        stderr: expect.not.stringContaining("  warn ")
       })
       yield* stream.received.whole
     })
@@ -158,7 +158,7 @@ describe.concurrent("vitrine start", () => {
       yield* controller.signal("SIGTERM")
       expect(yield* endedInTime(controller)).toMatchObject({
         status: 0,
-        stderr: expect.not.stringContaining("warn:")
+        stderr: expect.not.stringContaining("  warn ")
       })
       expect(yield* Effect.flip(read("downloads/manifest.json"))).toMatchObject({ reason: "NotFound" })
     })

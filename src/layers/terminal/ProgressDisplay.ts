@@ -3,7 +3,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -14,15 +13,15 @@ import { makeProgressLines } from "./progressLines.ts"
 
 export interface ProgressDisplay {
   readonly show: (event: ContentEvent) => Effect.Effect<void>
-  /** Keeps the log from running into what is shown. */
-  readonly logging: Layer.Layer<never>
+  /** Writes a line of the log where it does not run into what is shown. */
+  readonly log: (line: string) => void
 }
 
 /** For standard error; it ends with the scope. */
 export const makeProgressDisplay: Effect.Effect<ProgressDisplay, never, Scope.Scope> = Effect.suspend(() =>
   process.stderr.isTTY && process.env.TERM !== "dumb"
     ? makeProgressBars(process.stderr)
-    : Effect.map(makeProgressLines, (show) => ({ show, logging: Layer.empty }))
+    : Effect.map(makeProgressLines, (show) => ({ show, log: console.error }))
 )
 
 /** Carries out the task that fetches, and shows what the events tell of it. */

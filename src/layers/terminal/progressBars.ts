@@ -3,11 +3,9 @@
  */
 import { MultiBar, Presets, type SingleBar } from "cli-progress"
 import * as Effect from "effect/Effect"
-import * as Logger from "effect/Logger"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import { outcomeText, progressText } from "../content/contentText.ts"
-import { lineLogger, makeLineLogger } from "./lineLogger.ts"
 
 export const makeProgressBars = (stream: NodeJS.WriteStream) =>
   Effect.map(
@@ -44,10 +42,9 @@ export const makeProgressBars = (stream: NodeJS.WriteStream) =>
         }
       }
 
-      const write = (line: string) => (bars.size === 0 ? console.error(line) : multiBar.log(`${line}\n`))
       return {
         show: (event: ContentEvent) => Effect.sync(() => draw(event)),
-        logging: Logger.replace(lineLogger, makeLineLogger(write))
+        log: (line: string) => (bars.size === 0 ? console.error(line) : multiBar.log(`${line}\n`))
       }
     }
   )

@@ -1,0 +1,66 @@
+/**
+ * `vitrine init`
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { projectTemplate } from "./projectTemplate.ts"
+
+export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
+  path: Schema.String,
+  cause: Schema.Defect
+}) {
+  override get message() {
+    return `${this.path} could not be made: ${String(this.cause)}`
+  }
+}
+
+/** Whether it was made; a file that is there already stays as it is. */
+const make = Effect.fnUntraced(
+  function* (file: string, content: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    return yield* fs.writeFileString(file, content, { flag: "wx" }).pipe(
+      Effect.as(true),
+      Effect.catchIf(isAlreadyThere, () => Effect.succeed(false))
+    )
+  },
+  (effect, file) => Effect.mapError(effect, ({ message }) => new FileNotMade({ path: file, cause: message }))
+)
+
+const isAlreadyThere = (error: PlatformError): boolean =>
+  error._tag === "SystemError" && error.reason === "AlreadyExists"
+
+const nextSteps = `
+Next:
+  npx vitrine start      fetch the tables and tell about it; end with Ctrl-C
+  curl -N http://127.0.0.1:8710/events
+                         watch what it tells, and change a cell in tables/Objects.csv
+  npx vitrine --help     everything else`
+
+export const init = Command.make(
+  "init",
+  {
+    folder: Args.directory({ name: "DIR" }).pipe(
+      Args.withDescription("The folder of the project. Default: this one."),
+      Args.withDefault(".")
+    )
+  },
+  ({ folder }) =>
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      for (const [name, content] of Object.entries(projectTemplate)) {
+        const isMade = yield* make(path.join(folder, ...name.split("/")), content)
+        yield* Console.log(isMade ? `made   ${name}` : `kept   ${name}, which was there already`)
+      }
+      yield* Console.log(nextSteps)
+    })
+).pipe(
+  Command.withDescription("Begin a project: an example configuration with tables. Nothing is overwritten.")
+)
