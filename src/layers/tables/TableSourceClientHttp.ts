@@ -250,7 +250,10 @@ export const make = Effect.fnUntraced(function* ({
       const record = yield* ask(request, decodeRecord)
       return record.id === request.recordId
         ? record
-        : yield* unexpected(request, `asked for the record ${request.recordId}, it gave ${quote(record.id)}`)
+        : yield* unexpected(
+            request,
+            `asked for the record ${quote(request.recordId)}, it gave ${quote(record.id)}`
+          )
     },
     (effect, request) =>
       Effect.catchTag(effect, "CursorExpired", ({ message }) => unexpected(request, message))
@@ -367,7 +370,7 @@ const verdict = (
   if ("recordId" in request && (status === 403 || status === 404)) {
     return {
       reason: "NotFound",
-      advice: `the record ${oneLine(request.recordId)} is not there any more, or the API key may not read it`
+      advice: `the record ${oneLine(withoutKey(request.recordId))} is not there any more, or the API key may not read it`
     }
   }
   switch (status) {

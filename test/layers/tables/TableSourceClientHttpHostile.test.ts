@@ -619,6 +619,17 @@ describe("the key", () => {
     })
   )
 
+  it.scoped.each([json(404, {}), json(200, { id: "rec1", fields: {} })])(
+    "given as the id of a record is in no message: %#",
+    (answer) =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedServer.make(answer)
+        const client = yield* makeClient(server.url, undefined, apiKey)
+        const error = yield* Effect.flip(client.readRecord({ table: "Objects", recordId: apiKey }))
+        expect(error.message).toContain("the record <apiKey>")
+      })
+  )
+
   it.scoped("echoed in the name of a host is in no message either", () =>
     Effect.gen(function* () {
       const apiKey = "patABC.TopSecret"
