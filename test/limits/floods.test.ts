@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { maxQueuedBytes } from "../../src/layers/transport/EventStreamResponse.ts"
+import { maxQueuedBytes } from "../../src/layers/transport/SocketSink.ts"
 import { HttpTransport } from "../../src/services/HttpTransport.ts"
 import * as eventReader from "../support/eventReader.ts"
 import { withLog } from "../support/logged.ts"

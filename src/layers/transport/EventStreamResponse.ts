@@ -1,6 +1,5 @@
 /**
- * An event stream as the response to a request, and its connection as the sink of a client: the bounded end of
- * a client (decisions, part B).
+ * An event stream as the response to a request.
  *
  * The body has no length and is not chunked: it is what follows on the connection until its end. So frames are
  * written to the socket itself, one write for each, and all clients share their bytes.
@@ -11,17 +10,13 @@ import * as Effect from "effect/Effect"
 import { corsHeader } from "./answers.ts"
 import type { Hub, TooManyClients } from "./Hub.ts"
 import type { FrameSink } from "./Outbox.ts"
-
-/**
- * How much may wait for a client in this process, in bytes.
- *
- * A client that falls behind by more is disconnected. It reconnects after two seconds and is given the backlog;
- * what was only live in between it misses.
- */
-export const maxQueuedBytes = 1024 * 1024
+import { makeSocketSink } from "./SocketSink.ts"
 
 /**
  * Answers with the hub's event stream, for as long as the client stays.
+ *
+ * A client that falls too far behind is disconnected. It reconnects after two seconds and is given the backlog;
+ * what was only live in between it misses.
  *
  * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
  */
@@ -42,30 +37,17 @@ export const open = (response: ServerResponse, hub: Hub): Effect.Effect<void, To
   })
 
 const makeSink = (socket: Socket, response: ServerResponse): FrameSink => {
-  let limit = maxQueuedBytes
+  const { begin, queuedBytes, send } = makeSocketSink(socket)
   return {
     begin: (frames) => {
-      // All clients share the backlog, so it does not count. It leaves together with the head.
-      limit = maxQueuedBytes + frames.length
+      // The backlog leaves together with the head.
       socket.cork()
       writeHead(response)
-      socket.write(frames)
+      begin(frames)
       process.nextTick(() => socket.uncork())
     },
-    send: (frames) => {
-      const queued = socket.writableLength
-      if (queued === 0) {
-        // So they do a frame that is larger than the limit.
-        limit = maxQueuedBytes + (frames.length > maxQueuedBytes ? frames.length : 0)
-      }
-      if (queued + frames.length > limit) {
-        socket.destroy()
-        return false
-      }
-      socket.write(frames)
-      return true
-    },
-    queuedBytes: () => socket.writableLength,
+    send,
+    queuedBytes,
     end: () => {
       response.end()
     }

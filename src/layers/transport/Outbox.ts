@@ -17,11 +17,14 @@ export interface FrameSink {
   readonly end: () => void
 }
 
+/** The part of a sink that deals with frames on their way. */
+export type OutboxSink = Pick<FrameSink, "queuedBytes" | "send">
+
 export interface Outbox {
   readonly add: (frame: string) => void
   /** Gives a sink every frame that is added from now on, and none that waits already. */
-  readonly join: (sink: FrameSink) => void
-  readonly leave: (sink: FrameSink) => void
+  readonly join: (sink: OutboxSink) => void
+  readonly leave: (sink: OutboxSink) => void
   /** Hands out a piece now, or what is left of the last hand-out first, and the rest in turns of its own. */
   readonly handOut: () => void
 }
@@ -47,17 +50,17 @@ const patienceMs = 100
 
 export const makeOutbox = (losses: Losses): Outbox => {
   /** Frames, with the sinks that have joined in front of each. */
-  let waiting: Array<{ readonly frame: string; readonly joined: Set<FrameSink> }> = []
+  let waiting: Array<{ readonly frame: string; readonly joined: Set<OutboxSink> }> = []
   /** The index of the first that waits. */
   let first = 0
   let waitingLength = 0
   /** Those that have joined behind all of them. */
-  let joined = new Set<FrameSink>()
+  let joined = new Set<OutboxSink>()
   /** Each sink, and since when it is behind. */
-  const sinks = new Map<FrameSink, number>()
+  const sinks = new Map<OutboxSink, number>()
   let scheduled = false
 
-  const admit = (newcomers: Iterable<FrameSink>) => {
+  const admit = (newcomers: Iterable<OutboxSink>) => {
     for (const sink of newcomers) {
       sinks.set(sink, Number.POSITIVE_INFINITY)
     }

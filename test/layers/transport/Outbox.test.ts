@@ -69,7 +69,7 @@ describe("Outbox", () => {
         offers += 1
         return false
       }
-      outbox.join({ begin: () => {}, send, queuedBytes: () => 0, end: () => {} })
+      outbox.join({ send, queuedBytes: () => 0 })
       outbox.add("one")
       outbox.add("two")
       outbox.handOut()
