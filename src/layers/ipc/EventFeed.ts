@@ -1,0 +1,62 @@
+/**
+ * Every event of the bus to every connection that has subscribed.
+ *
+ * It owns the subscription to the bus, which is one however many subscribers there are, and the form of an event
+ * on the wire, made once for all. What a subscriber that does not read may cost belongs to its sink.
+ */
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { EventBus } from "../../services/EventBus.ts"
+import { makeOutbox, type OutboxSink } from "../transport/Outbox.ts"
+import * as JsonRpc from "./JsonRpc.ts"
+
+export interface EventFeed {
+  /** From now on the sink is given every event. Harmless for one that is a subscriber already. */
+  readonly subscribe: (sink: OutboxSink) => void
+  /** From now on it is given nothing more. Harmless for one that is no subscriber. */
+  readonly unsubscribe: (sink: OutboxSink) => void
+}
+
+export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Effect.gen(function* () {
+  const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+  const log = Runtime.runFork(yield* Effect.runtime())
+  const subscribers = new Set<OutboxSink>()
+  const outbox = makeOutbox({
+    dropped: () =>
+      log(
+        Effect.logWarning(
+          "A reader of events over the controller's socket fell behind, and was disconnected."
+        )
+      ),
+    missed: () => {}
+  })
+
+  yield* events.pipe(
+    Stream.runForEachChunk((chunk) =>
+      Effect.sync(() => {
+        if (subscribers.size > 0) {
+          for (const { name, payload } of chunk) {
+            outbox.add(JsonRpc.event(name, payload))
+          }
+          outbox.handOut()
+        }
+      })
+    ),
+    Effect.forkScoped
+  )
+
+  return {
+    subscribe: (sink) => {
+      if (!subscribers.has(sink)) {
+        subscribers.add(sink)
+        outbox.join(sink)
+      }
+    },
+    unsubscribe: (sink) => {
+      subscribers.delete(sink)
+      outbox.leave(sink)
+    }
+  }
+})

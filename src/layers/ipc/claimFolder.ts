@@ -1,0 +1,146 @@
+/**
+ * One controller to a configuration: the folder it keeps beside that, and the claim to it.
+ */
+import { randomBytes } from "node:crypto"
+import { chmod, lstat, mkdir, rename, rm, rmdir, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { messageOf } from "../../services/ErrorDescription.ts"
+import { lockFolder } from "../content/folderLock.ts"
+import * as IpcClientSocket from "./IpcClientSocket.ts"
+import type { ControllerPaths } from "./socketPath.ts"
+import { isTrustedOwner } from "./trustedOwner.ts"
+
+/** Another controller runs with the configuration. */
+export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlreadyRunning>()(
+  "ControllerAlreadyRunning",
+  {
+    /** The folder that it holds. */
+    path: Schema.String,
+    /** The process, where it told. */
+    owner: Schema.String
+  }
+) {
+  override get message() {
+    return `A controller is already running here (${this.owner}; it holds ${this.path}). Stop it first with "vitrine stop", or give this one a folder of its own.`
+  }
+}
+
+/** There can be no socket where it is to be. */
+export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("IpcSocketUnusable", {
+  path: Schema.String,
+  /** What is wrong and, where it is known, what to do. */
+  detail: Schema.String,
+  cause: Schema.optional(Schema.Defect)
+}) {
+  override get message() {
+    return `The controller's socket cannot be used at ${this.path}: ${this.detail}`
+  }
+}
+
+/**
+ * Takes the place of the controller until the scope ends: its folders are there and nobody else's, nobody listens
+ * at its socket, where nothing is, and its process id is in its file.
+ */
+export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths) {
+  yield* ownFolder(paths.folder)
+  yield* lockFolder(paths.folder, paths.folder).pipe(
+    Effect.mapError((error) =>
+      error._tag === "DownloadsInUse"
+        ? new ControllerAlreadyRunning({ path: paths.folder, owner: error.owner })
+        : unusable(paths.folder)(error)
+    )
+  )
+  if (process.platform !== "win32") {
+    if (dirname(paths.socket) !== paths.folder) {
+      yield* temporaryFolder(dirname(paths.socket))
+    }
+    yield* removeDeadSocket(paths.socket)
+  }
+  yield* writePidFile(paths.pidFile)
+})
+
+export const unusable = (path: string) => (cause: unknown) =>
+  new IpcSocketUnusable({ path, detail: messageOf(cause), cause })
+
+const attempt = <A>(path: string, action: () => Promise<A>) =>
+  Effect.tryPromise({ try: action, catch: unusable(path) })
+
+/** Makes a folder that only this user may enter, or makes sure that what is there is one. */
+const ownFolder = Effect.fnUntraced(function* (path: string) {
+  yield* Effect.catchIf(
+    attempt(path, () => mkdir(path, { mode: 0o700 })),
+    ({ cause }) => isSystemError(cause) && cause.code === "EEXIST",
+    () => Effect.void
+  )
+  const stats = yield* attempt(path, () => lstat(path))
+  if (!stats.isDirectory()) {
+    const detail = "it is not a folder, or a link to one. Move it away."
+    return yield* new IpcSocketUnusable({ path, detail })
+  }
+  if (process.platform !== "win32") {
+    yield* belongsToUser(path, stats)
+    yield* attempt(path, () => chmod(path, 0o700))
+  }
+})
+
+const temporaryFolder = (path: string) =>
+  Effect.acquireRelease(ownFolder(path), () => Effect.promise(() => rmdir(path).catch(() => {})))
+
+const belongsToUser = (path: string, stats: { readonly uid: number }) =>
+  isTrustedOwner(stats.uid)
+    ? Effect.void
+    : new IpcSocketUnusable({
+        path,
+        detail: `it belongs to another user (${stats.uid}). Remove it as that user.`
+      })
+
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && "code" in error
+
+/** Whoever holds the lock may remove what a killed process has left, and nothing else. */
+const removeDeadSocket = Effect.fnUntraced(function* (path: string) {
+  const stats = yield* attempt(path, () => lstat(path)).pipe(
+    Effect.catchIf(
+      ({ cause }) => isSystemError(cause) && cause.code === "ENOENT",
+      () => Effect.succeed(undefined)
+    )
+  )
+  if (stats === undefined) {
+    return
+  }
+  if (!stats.isSocket()) {
+    const detail = "there is something else that is no socket. Move it away."
+    return yield* new IpcSocketUnusable({ path, detail })
+  }
+  // Where the lock was taken away from its holder, removed by hand for example, the holder still listens.
+  yield* Effect.flatMap(IpcClientSocket.make(path), (client) => client.process).pipe(
+    Effect.matchEffect({
+      onSuccess: ({ pid }) => new ControllerAlreadyRunning({ path, owner: `process ${pid}` }),
+      onFailure: (error) =>
+        error._tag === "ControllerNotRunning"
+          ? Effect.void
+          : new ControllerAlreadyRunning({ path, owner: error.message })
+    })
+  )
+  yield* attempt(path, () => rm(path, { force: true }))
+})
+
+/** It is for people and their scripts: a disk that is full is no reason not to start. */
+const writePidFile = (path: string): Effect.Effect<void, never, Scope.Scope> => {
+  const unfinished = `${path}.${randomBytes(6).toString("hex")}`
+  const remove = (path: string) => Effect.promise(() => rm(path, { force: true }).catch(() => {}))
+  return Effect.acquireRelease(
+    attempt(path, async () => {
+      await writeFile(unfinished, `${process.pid}\n`, { flag: "wx", mode: 0o600 })
+      await rename(unfinished, path)
+    }).pipe(
+      Effect.catchAll(({ detail }) =>
+        Effect.zipRight(remove(unfinished), Effect.logWarning(`${path} could not be written: ${detail}`))
+      )
+    ),
+    () => remove(path)
+  )
+}

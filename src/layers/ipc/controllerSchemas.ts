@@ -1,0 +1,36 @@
+/**
+ * What a controller says of itself, as it comes out of JSON (decisions, part A).
+ */
+import * as Schema from "effect/Schema"
+import type { GlobalState, Row, StatusSnapshot } from "../../services/ControllerState.ts"
+
+const Mode = Schema.Literal("task", "persistent")
+const tone = Schema.optionalWith(Schema.Literal("ok", "warn", "error", "neutral"), { exact: true })
+
+const RowSchema: Schema.Schema<Row> = Schema.Union(
+  Schema.Struct({ type: Schema.Literal("kv"), label: Schema.String, value: Schema.String, tone }),
+  Schema.Struct({
+    type: Schema.Literal("list"),
+    label: Schema.String,
+    items: Schema.Array(Schema.suspend(() => RowSchema))
+  }),
+  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, tone })
+)
+
+export const StatusSnapshotSchema: Schema.Schema<StatusSnapshot> = Schema.Struct({
+  header: Schema.Struct({ startTime: Schema.String, uptimeMs: Schema.Number, mode: Mode }),
+  sections: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      order: Schema.optionalWith(Schema.Number, { exact: true }),
+      title: Schema.String,
+      rows: Schema.Array(RowSchema)
+    })
+  )
+})
+
+export const GlobalStateSchema: Schema.Schema<GlobalState> = Schema.Struct({
+  system: Schema.Struct({ startTime: Schema.String, mode: Mode }),
+  plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  _version: Schema.Number
+})
