@@ -42,7 +42,8 @@ export const layer = (
   EventBus | CommandBus | ReplayBacklog | ControllerState
 > => Layer.scoped(HttpTransport, Effect.flatMap(decode(options), make))
 
-const make = Effect.fn("HttpTransport.make")(function* (options: HttpTransportOptions) {
+/** The same without a layer, of decoded options. It subscribes to the event bus before it waits for anything. */
+export const make = Effect.fn("HttpTransport.make")(function* (options: HttpTransportOptions) {
   const state = yield* ControllerState
   if (state.mode === "task") {
     return HttpTransport.of({
@@ -53,7 +54,11 @@ const make = Effect.fn("HttpTransport.make")(function* (options: HttpTransportOp
   }
 
   const hub = yield* Hub.make(options)
-  const handler = yield* NodeHttpServer.makeHandler(yield* routes.make(hub, options)).pipe(
+  // Routers that share one, as they do where no layer is built, are one and the same router.
+  const answer = yield* routes
+    .make(hub, options)
+    .pipe(Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap))
+  const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
     Effect.map((handler) => inTurn(handler, RequestBody.begin))
   )

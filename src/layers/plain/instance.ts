@@ -1,0 +1,125 @@
+/**
+ * A part of Vitrine that runs in a plain controller, from its setup until it is disconnected.
+ *
+ * It owns that life: everything in it belongs to one scope, and nothing outlives that.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { err, ok, type Result, ResultAsync } from "neverthrow"
+import { CommandBus } from "../../services/CommandBus.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import { messageOf } from "../../services/ErrorDescription.ts"
+import { EventBus } from "../../services/EventBus.ts"
+import { PluginSetupFailed } from "../../services/Plugin.ts"
+import * as CommandBusPlain from "./CommandBusPlain.ts"
+import * as ControllerStatePlain from "./ControllerStatePlain.ts"
+import * as EventBusPlain from "./EventBusPlain.ts"
+import type { PlainContext } from "./PlainContext.ts"
+import { withPlainLogger } from "./plainLogger.ts"
+
+export interface Instance {
+  /**
+   * Shuts it down, within two seconds. A second time, or after the abort signal has done it, nothing more happens, and
+   * the result is the same. The reason is for the log.
+   */
+  readonly disconnect: (reason?: unknown) => ResultAsync<void, Error>
+}
+
+/** What a plain controller provides. */
+export type PlainServices = EventBus | CommandBus | ControllerState
+
+/**
+ * Acquires what the instance is made of, to be released when it is disconnected or the controller aborts.
+ *
+ * It never throws: whatever goes wrong, with the context too, is an `err`, and then nothing stays acquired. It has
+ * begun when it returns: `acquire` has run to where it waits for the first time.
+ */
+export const setUp = <A extends object>(
+  plugin: string,
+  context: PlainContext,
+  acquire: Effect.Effect<A, unknown, PlainServices | Scope.Scope>
+): ResultAsync<A & Instance, Error> => {
+  const scope = Effect.runSync(Scope.make())
+  const logged = withPlainLogger(context)
+
+  const release = async (reason: unknown): Promise<Result<void, Error>> => {
+    // It may be aborted by something that the setup itself calls.
+    await Promise.resolve()
+    const exit = await Effect.logDebug(`The plugin "${plugin}" shuts down: ${messageOf(reason)}`).pipe(
+      Effect.zipRight(Fiber.interrupt(setup)),
+      Effect.zipRight(Scope.close(scope, Exit.void)),
+      Effect.tapErrorCause((cause) =>
+        Effect.logError(`The plugin "${plugin}" did not shut down cleanly`, cause)
+      ),
+      logged,
+      Effect.runPromiseExit
+    )
+    return Exit.isSuccess(exit)
+      ? ok(undefined)
+      : err(new PluginShutdownFailed({ plugin, cause: Cause.squash(exit.cause) }))
+  }
+  let released: Promise<Result<void, Error>> | undefined
+  const releaseOnce = (reason: unknown) => {
+    released ??= release(reason)
+    return released
+  }
+
+  const setup = Effect.suspend(() => watch(context.abortSignal, releaseOnce)).pipe(
+    Effect.zipRight(Effect.suspend(() => Effect.provide(acquire, services(context)))),
+    Scope.extend(scope),
+    logged,
+    Effect.runFork
+  )
+
+  const settle = async (): Promise<Result<A & Instance, Error>> => {
+    const exit = await Effect.runPromise(Fiber.await(setup))
+    if (Exit.isSuccess(exit)) {
+      return ok({ ...exit.value, disconnect: (reason) => new ResultAsync(releaseOnce(reason)) })
+    }
+    const cause = Cause.isInterruptedOnly(exit.cause) ? new ControllerStops() : Cause.squash(exit.cause)
+    await releaseOnce(cause)
+    return err(new PluginSetupFailed({ plugin, cause }))
+  }
+  return new ResultAsync(settle())
+}
+
+/** The controller was aborted before the plugin was set up. */
+export class ControllerStops extends Schema.TaggedError<ControllerStops>()("ControllerStops", {}) {
+  override get message() {
+    return "The controller stops."
+  }
+}
+
+/** Something could not be released; everything else was. */
+export class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()("PluginShutdownFailed", {
+  plugin: Schema.String,
+  cause: Schema.Defect
+}) {
+  override get message() {
+    return `The plugin "${this.plugin}" did not shut down cleanly. ${messageOf(this.cause)}`
+  }
+}
+
+/** Tells when the signal is aborted, for as long as the scope is open; fails where it is already. */
+const watch = (signal: AbortSignal, onAbort: (reason: unknown) => void) =>
+  Effect.suspend(() => {
+    if (signal.aborted) {
+      return new ControllerStops()
+    }
+    const listener = () => onAbort(signal.reason)
+    return Effect.acquireRelease(
+      Effect.sync(() => signal.addEventListener("abort", listener)),
+      () => Effect.sync(() => signal.removeEventListener("abort", listener))
+    )
+  })
+
+const services = (context: PlainContext): Context.Context<PlainServices> =>
+  Context.make(EventBus, EventBusPlain.make(context.eventBus)).pipe(
+    Context.add(CommandBus, CommandBusPlain.make(context)),
+    Context.add(ControllerState, ControllerStatePlain.make(context))
+  )

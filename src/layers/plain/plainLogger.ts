@@ -1,0 +1,57 @@
+/**
+ * Logs through the logger of a plain controller.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
+import * as Inspectable from "effect/Inspectable"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import { messageOf } from "../../services/ErrorDescription.ts"
+import type { PlainContext, PlainLogger } from "./PlainContext.ts"
+
+/** Every line of every level goes there: what is shown is for that logger to say. One that throws harms nobody. */
+export const withPlainLogger =
+  (context: Pick<PlainContext, "logger">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    effect.pipe(
+      Effect.locally(FiberRef.currentLoggers, HashSet.make(make(context))),
+      Logger.withMinimumLogLevel(LogLevel.All)
+    )
+
+/** Why something failed stands in its line; the stack is for whoever debugs. */
+const make = (context: Pick<PlainContext, "logger">): Logger.Logger<unknown, void> =>
+  Logger.make(({ cause, logLevel, message }) => {
+    const text = [message]
+      .flat()
+      .map((part) => Inspectable.toStringUnknown(part, 0))
+      .join(" ")
+    try {
+      if (Cause.isEmpty(cause)) {
+        context.logger[methodOf(logLevel)](text)
+      } else {
+        context.logger[methodOf(logLevel)](`${text}: ${messageOf(Cause.squash(cause))}`)
+        context.logger.debug(Cause.pretty(cause, { renderErrorCause: true }))
+      }
+    } catch {
+      // There is nowhere left to say it.
+    }
+  })
+
+const methodOf = ({ _tag }: LogLevel.LogLevel): keyof PlainLogger => {
+  switch (_tag) {
+    case "Fatal":
+    case "Error":
+      return "error"
+    case "Warning":
+      return "warn"
+    case "Debug":
+      return "debug"
+    case "Trace":
+    case "All":
+      return "verbose"
+    default:
+      return "info"
+  }
+}

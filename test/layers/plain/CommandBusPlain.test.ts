@@ -1,0 +1,79 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import { errAsync, okAsync, ResultAsync } from "neverthrow"
+import * as CommandBusPlain from "../../../src/layers/plain/CommandBusPlain.ts"
+import type { PlainContext } from "../../../src/plain.ts"
+import { CommandFailed } from "../../../src/services/CommandBus.ts"
+
+type Dispatch = PlainContext["dispatchCommand"]
+
+const dispatch = (dispatchCommand: Dispatch) =>
+  CommandBusPlain.make({ dispatchCommand }).dispatch({ type: "work", field: 1 })
+
+/** What no compiler lets pass, and a plain controller does all the same. */
+const asDispatch = (dispatch: unknown) => dispatch as Dispatch
+
+const boom = new Error("the disk is full", { cause: new Error("quota") })
+
+describe("CommandBusPlain", () => {
+  it.effect("hands the whole command on, and gives its result", () =>
+    Effect.gen(function* () {
+      const result = yield* dispatch((command) => okAsync({ done: command }))
+      expect(result).toEqual({ done: { type: "work", field: 1 } })
+    })
+  )
+
+  it.effect.each<[string, Dispatch]>([
+    ["is an err", () => errAsync(boom)],
+    ["is rejected", () => ResultAsync.fromSafePromise(Promise.reject(boom))],
+    [
+      "throws",
+      () => {
+        throw boom
+      }
+    ]
+  ])("fails with the very reason where the dispatch %s", ([, dispatchCommand]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(dispatch(dispatchCommand))
+      expect(error).toBeInstanceOf(CommandFailed)
+      expect(error.cause).toBe(boom)
+      expect(error.message).toBe('The command "work" failed: the disk is full')
+    })
+  )
+
+  it.effect.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["a plain value", 7],
+    ["a promise of something else", Promise.resolve({ ok: true })]
+  ])("fails where the dispatch returns %s instead of a result", ([, returned]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(dispatch(asDispatch(() => returned)))
+      expect(error).toBeInstanceOf(CommandFailed)
+      expect(error.cause).toBeInstanceOf(TypeError)
+    })
+  )
+
+  it.effect("lets whoever dispatched give up, whatever becomes of the command", () =>
+    Effect.gen(function* () {
+      const never = new ResultAsync<unknown, unknown>(new Promise(() => {}))
+      const fiber = yield* Effect.fork(dispatch(() => never))
+      yield* Effect.yieldNow()
+      expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+    })
+  )
+
+  it.effect("registers nothing: commands are the plain controller's", () =>
+    Effect.gen(function* () {
+      const bus = CommandBusPlain.make({ dispatchCommand: () => okAsync(1) })
+      const exit = yield* bus
+        .register({ type: "a", fields: Schema.Struct({}), run: () => Effect.void })
+        .pipe(Effect.scoped, Effect.exit)
+      expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain('The command "a" must be registered')
+      expect(yield* bus.types).toEqual([])
+    })
+  )
+})

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as ControllerStatePlain from "../../../src/layers/plain/ControllerStatePlain.ts"
+import { makePlainController } from "../../support/plainController.ts"
+
+describe("ControllerStatePlain", () => {
+  it.scoped("gives status and state as the controller gives them", () =>
+    Effect.gen(function* () {
+      const { contextOf, state } = makePlainController("task")
+      const context = contextOf("http-transport")
+      const plain = ControllerStatePlain.make(context)
+      yield* plain.addSection({ name: "x", title: "X", rows: Effect.succeed([]) })
+      expect(plain.mode).toBe("task")
+      expect(yield* plain.status).toEqual(context.getStatusSnapshot())
+      expect(yield* plain.state).toBe(state())
+      yield* plain.updateSlice("whatever", () => ({ url: "u" }))
+      expect(yield* plain.state).toMatchObject({ plugins: { "http-transport": { url: "u" } }, _version: 1 })
+    })
+  )
+
+  it.effect("is asked anew every time", () =>
+    Effect.gen(function* () {
+      let uptimeMs = 0
+      const context = makePlainController().contextOf("test")
+      const snapshot = context.getStatusSnapshot()
+      const { status } = ControllerStatePlain.make({
+        ...context,
+        getStatusSnapshot: () => ({ ...snapshot, header: { ...snapshot.header, uptimeMs: ++uptimeMs } })
+      })
+      yield* status
+      expect((yield* status).header.uptimeMs).toBe(2)
+    })
+  )
+
+  /** What becomes of a slice in a controller that keeps what the producer returns, and in one that keeps the draft. */
+  const slices = (slice: unknown) =>
+    Effect.gen(function* () {
+      let returned: unknown
+      const { updateSlice } = ControllerStatePlain.make({
+        ...makePlainController().contextOf("test"),
+        updateState: (producer) => {
+          returned = producer(slice)
+        }
+      })
+      yield* updateSlice("test", () => ({ url: "new" }))
+      return { returned, slice }
+    })
+
+  it.effect("changes a draft in place, and returns it", () =>
+    Effect.gen(function* () {
+      const { returned, slice } = yield* slices({ url: "old", kept: 1 })
+      expect(returned).toBe(slice)
+      expect(slice).toEqual({ url: "new", kept: 1 })
+    })
+  )
+
+  it.effect.each([undefined, null, 7, Object.freeze({ url: "old" })])("returns a new slice for %o", (slice) =>
+    Effect.gen(function* () {
+      const { returned } = yield* slices(slice)
+      expect(returned).toEqual({ url: "new" })
+    })
+  )
+})

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as EventBusPlain from "../../../src/layers/plain/EventBusPlain.ts"
+import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
+import { eventBusContract } from "../../services/EventBus.contract.ts"
+import { makePlainController } from "../../support/plainController.ts"
+
+eventBusContract(
+  "EventBusPlain",
+  Layer.sync(EventBus, () => EventBusPlain.make(makePlainController().contextOf("test").eventBus))
+)
+
+const setUp = () => {
+  const controller = makePlainController()
+  return { controller, bus: EventBusPlain.make(controller.contextOf("test").eventBus) }
+}
+
+const take = (feed: Stream.Stream<BusEvent>, count: number) =>
+  Effect.map(Stream.runCollect(Stream.take(feed, count)), (events) =>
+    Chunk.toReadonlyArray(events).map(({ name, payload }) => [name, payload])
+  )
+
+describe("EventBusPlain", () => {
+  it.scoped("hears what others emit, and tells others what is published", () =>
+    Effect.gen(function* () {
+      const { bus, controller } = setUp()
+      const heard: Array<unknown> = []
+      controller.contextOf("other").eventBus.onAny((name, payload) => heard.push([name, payload]))
+      const feed = yield* bus.subscribe
+      controller.emit("emitted", 1)
+      yield* bus.publish("published", 2)
+      expect(yield* take(feed, 2)).toEqual([
+        ["emitted", 1],
+        ["published", 2]
+      ])
+      expect(heard).toEqual([
+        ["emitted", 1],
+        ["published", 2]
+      ])
+    })
+  )
+
+  it.scoped("has a handler for each subscription, from its beginning to the end of its scope", () =>
+    Effect.gen(function* () {
+      const { bus, controller } = setUp()
+      expect(controller.handlers()).toHaveLength(0)
+      const scope = yield* Scope.make()
+      yield* Scope.extend(bus.subscribe, scope)
+      yield* bus.subscribe
+      expect(controller.handlers()).toHaveLength(2)
+      yield* Scope.close(scope, Exit.void)
+      expect(controller.handlers()).toHaveLength(1)
+    })
+  )
+
+  it.scoped("keeps the order of events that are emitted within a handler", () =>
+    Effect.gen(function* () {
+      const { bus, controller } = setUp()
+      const feed = yield* bus.subscribe
+      controller.contextOf("other").eventBus.onAny((name, payload) => {
+        if (typeof payload === "number" && payload < 3) {
+          controller.emit(`${name}.${payload}`, payload + 1)
+        }
+      })
+      controller.emit("a", 1)
+      controller.emit("b", 3)
+      expect(yield* take(feed, 4)).toEqual([
+        ["a", 1],
+        ["a.1", 2],
+        ["a.1.2", 3],
+        ["b", 3]
+      ])
+    })
+  )
+
+  it.scoped("takes events that an Effect emits while it runs", () =>
+    Effect.gen(function* () {
+      const { bus, controller } = setUp()
+      const feed = yield* bus.subscribe
+      yield* Effect.sync(() => controller.emit("a", 1)).pipe(Effect.repeatN(2))
+      expect(yield* take(feed, 3)).toHaveLength(3)
+    })
+  )
+})

@@ -1,0 +1,577 @@
+import * as diagnostics from "node:diagnostics_channel"
+import { createServer } from "node:http"
+import type { Socket } from "node:net"
+import { setImmediate as nextTurn } from "node:timers"
+import { describe, expect, it, vi } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { errAsync, okAsync, ResultAsync } from "neverthrow"
+import { listen } from "../src/layers/http/listen.ts"
+import { decode } from "../src/layers/transport/HttpTransportOptions.ts"
+import { type HttpTransportConfig, httpTransport, type PlainContext } from "../src/plain.ts"
+import { issuesOf } from "../src/services/Options.ts"
+import { messages } from "./support/eventStream.ts"
+import * as lifetime from "./support/lifetime.ts"
+import { makePlainController, type PlainController } from "./support/plainController.ts"
+import { fromResult, openEvents, postCommand, setUp, setUpIn } from "./support/plainTransport.ts"
+import { type Connection, connect, format, parse, request } from "./support/rawHttp.ts"
+import { eventually } from "./support/waiting.ts"
+
+const promoted = "content:version:promoted"
+
+/** The events that a client has been given when one with that data is there. */
+const eventsUntil = ({ received }: Connection, data: string) =>
+  Effect.map(
+    received.until((text) => text.endsWith(`data: ${data}\n\n`)),
+    (text) => messages(Buffer.from(parse(text).body))
+  )
+
+const setUpFails = (controller: PlainController, options: HttpTransportConfig) =>
+  Effect.flip(Effect.scoped(setUp(controller, options)))
+
+/** A port that is in use until the scope ends. */
+const usedPort = Effect.map(
+  Effect.suspend(() => listen(createServer(), { host: "127.0.0.1", port: 0 })),
+  ({ port }) => port
+)
+
+/** A port that was free a moment ago. */
+const freePort = Effect.scoped(usedPort)
+
+const isFree = (port: number) =>
+  Effect.isSuccess(Effect.scoped(Effect.suspend(() => listen(createServer(), { host: "127.0.0.1", port }))))
+
+/** What no compiler lets pass, and a plain controller does all the same. */
+const nonsense = (value: unknown) => value as never
+
+const throwing = () => {
+  throw new Error("no")
+}
+
+describe("events", () => {
+  it.scoped("of the ready phase come live to clients that are there, and by replay to later ones", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { port } = yield* setUp(controller)
+      const early = yield* openEvents(port)
+      const content = {
+        name: "content",
+        setup: () => okAsync({ ready: () => controller.emit(promoted, { versionId: "v1" }) })
+      }
+      yield* fromResult(controller.start([content]))
+      const announcement = { event: promoted, data: '{"versionId":"v1"}' }
+      expect(yield* eventsUntil(early, announcement.data)).toEqual([announcement])
+      expect(yield* eventsUntil(yield* openEvents(port), announcement.data)).toEqual([announcement])
+    })
+  )
+
+  it.scoped("emitted as soon as setup has returned are remembered, its result or not", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const setup = httpTransport({ port: 0 }).setup(controller.contextOf("http-transport"))
+      controller.emit(promoted, 1)
+      const { address, disconnect } = yield* fromResult(setup)
+      const client = yield* openEvents(address?.port ?? 0)
+      expect(yield* eventsUntil(client, "1")).toEqual([{ event: promoted, data: "1" }])
+      yield* fromResult(disconnect())
+    })
+  )
+
+  it.scoped("keep the order of emission, be they emitted within a handler", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { port } = yield* setUp(controller, { events: ["*"] })
+      controller.contextOf("other").eventBus.onAny((name) => {
+        if (name === "a") {
+          controller.emit("b", 2)
+        }
+      })
+      const client = yield* openEvents(port)
+      controller.emit("a", 1)
+      controller.emit("c", 3)
+      expect((yield* eventsUntil(client, "3")).map(({ event }) => event)).toEqual(["a", "b", "c"])
+    })
+  )
+
+  it.scoped("get through whatever other handlers do", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      controller.contextOf("before").eventBus.onAny(throwing)
+      const { port } = yield* setUp(controller)
+      controller.contextOf("behind").eventBus.onAny(throwing)
+      const client = yield* openEvents(port)
+      controller.emit("content:x", 1)
+      expect(yield* eventsUntil(client, "1")).toHaveLength(1)
+    })
+  )
+
+  it.scoped("go out with a placeholder for what JSON cannot hold", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { port } = yield* setUp(controller)
+      const client = yield* openEvents(port)
+      const cycle: Record<string, unknown> = {
+        big: 1n,
+        get bad() {
+          return throwing()
+        }
+      }
+      cycle.self = cycle
+      controller.emit("content:odd", cycle)
+      controller.emit("content:odd", undefined)
+      expect((yield* eventsUntil(client, "null")).map(({ data }) => data)).toEqual([
+        '{"big":"[BigInt 1]","bad":"[Unserializable]","self":"[Circular]"}',
+        "null"
+      ])
+      expect(controller.lines).toContainEqual(
+        expect.stringMatching(/^WARN An event "content:odd" has what JSON/)
+      )
+    })
+  )
+
+  it.scoped("are on the socket in the same turn of the event loop, without a timer", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const sockets: Array<Socket> = []
+      const onSocket = (message: unknown) => sockets.push((message as { readonly socket: Socket }).socket)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => diagnostics.subscribe("net.server.socket", onSocket)),
+        () => Effect.sync(() => diagnostics.unsubscribe("net.server.socket", onSocket))
+      )
+      const { port } = yield* setUp(controller)
+      const client = yield* openEvents(port)
+      const written = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0)
+      const frame = "event: content:x\ndata: 1\n\n"
+      const before = written()
+      vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "setImmediate"] })
+      const inSameTurn = yield* Effect.promise(
+        () =>
+          new Promise<number>((resolve) => {
+            nextTurn(() => resolve(written() - before))
+            controller.emit("content:x", 1)
+          })
+      ).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers())))
+      expect(inSameTurn).toBe(frame.length)
+      yield* client.received.until((text) => text.endsWith(frame))
+    })
+  )
+})
+
+describe("commands", () => {
+  it.scoped("are handed to the controller with all their fields, and give its result", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      controller.register("content.ack", (command) => okAsync({ seen: command }))
+      controller.register("content.manifest.read", () => okAsync(undefined))
+      const { port } = yield* setUp(controller)
+      const command = { type: "content.ack", consumerId: "screen-1", versionId: "v1" }
+      expect(yield* postCommand(port, command)).toEqual({ status: 200, body: { result: { seen: command } } })
+      expect(yield* postCommand(port, { type: "content.manifest.read" })).toEqual({
+        status: 200,
+        body: { result: null }
+      })
+    })
+  )
+
+  it.scoped("that fail are answered with the whole chain of causes", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const root = Object.assign(new TypeError("no such version"), { cause: undefined })
+      controller.register("content.ack", () =>
+        errAsync(new Error("cannot acknowledge", { cause: new RangeError("out of range", { cause: root }) }))
+      )
+      const loop: Error = new Error("a loop")
+      loop.cause = new Error("goes round", { cause: loop })
+      controller.register("content.manifest.read", () => errAsync(loop))
+      const { port } = yield* setUp(controller)
+      expect(yield* postCommand(port, { type: "content.ack" })).toEqual({
+        status: 500,
+        body: {
+          error: {
+            name: "Error",
+            message: "cannot acknowledge",
+            cause: {
+              name: "RangeError",
+              message: "out of range",
+              cause: { name: "TypeError", message: "no such version" }
+            }
+          }
+        }
+      })
+      expect(yield* postCommand(port, { type: "content.manifest.read" })).toEqual({
+        status: 500,
+        body: {
+          error: { name: "Error", message: "a loop", cause: { name: "Error", message: "goes round" } }
+        }
+      })
+    })
+  )
+
+  it.scoped("that are not allowed never reach the controller", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      let ran = false
+      controller.register("content.fetch", () => {
+        ran = true
+        return okAsync(1)
+      })
+      const { port } = yield* setUp(controller)
+      expect((yield* postCommand(port, { type: "content.fetch" })).status).toBe(403)
+      expect(ran).toBe(false)
+    })
+  )
+
+  it.scoped("that throw, or have no end, harm nobody", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const started = new Promise<void>((resolve) => {
+        controller.register("content.ack", () => {
+          resolve()
+          return new ResultAsync(new Promise(() => {}))
+        })
+      })
+      controller.register("content.manifest.read", throwing)
+      const { disconnect, port } = yield* setUp(controller)
+      expect(yield* postCommand(port, { type: "content.manifest.read" })).toEqual({
+        status: 500,
+        body: { error: { name: "Error", message: "no" } }
+      })
+      const waiting = yield* connect(port)
+      waiting.send(format({ method: "POST", target: "/command", body: '{"type":"content.ack"}' }))
+      yield* Effect.promise(() => started)
+      yield* fromResult(disconnect("enough"))
+      expect(yield* waiting.received.whole).toBe("")
+    })
+  )
+})
+
+describe("status and state", () => {
+  it.scoped("are what the controller says, with the transport's slice in the state", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { port } = yield* setUp(controller, { exposeState: true })
+      const read = (target: string) =>
+        Effect.map(request(port, { target }), ({ body }) => JSON.parse(body) as unknown)
+      expect(yield* read("/status")).toEqual(controller.contextOf("any").getStatusSnapshot())
+      expect(yield* read("/state")).toEqual(controller.state())
+      expect(controller.state().plugins).toEqual({
+        "http-transport": { url: `http://127.0.0.1:${port}`, maxClients: 32 }
+      })
+    })
+  )
+
+  it.scoped("that cannot be had are a 500, and everything else goes on", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const context = { ...controller.contextOf("http-transport"), getStatusSnapshot: throwing }
+      const { port } = yield* setUpIn(context)
+      expect((yield* request(port, { target: "/status" })).status).toBe(500)
+      expect(controller.lines).toContain("ERROR A request failed unexpectedly: no")
+      expect((yield* request(port, { target: "/state" })).status).toBe(404)
+    })
+  )
+})
+
+describe("options", () => {
+  const mistakes = nonsense({
+    port: -1,
+    host: "",
+    allowedCommands: [""],
+    events: "content:*",
+    replayEvents: [7],
+    keepAliveMs: 0,
+    maxClients: 100_001,
+    exposeState: "no",
+    keepAlive: 1
+  })
+
+  it.effect.each(["task", "persistent"] as const)(
+    "with mistakes are an err in %s mode that names them all, and nothing is bound",
+    (mode) =>
+      Effect.gen(function* () {
+        const controller = makePlainController(mode)
+        const before = yield* lifetime.whatIsThere
+        const error = yield* setUpFails(controller, mistakes)
+        expect(error).toBeInstanceOf(Error)
+        expect(error.message).toMatch(
+          /^The plugin "http-transport" could not be set up\. There are 9 mistakes in /
+        )
+        for (const { message, path } of issuesOf(decode(mistakes))) {
+          expect(error.message).toContain(`  ${path}: ${message}`)
+        }
+        expect(error.cause).toMatchObject({ _tag: "InvalidOptions", issues: { length: 9 } })
+        expect(controller.handlers()).toEqual([])
+        expect(controller.state()._version).toBe(0)
+        yield* before.isAllAgain()
+      })
+  )
+
+  it.effect("that are none are an err", () =>
+    Effect.gen(function* () {
+      for (const options of [
+        null,
+        7,
+        "8710",
+        [],
+        () => {},
+        {
+          get port() {
+            return throwing()
+          }
+        }
+      ]) {
+        const { contextOf } = makePlainController("task")
+        const setup = httpTransport(nonsense(options)).setup(contextOf("http-transport"))
+        const error = yield* Effect.flip(fromResult(setup))
+        expect(error.message).toContain('The plugin "http-transport" could not be set up.')
+        expect(error.cause).toBeInstanceOf(Error)
+      }
+    })
+  )
+
+  it.scoped("in task mode bind nothing, and touch neither bus nor state", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController("task")
+      const port = yield* freePort
+      const { address, disconnect } = yield* setUp(controller, { port })
+      expect(address).toBeNull()
+      expect(yield* isFree(port)).toBe(true)
+      expect(controller.handlers()).toEqual([])
+      expect(controller.state()._version).toBe(0)
+      yield* fromResult(disconnect("done"))
+      yield* fromResult(disconnect("done"))
+    })
+  )
+})
+
+describe("setup", () => {
+  it.scoped("of a port in use is an err with advice, and the one who has it goes on", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const first = yield* setUp(controller)
+      const error = yield* setUpFails(controller, { port: first.port })
+      expect(error.message).toBe(
+        `The plugin "http-transport" could not be set up. Cannot listen on 127.0.0.1:${first.port}: ` +
+          `port ${first.port} is already in use. ` +
+          'Stop the program that uses it, or set another "port" (0 picks a free one).'
+      )
+      expect(error.cause).toMatchObject({
+        _tag: "BindError",
+        code: "EADDRINUSE",
+        cause: { code: "EADDRINUSE", syscall: "listen" }
+      })
+      expect(controller.handlers()).toHaveLength(1)
+      expect((yield* request(first.port, { target: "/status" })).status).toBe(200)
+    })
+  )
+
+  it.scoped("twice in one process gives two transports, each with its own end", () =>
+    Effect.gen(function* () {
+      const one = makePlainController()
+      const other = makePlainController()
+      const first = yield* setUp(one)
+      const second = yield* setUp(other)
+      const third = yield* setUp(other)
+      const clients = yield* Effect.forEach([first, second, third], ({ port }) => openEvents(port))
+      one.emit("content:x", 1)
+      other.emit("content:x", 2)
+      yield* Effect.forEach(clients, (client, index) =>
+        Effect.map(eventsUntil(client, index === 0 ? "1" : "2"), (events) => expect(events).toHaveLength(1))
+      )
+      yield* fromResult(second.disconnect("enough"))
+      expect(other.handlers()).toHaveLength(1)
+      expect((yield* request(first.port, { target: "/status" })).status).toBe(200)
+      expect((yield* request(third.port, { target: "/status" })).status).toBe(200)
+      expect(yield* isFree(second.port)).toBe(true)
+    })
+  )
+
+  it.effect.each<[string, object | undefined]>([
+    ["nothing", undefined],
+    ["an empty one", {}],
+    ["no event bus", { eventBus: undefined }],
+    ["no abort signal", { abortSignal: undefined }],
+    ["a bus that takes no handlers", { eventBus: { onAny: throwing, offAny: throwing } }],
+    ["a state that cannot be updated", { updateState: throwing }],
+    [
+      "getters that throw",
+      {
+        get eventBus() {
+          return throwing()
+        }
+      }
+    ],
+    [
+      "a signal whose listeners cannot be added",
+      { abortSignal: { aborted: false, addEventListener: throwing } }
+    ]
+  ])("with a context that has %s is an err and leaves nothing behind", ([, parts]) =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const port = yield* freePort
+      const before = yield* lifetime.whatIsThere
+      const context =
+        parts === undefined
+          ? undefined
+          : Object.keys(parts).length === 0
+            ? {}
+            : Object.defineProperties(
+                { ...controller.contextOf("http-transport") },
+                Object.getOwnPropertyDescriptors(parts)
+              )
+      const error = yield* Effect.flip(fromResult(httpTransport({ port }).setup(nonsense(context))))
+      expect(error.message).toContain('The plugin "http-transport" could not be set up.')
+      expect(error.cause).toBeInstanceOf(Error)
+      expect(controller.handlers()).toEqual([])
+      yield* before.isAllAgain()
+      expect(yield* isFree(port)).toBe(true)
+    })
+  )
+
+  it.scoped("with a logger that throws works as with any other", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const logger = { error: throwing, warn: throwing, info: throwing, debug: throwing, verbose: throwing }
+      const { disconnect, port } = yield* setUpIn({ ...controller.contextOf("http-transport"), logger })
+      const client = yield* openEvents(port)
+      controller.emit("content:odd", 1n)
+      yield* eventsUntil(client, '"[BigInt 1]"')
+      yield* fromResult(disconnect("enough"))
+    })
+  )
+})
+
+describe("the end", () => {
+  it.effect("by disconnect ends streams, frees the port at once and leaves nothing behind", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const before = yield* lifetime.whatIsThere
+      const port = yield* freePort
+      for (let round = 0; round < 3; round++) {
+        yield* Effect.gen(function* () {
+          const { disconnect } = yield* setUp(controller, { port })
+          const client = yield* openEvents(port)
+          yield* fromResult(disconnect("enough"))
+          expect(yield* isFree(port)).toBe(true)
+          yield* client.received.whole
+          expect(controller.handlers()).toEqual([])
+        }).pipe(Effect.scoped)
+      }
+      yield* before.isAllAgain()
+      expect(controller.lines).toContain('DEBUG The plugin "http-transport" shuts down: enough')
+    })
+  )
+
+  it.scoped("comes once, however often and from wherever it is asked for", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { disconnect, port } = yield* setUp(controller)
+      const client = yield* openEvents(port)
+      const both = [disconnect("one"), disconnect("other")]
+      controller.abort("and abort")
+      yield* Effect.forEach(both, fromResult)
+      expect(yield* isFree(port)).toBe(true)
+      yield* client.received.whole
+      yield* fromResult(disconnect("again"))
+      expect(controller.lines.filter((line) => line.includes("shuts down"))).toEqual([
+        'DEBUG The plugin "http-transport" shuts down: one'
+      ])
+    })
+  )
+
+  it.scoped("comes with the abort signal, and disconnect waits for it", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { disconnect, port } = yield* setUp(controller)
+      const client = yield* openEvents(port)
+      controller.abort("the museum closes")
+      yield* client.received.whole
+      yield* fromResult(disconnect("enough"))
+      expect(yield* isFree(port)).toBe(true)
+      expect(controller.handlers()).toEqual([])
+      expect(controller.lines).toContain('DEBUG The plugin "http-transport" shuts down: the museum closes')
+    })
+  )
+
+  it.scoped("takes less than two seconds with clients that do not read", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { disconnect, port } = yield* setUp(controller)
+      const client = yield* openEvents(port)
+      client.stall()
+      controller.emit("content:much", "x".repeat(1_000_000))
+      const startedAt = performance.now()
+      yield* fromResult(disconnect("enough"))
+      expect(performance.now() - startedAt).toBeLessThan(2000)
+      expect(yield* isFree(port)).toBe(true)
+    })
+  )
+
+  it.scoped("with a bus that does not let go of its handlers is an err, but everything else ends", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const context = controller.contextOf("http-transport")
+      const eventBus = { ...context.eventBus, offAny: throwing }
+      const { disconnect, port } = yield* setUpIn({ ...context, eventBus })
+      const error = yield* Effect.flip(fromResult(disconnect("enough")))
+      expect(error.message).toBe('The plugin "http-transport" did not shut down cleanly. no')
+      expect(error.cause).toMatchObject({ message: "no" })
+      expect(yield* Effect.flip(fromResult(disconnect("again")))).toBe(error)
+      expect(yield* isFree(port)).toBe(true)
+      controller.emit("content:late", 1)
+    })
+  )
+})
+
+describe("an abort", () => {
+  it.effect("before setup is an err, and nothing is bound", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const port = yield* freePort
+      controller.abort("early")
+      const error = yield* setUpFails(controller, { port })
+      expect(error.message).toBe('The plugin "http-transport" could not be set up. The controller stops.')
+      expect(controller.handlers()).toEqual([])
+      expect(yield* isFree(port)).toBe(true)
+    })
+  )
+
+  it.effect("during setup undoes it", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const before = yield* lifetime.whatIsThere
+      const port = yield* freePort
+      const setup = httpTransport({ port }).setup(controller.contextOf("http-transport"))
+      controller.abort("meanwhile")
+      const error = yield* Effect.flip(fromResult(setup))
+      expect(error.message).toBe('The plugin "http-transport" could not be set up. The controller stops.')
+      expect(controller.handlers()).toEqual([])
+      yield* before.isAllAgain()
+      expect(yield* isFree(port)).toBe(true)
+    })
+  )
+
+  it.effect.each(["onAny", "updateState"] as const)("by the controller's own %s undoes the setup", (method) =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const context = controller.contextOf("http-transport")
+      const port = yield* freePort
+      const aborting: PlainContext =
+        method === "onAny"
+          ? {
+              ...context,
+              eventBus: {
+                ...context.eventBus,
+                onAny: (handler) => {
+                  context.eventBus.onAny(handler)
+                  controller.abort("within")
+                }
+              }
+            }
+          : { ...context, updateState: () => controller.abort("within") }
+      const result = yield* Effect.promise(async () => await httpTransport({ port }).setup(aborting))
+      yield* eventually(isFree(port))
+      expect(controller.handlers()).toEqual([])
+      yield* Effect.promise(async () => await result.asyncAndThen(({ disconnect }) => disconnect()))
+    })
+  )
+})
