@@ -11,6 +11,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Path from "@effect/platform/Path"
+import * as Chunk from "effect/Chunk"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
@@ -131,19 +132,37 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
       const expected = Option.orElse(found.size, () => contentLength(response))
       const wrongSize = (bytes: string) =>
         notSaved(found, `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`)
+      const clock = yield* Effect.clock
       let bytes = 0
-      yield* response.stream.pipe(
+      let waitingSince = clock.unsafeCurrentTimeMillis()
+      const write = (part: Uint8Array) => {
+        waitingSince = Number.POSITIVE_INFINITY
+        const reset = Effect.sync(() => {
+          waitingSince = clock.unsafeCurrentTimeMillis()
+        })
+        return Effect.zipRight(writing(found, file, handle.writeAll(part)), reset)
+      }
+      const save = response.stream.pipe(
         Stream.mapError(({ cause }) => broken(found, url, cause)),
-        Stream.timeoutFail(() => stalled(found, url), maxTimeout),
-        Stream.runForEach((chunk) => {
-          bytes += chunk.length
+        // All that has come since the last write: every write takes a turn of a thread.
+        Stream.runForEachChunk((chunks) => {
+          const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
+          bytes += part.length
           if (Option.exists(expected, (expected) => bytes > expected)) {
             return wrongSize(`at least ${bytes}`)
           }
           // A write of nothing is an error to the file system.
-          return chunk.length === 0 ? Effect.void : writing(found, file, handle.writeAll(chunk))
+          return part.length === 0 ? Effect.void : write(part)
         })
       )
+      /** One for the whole file: a timeout for every chunk takes longer than the chunk. */
+      const stall: Effect.Effect<never, TryAgain<AttachmentNotSaved>> = Effect.suspend(() => {
+        const left = waitingSince + maxTimeout - clock.unsafeCurrentTimeMillis()
+        return left <= 0
+          ? Effect.fail(stalled(found, url))
+          : Effect.zipRight(Effect.sleep(Math.min(left, maxTimeout)), stall)
+      })
+      yield* Effect.raceFirst(save, stall)
       return Option.exists(expected, (expected) => bytes < expected)
         ? yield* Effect.fail(new TryAgain(wrongSize(String(bytes))))
         : bytes
@@ -159,15 +178,14 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     response: HttpClientResponse.HttpClientResponse
   ) {
     const { headers, status } = response
-    const refused = notSaved(found, `${origin} answers with HTTP ${status}`)
-    if (isExpired(status)) {
-      return yield* new LinkExpired({ error: refused })
-    }
-    if (status >= 500 || status === 429) {
-      return yield* Effect.fail(new TryAgain(refused, yield* askedPause(response)))
-    }
     if (status !== 200) {
-      return yield* refused
+      const refused = notSaved(found, `${origin} answers with HTTP ${status}`)
+      if (isExpired(status)) {
+        return yield* new LinkExpired({ error: refused })
+      }
+      return yield* status >= 500 || status === 429
+        ? Effect.fail(new TryAgain(refused, yield* askedPause(response)))
+        : refused
     }
     if ((headers["content-encoding"] ?? "identity") !== "identity") {
       return yield* notSaved(found, `${origin} gives it compressed, though it was not asked to`)
@@ -216,28 +234,31 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     const missing: Array<FoundAttachment> = []
     let done = 0
     let bytes = 0
-    const fileOf = ({ localPath }: FoundAttachment) => path.join(directory, localPath)
     const count = (size: number) => {
       done++
       bytes += size
     }
     const tell = (latest: FoundAttachment) => progress(latest, { done, total: files.length, bytes })
+    const makeFolderFor = Effect.fnUntraced(function* (found: FoundAttachment) {
+      const file = path.join(directory, found.localPath)
+      const folder = path.dirname(file)
+      yield* writing(found, folder, fileSystem.makeDirectory(folder, { recursive: true }))
+      return file
+    })
 
-    yield* Effect.forEach(
-      files,
-      Effect.fnUntraced(function* (found) {
-        const file = fileOf(found)
-        const folder = path.dirname(file)
-        yield* writing(found, folder, fileSystem.makeDirectory(folder, { recursive: true }))
-        const size = Option.isSome(previous) ? yield* reuse(found, file, previous.value) : Option.none()
-        if (Option.isSome(size)) {
-          count(size.value)
-        } else {
-          missing.push(found)
-        }
-      }),
-      { concurrency, discard: true }
-    )
+    const takeOver = Effect.fnUntraced(function* (found: FoundAttachment, previous: string) {
+      const size = yield* reuse(found, yield* makeFolderFor(found), previous)
+      if (Option.isSome(size)) {
+        count(size.value)
+      } else {
+        missing.push(found)
+      }
+    })
+    if (Option.isSome(previous)) {
+      yield* Effect.forEach(files, (found) => takeOver(found, previous.value), { concurrency, discard: true })
+    } else {
+      missing.push(...files)
+    }
     const reused = done
     const [first] = files
     if (first !== undefined && reused > 0) {
@@ -245,11 +266,10 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     }
     yield* Effect.forEach(
       missing,
-      (found) =>
-        Effect.flatMap(downloadWithFreshLink(found, fileOf(found), links), (size) => {
-          count(size)
-          return tell(found)
-        }),
+      Effect.fnUntraced(function* (found) {
+        count(yield* downloadWithFreshLink(found, yield* makeFolderFor(found), links))
+        yield* tell(found)
+      }),
       { concurrency, discard: true }
     )
     return { total: files.length, bytes, reused } satisfies FetchedAttachments
