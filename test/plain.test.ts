@@ -1,4 +1,5 @@
 import * as diagnostics from "node:diagnostics_channel"
+import { getEventListeners } from "node:events"
 import { createServer } from "node:http"
 import type { Socket } from "node:net"
 import { setImmediate as nextTurn } from "node:timers"
@@ -454,6 +455,7 @@ describe("the end", () => {
           expect(yield* isFree(port)).toBe(true)
           yield* client.received.whole
           expect(controller.handlers()).toEqual([])
+          expect(getEventListeners(controller.contextOf("any").abortSignal, "abort")).toEqual([])
         }).pipe(Effect.scoped)
       }
       yield* before.isAllAgain()
