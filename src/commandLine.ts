@@ -6,7 +6,6 @@ import * as Command from "@effect/cli/Command"
 import * as ValidationError from "@effect/cli/ValidationError"
 import * as Runtime from "@effect/platform/Runtime"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -19,6 +18,7 @@ import { makeFetch } from "./layers/commandLine/fetch.ts"
 import { init } from "./layers/commandLine/init.ts"
 import { makeStart } from "./layers/commandLine/start.ts"
 import { tables } from "./layers/commandLine/tables.ts"
+import * as HttpClient from "./layers/http/httpClient.ts"
 import { failureText, logTo } from "./layers/terminal/log.ts"
 
 const vitrine = Command.make("vitrine").pipe(
@@ -57,7 +57,7 @@ export const run = (version: string): void => {
     Effect.tapErrorCause(reportFailure),
     logTo({ format: "text", write: console.error }),
     Effect.provide(
-      Layer.mergeAll(NodeContext.layer, NodeHttpClient.layer, CliConfig.layer({ showBuiltIns: false }))
+      Layer.mergeAll(NodeContext.layer, HttpClient.layer, CliConfig.layer({ showBuiltIns: false }))
     ),
     NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true, teardown })
   )
