@@ -15,7 +15,8 @@ import type { FoundAttachment } from "./AttachmentFiles.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
 import { makeDigest } from "./Fingerprint.ts"
 import { keyValues } from "./KeyValueTable.ts"
-import { idColumn, savedRecord, savedText } from "./SavedJson.ts"
+import { savedText } from "./SavedJson.ts"
+import { formed, makeSavedRecords } from "./SavedRecords.ts"
 import { TableNotSaved } from "./TableNotSaved.ts"
 import type { Pages } from "./TableReader.ts"
 
@@ -57,20 +58,12 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
       return writing(target, file.writeAll(encoded))
     }
     const digest = makeDigest()
-    const columns = new Set<string>()
+    const savedRecords = makeSavedRecords(table)
     const attachments = makeCollection(target)
     let records = 0
 
-    const item = (record: TableRecord) => {
-      for (const column of ["id", idColumn]) {
-        if (Object.hasOwn(record.fields, column)) columns.add(column)
-      }
-      return savedRecord(attachments.add(record))
-    }
-
     /** A part of the array, without its end. */
-    const items = (page: ReadonlyArray<TableRecord>): string => {
-      const saved = page.map(item)
+    const items = (saved: ReadonlyArray<object>): string => {
       const text = savedText(saved)
       digest.addAll(saved, text)
       return `${records === 0 ? "[" : ","}${text.slice(1, -"\n]".length)}`
@@ -82,14 +75,9 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
         if (page.length === 0) {
           return yield* progress(records)
         }
-        const text = yield* asText(table, () => items(page))
-        if (columns.size === 2) {
-          return yield* new TableNotSaved({
-            table,
-            detail: `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
-          })
-        }
-        yield* write(text)
+        const found = yield* formed(table, () => page.map(attachments.add))
+        const saved = yield* savedRecords.add(found)
+        yield* write(yield* formed(table, () => items(saved)))
         records += page.length
         yield* progress(records)
       })
@@ -100,9 +88,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
       bytes,
       digest: digest.sum(),
       records,
-      warnings: columns.has("id")
-        ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`]
-        : []
+      warnings: savedRecords.warnings()
     }
   }).pipe(Effect.scoped)
 
@@ -118,7 +104,7 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
     })
     const attachments = makeCollection(target)
     const { saved, text, value, warnings } = yield* Effect.flatten(
-      asText(table, () =>
+      formed(table, () =>
         Either.map(keyValues(table, records.map(attachments.add)), (read) => ({
           ...read,
           saved: new Set(attachmentsIn(read.value).map(pathOf)),
@@ -183,11 +169,3 @@ const writing = <A, R>({ path, table }: SavedTableTarget, write: Effect.Effect<A
     write,
     (cause) => new TableNotSaved({ table, detail: `cannot write ${path}: ${cause.message}`, cause })
   )
-
-/** A cell may be nested deeper than can be written. */
-const asText = <A>(table: string, write: () => A): Effect.Effect<A, TableNotSaved> =>
-  Effect.try({
-    try: write,
-    catch: (cause) =>
-      new TableNotSaved({ table, detail: `cannot be written as JSON: ${String(cause)}`, cause })
-  })

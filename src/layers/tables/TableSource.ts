@@ -30,6 +30,7 @@ import { makeSourceProgressTeller, type SourceProgressTeller } from "./SourcePro
 import { readTable } from "./TableReader.ts"
 import * as TableSourceClientHttp from "./TableSourceClientHttp.ts"
 import { decode, idOf, type TableSourceConfig, type TableSourceOptions } from "./TableSourceOptions.ts"
+import { makeTableWarnings, warnOfNoTables } from "./tableWarnings.ts"
 
 /** A source of content for the content plugin's `sources`. */
 export const tableSource = (config: TableSourceConfig): ContentSourceDefinition => {
@@ -52,26 +53,12 @@ export const make = Effect.fnUntraced(function* ({
   maxTimeout,
   tables
 }: Omit<TableSourceOptions, "apiKey" | "baseId" | "endpointUrl">) {
-  if (tables.length + keyValueTables.length === 0) {
-    yield* Effect.logWarning(
-      `The table source "${id}" has neither "tables" nor "keyValueTables": it is empty.`
-    )
-  }
+  yield* warnOfNoTables({ id, tables, keyValueTables })
   const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path | TableSourceClient>()
 
   const attachmentFiles = yield* AttachmentFiles.make({ maxTimeout })
 
-  const lastWarnings = new Map<string, ReadonlyArray<string>>()
-  /** What was to be warned of at the fetch before is not said again. */
-  const warn = (table: string, warnings: ReadonlyArray<string>) =>
-    Effect.suspend(() => {
-      const known = lastWarnings.get(table) ?? []
-      lastWarnings.set(table, warnings)
-      return Effect.forEach(
-        warnings.filter((warning) => !known.includes(warning)),
-        (warning) => Effect.logWarning(`Table "${table}": ${warning}`)
-      )
-    })
+  const warn = makeTableWarnings()
 
   const fetchTable = Effect.fnUntraced(function* (
     table: string,
