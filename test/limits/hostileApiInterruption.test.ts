@@ -4,18 +4,17 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Supervisor from "effect/Supervisor"
 import * as TestClock from "effect/TestClock"
 import { content, tableSource } from "../../src/index.ts"
 import { runTask } from "../../src/layers/controller/Controller.ts"
+import * as httpClient from "../../src/layers/http/httpClient.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { temporaryFolder } from "../layers/tableServer/temporaryFolder.ts"
 import * as ScriptedServer from "../layers/tables/ScriptedServer.ts"
@@ -60,8 +59,6 @@ const situations: ReadonlyArray<Situation> = [
   }
 ]
 
-const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
-
 it.scoped.each(situations)("a fetch that waits for $name ends at once", ({ files, tables, wait }) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
@@ -88,7 +85,7 @@ it.scoped.each(situations)("a fetch that waits for $name ends at once", ({ files
         ]
       },
       Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
-    ).pipe(Effect.supervised(fibers), Effect.fork)
+    ).pipe(Effect.provide(httpClient.layer), Effect.supervised(fibers), Effect.fork)
 
     const requests = [yield* Queue.take(server.received)]
     if (files !== undefined) {
@@ -112,5 +109,5 @@ it.scoped.each(situations)("a fetch that waits for $name ends at once", ({ files
     yield* TestClock.adjust("10 minutes")
     yield* Effect.repeatN(eventLoopTurn, 5)
     expect([yield* Queue.size(server.received), yield* Queue.size(host.received)]).toEqual([0, 0])
-  }).pipe(Effect.provide(platform))
+  }).pipe(Effect.provide(NodeContext.layer))
 )

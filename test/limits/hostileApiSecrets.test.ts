@@ -5,7 +5,6 @@
 import { inspect } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -19,6 +18,7 @@ import { content, tableSource } from "../../src/index.ts"
 import * as CommandBusMemory from "../../src/layers/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../src/layers/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../src/layers/EventBusMemory.ts"
+import * as httpClient from "../../src/layers/http/httpClient.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
 import { describeError } from "../../src/services/ErrorDescription.ts"
@@ -118,7 +118,7 @@ const isList = ({ url }: ScriptedServer.ReceivedRequest): boolean => url.include
 
 const platform = Layer.mergeAll(
   NodeContext.layer,
-  NodeHttpClient.layer,
+  httpClient.layer,
   EventBusMemory.layer,
   CommandBusMemory.layer,
   ControllerStateMemory.layer("persistent")

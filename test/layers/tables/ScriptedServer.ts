@@ -47,6 +47,9 @@ export const make = (answer: Answer) =>
         const server = createServer(({ headers, method = "", socket, url = "" }, response) => {
           const closed = Deferred.unsafeMake<void>(FiberId.none)
           socket.once("close", () => Deferred.unsafeDone(closed, Effect.void))
+          // A connection that is kept for later is nothing that is under way.
+          socket.setMaxListeners(0).ref()
+          response.once("close", () => socket.unref())
           const request = { method, url, headers, closed }
           received.unsafeOffer(request)
           const next = script.shift() ?? answer

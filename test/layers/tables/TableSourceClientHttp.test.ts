@@ -15,6 +15,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
+import * as httpClient from "../../../src/layers/http/httpClient.ts"
 import * as RequestPacingMemory from "../../../src/layers/tables/RequestPacingMemory.ts"
 import * as TableSourceClientHttp from "../../../src/layers/tables/TableSourceClientHttp.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
@@ -49,7 +50,7 @@ const list = { table: "Objects", view: "Grid view" }
 
 const emptyPage = json(200, { records: [] })
 
-const production = NodeHttpClient.layer
+const production = httpClient.layer
 
 /** Collects what is logged, down to debug messages, instead of printing it. */
 const collectInto = (logs: Queue.Queue<string>) =>
