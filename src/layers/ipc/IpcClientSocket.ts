@@ -26,7 +26,7 @@ import {
 } from "../../services/IpcClient.ts"
 import { GlobalStateSchema, StatusSnapshotSchema } from "./controllerSchemas.ts"
 import * as JsonRpc from "./JsonRpc.ts"
-import { socketLines } from "./socketLines.ts"
+import { lineStream } from "./socketLines.ts"
 import { locateController } from "./socketPath.ts"
 import { isTrustedOwner } from "./trustedOwner.ts"
 
@@ -56,7 +56,7 @@ export const make = (path: string) =>
     })
 
     const messages = (socket: Net.Socket) =>
-      socketLines(socket, maxMessageBytes).pipe(
+      lineStream(socket, maxMessageBytes).pipe(
         Stream.mapEffect((line) =>
           line === "too long"
             ? garbled(`it sent a message of more than ${maxMessageBytes} bytes.`)

@@ -1,15 +1,14 @@
 /**
  * One controller to a configuration: the folder it keeps beside that, and the claim to it.
  */
-import { randomBytes } from "node:crypto"
-import { chmod, lstat, mkdir, rename, rm, rmdir, writeFile } from "node:fs/promises"
+import { chmod, lstat, mkdir, rm, rmdir } from "node:fs/promises"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import { messageOf } from "../../services/ErrorDescription.ts"
 import { lockFolder } from "../content/folderLock.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
+import { keepPidFile } from "./pidFile.ts"
 import type { ControllerPaths } from "./socketPath.ts"
 import { isTrustedOwner } from "./trustedOwner.ts"
 
@@ -59,7 +58,7 @@ export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths) 
     }
     yield* removeDeadSocket(paths.socket)
   }
-  yield* writePidFile(paths.pidFile)
+  yield* keepPidFile(paths.pidFile)
 })
 
 export const unusable = (path: string) => (cause: unknown) =>
@@ -127,20 +126,3 @@ const removeDeadSocket = Effect.fnUntraced(function* (path: string) {
   )
   yield* attempt(path, () => rm(path, { force: true }))
 })
-
-/** It is for people and their scripts: a disk that is full is no reason not to start. */
-const writePidFile = (path: string): Effect.Effect<void, never, Scope.Scope> => {
-  const unfinished = `${path}.${randomBytes(6).toString("hex")}`
-  const remove = (path: string) => Effect.promise(() => rm(path, { force: true }).catch(() => {}))
-  return Effect.acquireRelease(
-    attempt(path, async () => {
-      await writeFile(unfinished, `${process.pid}\n`, { flag: "wx", mode: 0o600 })
-      await rename(unfinished, path)
-    }).pipe(
-      Effect.catchAll(({ detail }) =>
-        Effect.zipRight(remove(unfinished), Effect.logWarning(`${path} could not be written: ${detail}`))
-      )
-    ),
-    () => remove(path)
-  )
-}

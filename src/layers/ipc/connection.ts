@@ -3,17 +3,16 @@
  */
 import type { Socket } from "node:net"
 import * as Cause from "effect/Cause"
-import type * as Deferred from "effect/Deferred"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Stream from "effect/Stream"
 import { messageOf } from "../../services/ErrorDescription.ts"
 import { makeSocketSink } from "../transport/SocketSink.ts"
 import type { EventFeed } from "./EventFeed.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import { type Line, tooLong } from "./lines.ts"
 import type { Methods } from "./methods.ts"
-import { socketLines } from "./socketLines.ts"
+import { readLines } from "./socketLines.ts"
 
 /** The longest request, in bytes, as over HTTP. */
 export const maxRequestBytes = 65_536
@@ -24,65 +23,95 @@ export const maxConcurrentRequests = 16
 /** How long a peer may leave its answers unread. */
 export const patience = "10 seconds"
 
+/** How many requests are looked at before everything else in this process has its turn. */
+const requestsInTurn = 64
+
 /**
  * Answers what comes over the connection until the peer ends its side, or `closing` is done; then what was asked
  * for is still answered, and the connection closed.
  *
  * A command goes on when whoever asked for it is gone, and takes up the connection until it has ended.
  */
-export const serveConnection = (
-  socket: Socket,
-  { closing, feed, methods }: { closing: Deferred.Deferred<void>; feed: EventFeed; methods: Methods }
-): Effect.Effect<void> => {
+export const serveConnection = (socket: Socket, { closing, feed, methods }: ConnectionContext) => {
+  const { more, next } = readLines(socket, maxRequestBytes)
   const sink = makeSocketSink(socket)
+  return Effect.gen(function* () {
+    const places = yield* Effect.makeSemaphore(maxConcurrentRequests)
 
-  const carryOut = (line: Line): Effect.Effect<void> => {
-    if (line === tooLong) {
-      return Effect.sync(() => socket.write(JsonRpc.error(null, requestTooLong)))
-    }
-    if (isBlank(line)) {
-      return Effect.void
-    }
-    return Either.match(JsonRpc.parseRequest(line), {
-      onLeft: ({ error, id }) => Effect.sync(() => socket.write(JsonRpc.error(id, error))),
-      onRight: (request) => {
-        const { id } = request
-        const send = (answer: (id: JsonRpc.Id) => string) => {
-          if (id !== undefined) {
-            socket.write(answer(id))
-          }
+    const carryOut = (request: JsonRpc.Request) => {
+      const { id } = request
+      const send = (answer: (id: JsonRpc.Id) => string) => {
+        if (id !== undefined) {
+          socket.write(answer(id))
         }
-        return Effect.matchCauseEffect(methods(request, sink), {
-          onSuccess: ({ afterwards, result }) =>
-            Effect.sync(() => {
-              send((id) => JsonRpc.result(id, result))
-              afterwards?.()
-            }),
-          onFailure: (cause) => Effect.map(errorOf(cause), (error) => send((id) => JsonRpc.error(id, error)))
-        })
       }
-    })
-  }
+      return Effect.matchCauseEffect(methods(request, sink), {
+        onSuccess: ({ afterwards, result }) =>
+          Effect.sync(() => {
+            send((id) => JsonRpc.result(id, result))
+            afterwards?.()
+          }),
+        onFailure: (cause) => Effect.map(errorOf(cause), (error) => send((id) => JsonRpc.error(id, error)))
+      })
+    }
 
-  return socketLines(socket, maxRequestBytes).pipe(
-    Stream.interruptWhenDeferred(closing),
-    Stream.mapEffect((line) => Effect.zipRight(carryOut(line), untilRead(socket)), {
-      concurrency: maxConcurrentRequests,
-      unordered: true
-    }),
-    Stream.runDrain,
-    Effect.ensuring(Effect.sync(() => feed.unsubscribe(sink))),
-    Effect.zipRight(ended(socket)),
-    Effect.ensuring(Effect.sync(() => socket.destroy()))
+    const begin = (line: Line) => {
+      const request = line === tooLong ? requestTooLong : JsonRpc.parseRequest(line)
+      return Either.isLeft(request)
+        ? Effect.sync(() => socket.write(JsonRpc.error(request.left.id, request.left.error)))
+        : Effect.zipRight(
+            places.take(1),
+            Effect.fork(Effect.ensuring(carryOut(request.right), places.release(1)))
+          )
+    }
+
+    const isClosing = Effect.as(Deferred.await(closing), false)
+    const goOn = Effect.zipRight(eventLoopTurn, Effect.raceFirst(more, isClosing))
+    let begun = 0
+    for (;;) {
+      const line = next()
+      if (line !== undefined) {
+        yield* begin(line)
+        yield* untilRead(socket)
+        if (++begun % requestsInTurn === 0) {
+          yield* eventLoopTurn
+        }
+      } else if (!(yield* goOn)) {
+        break
+      }
+    }
+    yield* places.take(maxConcurrentRequests)
+    feed.unsubscribe(sink)
+    yield* ended(socket)
+  }).pipe(
+    Effect.ensuring(
+      Effect.sync(() => {
+        feed.unsubscribe(sink)
+        socket.destroy()
+      })
+    )
   )
 }
 
-const requestTooLong = new JsonRpc.RpcError({
-  code: JsonRpc.errorCode.invalidRequest,
-  message: `A request must not exceed ${maxRequestBytes} bytes.`
+export interface ConnectionContext {
+  /** Done when no more requests are to be read. */
+  readonly closing: Deferred.Deferred<void>
+  readonly feed: EventFeed
+  readonly methods: Methods
+}
+
+const requestTooLong = Either.left<JsonRpc.BadRequest>({
+  id: null,
+  error: new JsonRpc.RpcError({
+    code: JsonRpc.errorCode.invalidRequest,
+    message: `A request must not exceed ${maxRequestBytes} bytes.`
+  })
 })
 
-const isBlank = (line: Uint8Array) => line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+/** Effect's own yielding lets other fibers go on, but keeps sockets and timers waiting for a long time. */
+const eventLoopTurn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
 
 const errorOf = (cause: Cause.Cause<JsonRpc.RpcError>): Effect.Effect<JsonRpc.RpcError> => {
   const failure = Cause.failureOption(cause)

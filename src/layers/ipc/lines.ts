@@ -7,46 +7,80 @@ export const tooLong = "too long"
 
 export type Line = Uint8Array | typeof tooLong
 
-/**
- * Takes pieces and gives the lines that end in each, without their line feeds.
- *
- * A line of more than `maxBytes` is told of as soon as it is that long. What comes after the last line feed is no
- * line.
- */
-export const makeLineSplitter = (maxBytes: number): ((piece: Uint8Array) => ReadonlyArray<Line>) => {
-  let begun: Array<Uint8Array> = []
-  let length = 0
-
-  return (piece) => {
-    const lines: Array<Line> = []
-    const take = (bytes: Uint8Array) => {
-      const wasLong = length > maxBytes
-      length += bytes.length
-      if (length <= maxBytes) {
-        // Whoever sends single bytes must not cost an object for each.
-        begun = begun.length < maxPieces ? [...begun, bytes] : [Buffer.concat([...begun, bytes])]
-      } else if (!wasLong) {
-        begun = []
-        lines.push(tooLong)
-      }
-    }
-
-    let start = 0
-    for (let end = piece.indexOf(lineFeed); end !== -1; end = piece.indexOf(lineFeed, start)) {
-      take(piece.subarray(start, end))
-      if (length <= maxBytes) {
-        lines.push(Buffer.concat(begun))
-      }
-      begun = []
-      length = 0
-      start = end + 1
-    }
-    take(piece.subarray(start))
-    return lines
-  }
+export interface LineReader {
+  readonly push: (piece: Uint8Array) => void
+  /** The next line without its end; undefined where more must be pushed first. */
+  readonly next: () => Line | undefined
 }
 
-const lineFeed = 10
+/**
+ * Lines end with a line feed, in front of which may be a carriage return. Blank ones, and what comes after the last
+ * line feed, are none.
+ *
+ * A line of more than `maxBytes` is told of as soon as it is that long.
+ */
+export const makeLineReader = (maxBytes: number): LineReader => {
+  /** What was pushed and not looked at yet; `start` is where to go on in the first of them. */
+  const pieces: Array<Uint8Array> = []
+  let start = 0
+  /** The line that has begun, in parts, and its length so far. */
+  let parts: Array<Uint8Array> = []
+  let length = 0
 
-/** How many pieces of a line are kept before they become one. */
-const maxPieces = 64
+  /** Tells whether the line has become too long just now. */
+  const add = (part: Uint8Array) => {
+    const wasTooLong = length > maxBytes
+    length += part.length
+    if (length > maxBytes) {
+      parts = []
+    } else if (parts.length === maxParts) {
+      parts = [Buffer.concat([...parts, part])]
+    } else {
+      parts.push(part)
+    }
+    return length > maxBytes && !wasTooLong
+  }
+
+  const finish = () => {
+    const line = length > maxBytes ? undefined : withoutReturn(Buffer.concat(parts))
+    parts = []
+    length = 0
+    return line
+  }
+
+  const next = (): Line | undefined => {
+    for (let piece = pieces[0]; piece !== undefined; piece = pieces[0]) {
+      while (length === 0 && piece[start] === lineFeed) {
+        start += 1
+      }
+      const end = piece.indexOf(lineFeed, start)
+      const part = piece.subarray(start, end === -1 ? piece.length : end)
+      const isTooLong = add(part)
+      start += part.length
+      if (end === -1) {
+        pieces.shift()
+        start = 0
+      } else if (!isTooLong) {
+        start += 1
+        const line = finish()
+        if (line !== undefined && line.length > 0) {
+          return line
+        }
+      }
+      if (isTooLong) {
+        return tooLong
+      }
+    }
+    return undefined
+  }
+
+  return { push: (piece) => void pieces.push(piece), next }
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/** In how many parts a line is kept: whoever sends it byte by byte must not cost an object for each. */
+const maxParts = 64
+
+const withoutReturn = (line: Uint8Array) => (line.at(-1) === carriageReturn ? line.subarray(0, -1) : line)

@@ -1,21 +1,23 @@
 /**
- * What a socket receives, line by line.
+ * What a socket receives, line by line, read no faster than it is taken.
  */
 import type { Socket } from "node:net"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type Line, makeLineSplitter } from "./lines.ts"
+import { type Line, makeLineReader } from "./lines.ts"
 
-/**
- * The lines that the peer sends, read no faster than they are taken. They end with the peer's side of the
- * connection, whatever becomes of it.
- */
-export const socketLines = (socket: Socket, maxBytes: number): Stream.Stream<Line> =>
-  Stream.mapConcat(pieces(socket), makeLineSplitter(maxBytes))
+export interface SocketLines {
+  /** The next line that was received; undefined where none was yet. */
+  readonly next: () => Line | undefined
+  /** Waits until something was received; false where the peer's side of the connection has ended, however. */
+  readonly more: Effect.Effect<boolean>
+}
 
 /** An iterator of the socket would be no good: its end waits until something more is received. */
-const pieces = (socket: Socket): Stream.Stream<Uint8Array> => {
+export const readLines = (socket: Socket, maxBytes: number): SocketLines => {
+  const lines = makeLineReader(maxBytes)
   let wake = () => {}
   const onChange = () => wake()
   for (const event of ["readable", "end", "close"]) {
@@ -23,22 +25,39 @@ const pieces = (socket: Socket): Stream.Stream<Uint8Array> => {
   }
   // What went wrong is nobody's business: "close" follows.
   socket.on("error", () => {})
-  return Stream.repeatEffectOption(
-    Effect.async<Uint8Array, Option.Option<never>>((resume) => {
-      wake = () => {
-        const piece: Uint8Array | null = socket.read()
-        if (piece !== null) {
-          wake = () => {}
-          resume(Effect.succeed(piece))
-        } else if (socket.readableEnded || socket.destroyed) {
-          wake = () => {}
-          resume(Effect.fail(Option.none()))
-        }
+  const more = Effect.async<boolean>((resume) => {
+    const done = (isMore: boolean) => {
+      wake = () => {}
+      resume(Effect.succeed(isMore))
+    }
+    wake = () => {
+      const piece: Uint8Array | null = socket.read()
+      if (piece !== null) {
+        lines.push(piece)
+        done(true)
+      } else if (socket.readableEnded || socket.destroyed) {
+        done(false)
       }
-      wake()
-      return Effect.sync(() => {
-        wake = () => {}
-      })
+    }
+    wake()
+    return Effect.sync(() => {
+      wake = () => {}
     })
+  })
+  return { next: lines.next, more }
+}
+
+/** All lines until the peer's side of the connection ends. */
+export const lineStream = (socket: Socket, maxBytes: number): Stream.Stream<Line> => {
+  const { more, next } = readLines(socket, maxBytes)
+  const received = () => {
+    const lines: Array<Line> = []
+    for (let line = next(); line !== undefined; line = next()) {
+      lines.push(line)
+    }
+    return Chunk.unsafeFromArray(lines)
+  }
+  return Stream.repeatEffectChunkOption(
+    Effect.flatMap(more, (isMore) => (isMore ? Effect.sync(received) : Effect.fail(Option.none())))
   )
 }

@@ -1,0 +1,36 @@
+/**
+ * The id of a controller's process in a file: for people, for their scripts, and to end one that does not answer.
+ */
+import { randomBytes } from "node:crypto"
+import { readFile, rename, rm, writeFile } from "node:fs/promises"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { messageOf } from "../../services/ErrorDescription.ts"
+
+/** Writes the id of this process as a whole, and removes it with the scope. */
+export const keepPidFile = (path: string): Effect.Effect<void, never, Scope.Scope> => {
+  const unfinished = `${path}.${randomBytes(6).toString("hex")}`
+  const write = async () => {
+    await writeFile(unfinished, `${process.pid}\n`, { flag: "wx", mode: 0o600 })
+    await rename(unfinished, path)
+  }
+  return Effect.acquireRelease(
+    Effect.catchAll(Effect.tryPromise({ try: write, catch: messageOf }), (detail) =>
+      // A disk that is full is no reason not to start.
+      Effect.zipRight(remove(unfinished), Effect.logWarning(`${path} could not be written: ${detail}`))
+    ),
+    () => remove(path)
+  )
+}
+
+const remove = (path: string) => Effect.promise(() => rm(path, { force: true }).catch(() => {}))
+
+/**
+ * The id that the file holds. It may be that of a process that was killed, or of whatever has its number since,
+ * unless somebody listens at the controller's socket.
+ */
+export const readPidFile = (path: string): Effect.Effect<Option.Option<number>> =>
+  Effect.promise(() => readFile(path, "utf8").catch(() => "")).pipe(
+    Effect.map((text) => (/^\d+\n$/.test(text) ? Option.some(Number(text)) : Option.none()))
+  )

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { type Line, makeLineReader, tooLong } from "../../../src/layers/ipc/lines.ts"
+
+const limit = 12
+
+const readAll = (pieces: ReadonlyArray<Uint8Array>) => {
+  const { next, push } = makeLineReader(limit)
+  const lines: Array<Line> = []
+  for (const piece of pieces) {
+    push(piece)
+    for (let line = next(); line !== undefined; line = next()) {
+      lines.push(line)
+    }
+  }
+  return lines.map((line) => (line === tooLong ? line : Buffer.from(line).toString("latin1")))
+}
+
+/** The same by other means: the whole text, taken apart at once. */
+const expected = (text: string) =>
+  text
+    .split("\n")
+    .flatMap((line, index, { length }) =>
+      line.length > limit ? [tooLong] : index === length - 1 ? [] : [line.replace(/\r$/, "")]
+    )
+    .filter((line) => line !== "")
+
+const byte = FastCheck.oneof(
+  { weight: 4, arbitrary: FastCheck.constantFrom("a", "b", "\u00e9") },
+  { weight: 1, arbitrary: FastCheck.constantFrom("\n", "\r", "\r\n", "\n\n") }
+)
+const text = FastCheck.array(byte, { maxLength: 120 }).map((bytes) => bytes.join(""))
+
+const cut = (text: string, places: ReadonlyArray<number>) => {
+  const bytes = Buffer.from(text, "latin1")
+  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
+  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
+}
+
+describe("makeLineReader", () => {
+  it("gives the same lines wherever the bytes are cut", () => {
+    FastCheck.assert(
+      FastCheck.property(text, FastCheck.array(FastCheck.nat()), (text, places) => {
+        expect(readAll(cut(text, places))).toEqual(expected(text))
+      }),
+      { numRuns: 1000 }
+    )
+  })
+
+  it("gives the same lines byte by byte, more of them than are kept apart", () => {
+    const { next, push } = makeLineReader(1000)
+    const line = "0123456789".repeat(100)
+    for (const byte of Buffer.from(line)) push(Uint8Array.of(byte))
+    expect(next()).toBe(undefined)
+    push(Buffer.from("\n"))
+    expect(Buffer.from(next() ?? "").toString()).toBe(line)
+  })
+
+  it("tells of a line that is too long before it ends, once, and goes on with the next", () => {
+    const { next, push } = makeLineReader(limit)
+    push(Buffer.alloc(limit, "x"))
+    expect(next()).toBe(undefined)
+    push(Buffer.from("x"))
+    expect(next()).toBe(tooLong)
+    push(Buffer.alloc(100, "x"))
+    push(Buffer.alloc(100, "x"))
+    expect(next()).toBe(undefined)
+    push(Buffer.from("x\nnext\n"))
+    expect(Buffer.from(next() ?? "").toString()).toBe("next")
+  })
+})
