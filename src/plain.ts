@@ -4,11 +4,15 @@
 
 import type { AddressInfo } from "node:net"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { ResultAsync } from "neverthrow"
 import { type Instance, setUp } from "./layers/plain/instance.ts"
-import type { PlainContext } from "./layers/plain/PlainContext.ts"
+import type { PlainContext, PlainFetchContext } from "./layers/plain/PlainContext.ts"
+import { makeTableDocuments, type TableDocument } from "./layers/plain/tableDocuments.ts"
 import * as ReplayBacklogMemory from "./layers/ReplayBacklogMemory.ts"
+import { decode as decodeSource, idOf, type TableSourceConfig } from "./layers/tables/TableSourceOptions.ts"
 import * as HttpTransport from "./layers/transport/HttpTransport.ts"
 import { decode, type HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
@@ -17,11 +21,12 @@ export type {
   PlainContext,
   PlainEventBus,
   PlainEventHandler,
+  PlainFetchContext,
   PlainLogger,
   PlainResult,
   PlainSettled
 } from "./layers/plain/PlainContext.ts"
-export type { HttpTransportConfig }
+export type { HttpTransportConfig, TableDocument, TableSourceConfig }
 
 export interface HttpTransportPlugin {
   readonly name: "http-transport"
@@ -50,4 +55,26 @@ export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportP
     Effect.map(({ address }) => ({ address: Option.getOrNull(address) }))
   )
   return { name, setup: (context) => setUp(name, context, acquire) }
+}
+
+export interface TableSource {
+  /** The `id` of the options; empty where that is none. */
+  readonly id: string
+
+  /**
+   * Begins to read every table anew, and gives a document for each. Attachments stay as they come, with links that are
+   * valid for two hours: there is no folder to save them to.
+   *
+   * It throws `InvalidOptions`, which names every mistake in the options; nothing else is thrown.
+   */
+  readonly fetch: (context: PlainFetchContext) => ReadonlyArray<TableDocument>
+}
+
+/** A source of content for plain controllers: the tables of a hosted base. */
+export const tableSource = (options: TableSourceConfig): TableSource => {
+  const documents = Either.map(decodeSource(options), makeTableDocuments)
+  return {
+    id: idOf(options),
+    fetch: (context) => Either.getOrThrowWith(documents, identity)(context)
+  }
 }

@@ -10,9 +10,9 @@ import * as Received from "./support/Received.ts"
 const folder = fileURLToPath(new URL("..", import.meta.url))
 
 const prelude = `
-import { get } from "node:http"
+import { createServer as createHttpServer, get } from "node:http"
 import { createServer } from "node:net"
-import { httpTransport } from "vitrine/plain"
+import { httpTransport, tableSource } from "vitrine/plain"
 import { okAsync } from "neverthrow"
 const handlers = new Set()
 const stopping = new AbortController()
@@ -57,7 +57,14 @@ const endings: Record<string, string> = {
     const server = createServer()
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
     ;(await setUp({ port: server.address().port }))._unsafeUnwrapErr()
-    server.close()`
+    server.close()`,
+  "or its source was read, without success and without anybody who waited for it": `
+    const server = createHttpServer((request, response) => response.writeHead(404).end())
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const endpointUrl = "http://127.0.0.1:" + server.address().port
+    const options = { id: "a", baseId: "b", apiKey: "c", endpointUrl, tables: ["Objects", "Settings"] }
+    tableSource(options).fetch(context)
+    server.once("request", () => server.close())`
 }
 
 /** Runs a process that is killed with the scope if it still runs then. */

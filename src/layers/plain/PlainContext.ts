@@ -29,6 +29,14 @@ export interface PlainContext {
   updateState(producer: (slice: unknown) => unknown): unknown
 }
 
+/** What `fetch` of a source is given. */
+export interface PlainFetchContext {
+  readonly logger: PlainLogger
+
+  /** Aborted when the fetch is no longer wanted: requests are broken off. */
+  readonly abortSignal: AbortSignal
+}
+
 export interface PlainEventBus {
   /** From now on the handler is called with every event, within `emit`. */
   onAny(handler: PlainEventHandler): unknown

@@ -1,0 +1,123 @@
+/**
+ * The tables of a source as documents for a plain controller: what would be saved of them, handed over instead.
+ *
+ * It owns when tables are read, and what becomes of those that nobody waits for.
+ */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Stream from "effect/Stream"
+import { SourceFailed } from "../../services/ContentSource.ts"
+import { RequestPacing } from "../../services/RequestPacing.ts"
+import type { TableError, TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
+import { fileName } from "../FileName.ts"
+import * as HttpClient from "../http/httpClient.ts"
+import { keyValues } from "../tables/KeyValueTable.ts"
+import * as RequestPacingMemory from "../tables/RequestPacingMemory.ts"
+import { formed, makeSavedRecords } from "../tables/SavedRecords.ts"
+import type { TableNotSaved } from "../tables/TableNotSaved.ts"
+import { readTable, type TableRequest } from "../tables/TableReader.ts"
+import * as TableSourceClientHttp from "../tables/TableSourceClientHttp.ts"
+import type { TableSourceOptions } from "../tables/TableSourceOptions.ts"
+import { makeTableWarnings, type WarnOfTable, warnOfNoTables } from "../tables/tableWarnings.ts"
+import type { PlainFetchContext } from "./PlainContext.ts"
+import { withPlainLogger } from "./plainLogger.ts"
+
+export interface TableDocument {
+  /** The name of the table, escaped where it is no file name: what the content plugin saves the table as. */
+  readonly id: string
+
+  /**
+   * Resolves to what would be saved: an array of `{ id, …fields }`, or the object of a key/value table, keys sorted.
+   *
+   * Tables are read one after the other. One that fails fails those behind it, with the same error, and nothing more
+   * is requested; an abort fails all that are left with the signal's reason. It need not be waited for.
+   */
+  readonly data: Promise<unknown>
+}
+
+/** Gives the documents of a source, read afresh each time. */
+export const makeTableDocuments = (
+  options: TableSourceOptions
+): ((context: PlainFetchContext) => ReadonlyArray<TableDocument>) => {
+  const { defaultView: view, id, keyValueTables, tables } = options
+  const warn = makeTableWarnings()
+  const warnOnce = Effect.runSync(Effect.once(warnOfNoTables(options)))
+
+  return (context) => {
+    const documents = [
+      ...tables.map((table) => makeDocument(table, readRecords({ table, view }, warn))),
+      ...keyValueTables.map((table) => makeDocument(table, readKeyValues({ table, view }, warn)))
+    ]
+    const signal = context.abortSignal
+
+    // An abort that was there before comes in front of the first request.
+    const reading = Effect.yieldNow().pipe(
+      Effect.zipRight(warnOnce),
+      Effect.zipRight(Effect.forEach(documents, ({ read }) => read, { discard: true })),
+      Effect.provide(TableSourceClientHttp.layer(options)),
+      Effect.provide(HttpClient.layer),
+      Effect.provideService(RequestPacing, pacing),
+      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
+      Effect.onError((cause) => Effect.forEach(documents, ({ fail }) => fail(cause))),
+      withPlainLogger(context)
+    )
+    void Effect.runPromiseExit(reading, { signal })
+    return documents.map(({ settled, table }) => ({ id: fileName(table), data: unwrap(settled, signal) }))
+  }
+}
+
+/** One for the process: sources of one base share its limit. */
+const pacing = Effect.runSync(Effect.provide(RequestPacing, RequestPacingMemory.layer))
+
+type Reading = Effect.Effect<unknown, TableError | TableNotSaved, TableSourceClient>
+
+/** A document that is settled when it was read, or when the whole failed. */
+const makeDocument = (table: string, read: Reading) => {
+  const settled = Deferred.unsafeMake<unknown, SourceFailed>(FiberId.none)
+  return {
+    table,
+    settled: Deferred.await(settled),
+    read: Effect.flatMap(read, (data) => Deferred.succeed(settled, data)),
+    fail: (cause: Cause.Cause<SourceFailed>) => Deferred.failCause(settled, cause)
+  }
+}
+
+const unwrap = (settled: Effect.Effect<unknown, SourceFailed>, signal: AbortSignal): Promise<unknown> => {
+  const data = Effect.runPromiseExit(settled).then(
+    Exit.getOrElse((cause): unknown => {
+      throw Cause.isInterruptedOnly(cause) ? signal.reason : Cause.squash(cause)
+    })
+  )
+  // Whoever waits is told all the same.
+  data.catch(() => {})
+  return data
+}
+
+const readRecords = (request: TableRequest, warn: WarnOfTable): Reading =>
+  readTable(request, (pages) => {
+    const { add, warnings } = makeSavedRecords(request.table)
+    const data: Array<unknown> = []
+    return Stream.runForEach(pages, (page) =>
+      Effect.map(add(page), (saved) => {
+        data.push(...saved)
+      })
+    ).pipe(Effect.map(() => ({ data, warnings: warnings() })))
+  }).pipe(Effect.flatMap(({ data, warnings }) => Effect.as(warn(request.table, warnings), data)))
+
+const readKeyValues = (request: TableRequest, warn: WarnOfTable): Reading =>
+  readTable(request, (pages) => {
+    const records: Array<TableRecord> = []
+    return Stream.runForEach(pages, (page) =>
+      Effect.sync(() => {
+        records.push(...page)
+      })
+    ).pipe(Effect.as(records))
+  }).pipe(
+    Effect.flatMap((records) =>
+      Effect.flatten(formed(request.table, () => keyValues(request.table, records)))
+    ),
+    Effect.flatMap(({ value, warnings }) => Effect.as(warn(request.table, warnings), value))
+  )
