@@ -21,6 +21,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
+import * as OwnHttpClient from "../../../src/layers/http/httpClient.ts"
 import * as TableSource from "../../../src/layers/tables/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tables/TableSourceClientMemory.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
@@ -120,7 +121,7 @@ const setUp = ({
 
 const record = (id: string, cell: unknown, field = "Photo") => ({ id, fields: { [field]: cell } })
 
-const run = Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer))
+const run = Effect.provide(Layer.merge(NodeContext.layer, OwnHttpClient.layer))
 
 describe("attachments", () => {
   it.scoped("are downloaded once each, out of lookups and over all tables, after all lists are read", () =>
@@ -510,8 +511,8 @@ describe("a download", () => {
 
   it.each([
     ["fetch", FetchHttpClient.layer],
-    ["undici", NodeHttpClient.layerUndici]
-  ] as const)("works with %s as with node:http", (_, httpClient) =>
+    ["node:http", NodeHttpClient.layer]
+  ] as const)("works with %s as with the client of the command line", (_, httpClient) =>
     Effect.gen(function* () {
       const { fetch, host, logs, patiently, setOne } = yield* setUp()
       yield* setOne({ size: 5 })
