@@ -178,5 +178,5 @@ export const edits = (
     }
     const fetch = await program.call("longestFetch")
     const longest = Math.max(...waits)
-    return { median: median(waits), longest, fetch, beyond: longest - fetchEveryMs - 2 * fetch }
+    return { median: median(waits), longest, fetch, beyond: longest - fetchEveryMs - fetch }
   })

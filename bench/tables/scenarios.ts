@@ -70,6 +70,11 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "cpu", variant: vitrine, of: airtable, atMost: 0.6 },
         { figure: "memory", variant: vitrine, of: airtable, atMost: 0.3 },
         { figure: "memory", variant: vitrine, of: fewLabel, atMost: 1.5 }
+      ],
+      tried: [
+        "A program of bare `node:http` and `JSON.parse` that sorts, writes and digests page by page as vitrine does needs 0.9 of airtable's processor time, 0.7 without the digest: that leaves no room for 0.6 without another way to read and write JSON.",
+        "Kept: a page is put into words and digested as a whole, and not record by record; connections that are kept (undici: a fifth less than `node:http`, with or without kept connections); the command line in one piece, 0.9 s and 50 MiB less than its modules.",
+        "Left out: the body read at once and not as a stream, which knows no limit for its size, 0.5 ms a page; no span for a page, 0.5 ms."
       ]
     },
     {
@@ -117,11 +122,15 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "shareAgain", variant: vitrine, atMost: 0.1 },
         { figure: "attachmentsAgain", variant: vitrine, atMost: 0 },
         { figure: "promotedAgain", variant: vitrine, atMost: 0 }
+      ],
+      tried: [
+        "Kept: one watch over a download and not a timeout for every chunk; folders made beside the downloads, not before them; connections that are kept by undici, which take three quarters of the time of `node:http`.",
+        "Making 2000 files durable takes 0.5 s of the first fetch, which the plain download does without."
       ]
     },
     {
       name: "edits",
-      note: `From the edit of a table of ${edited.records} records to the event of the new version, ${edited.edits} edits at different times between two fetches; one that a fetch has just missed waits for the rest of that fetch, the interval and the next fetch. One run.`,
+      note: `From the edit of a table of ${edited.records} records to the event of the new version, ${edited.edits} edits at different times between two fetches. One run.`,
       variants: intervals.map((fetchEveryMs) => ({
         label: `every ${fetchEveryMs / 1000} s`,
         runs: 1,
@@ -136,7 +145,11 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "median", title: "Wait, median", format: unit("ms", 0) },
         { figure: "longest", title: "Wait, longest", format: unit("ms", 0) },
         { figure: "fetch", title: "Longest fetch", format: unit("ms", 0) },
-        { figure: "beyond", title: "Longest wait beyond the interval and two fetches", format: unit("ms", 0) }
+        {
+          figure: "beyond",
+          title: "Longest wait beyond the interval and the longest fetch",
+          format: unit("ms", 0)
+        }
       ],
       targets: intervals.map((fetchEveryMs) => ({
         figure: "beyond",
