@@ -6,12 +6,12 @@
  */
 import { lstat } from "node:fs/promises"
 import * as Net from "node:net"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import { ErrorDescription, messageOf } from "../../services/ErrorDescription.ts"
 import {
@@ -70,8 +70,15 @@ export const make = (path: string) =>
     const ask = Effect.fnUntraced(function* (method: string, params?: unknown) {
       const socket = yield* connectTo(path)
       socket.write(JsonRpc.request(1, method, params))
-      const [answer, rest] = yield* Stream.peel(messages(socket), Sink.head())
-      return { answer: yield* Effect.orElseFail(answer, () => lost), rest }
+      const pull = yield* Stream.toPull(messages(socket))
+      const first = yield* Effect.mapError(
+        pull,
+        Option.getOrElse((): IpcError => lost)
+      )
+      return {
+        answer: yield* Effect.orElseFail(Chunk.head(first), () => lost),
+        rest: Stream.concat(Stream.fromChunk(Chunk.drop(first, 1)), Stream.repeatEffectChunkOption(pull))
+      }
     })
 
     /** The result of a request, or why it was refused. */

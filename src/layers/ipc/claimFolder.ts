@@ -76,7 +76,7 @@ const ownFolder = Effect.fnUntraced(function* (path: string) {
   )
   const stats = yield* attempt(path, () => lstat(path))
   if (!stats.isDirectory()) {
-    const detail = "it is not a folder, or a link to one. Move it away."
+    const detail = "it is a file or a link, where a folder is to be. Move it away."
     return yield* new IpcSocketUnusable({ path, detail })
   }
   if (process.platform !== "win32") {
@@ -111,7 +111,7 @@ const removeDeadSocket = Effect.fnUntraced(function* (path: string) {
     return
   }
   if (!stats.isSocket()) {
-    const detail = "there is something else that is no socket. Move it away."
+    const detail = "something else lies there, which is no socket. Move it away."
     return yield* new IpcSocketUnusable({ path, detail })
   }
   // Where the lock was taken away from its holder, removed by hand for example, the holder still listens.

@@ -38,31 +38,30 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
   return Effect.gen(function* () {
     const places = yield* Effect.makeSemaphore(maxConcurrentRequests)
 
-    const carryOut = (request: JsonRpc.Request) => {
-      const { id } = request
-      const send = (answer: (id: JsonRpc.Id) => string) => {
-        if (id !== undefined) {
-          socket.write(answer(id))
-        }
+    const answer = (id: JsonRpc.Id | undefined, text: (id: JsonRpc.Id) => string) => {
+      if (id !== undefined) {
+        socket.write(text(id))
       }
-      return Effect.matchCauseEffect(methods(request, sink), {
+    }
+
+    const carryOut = ({ id, ...request }: JsonRpc.Request) =>
+      Effect.matchCauseEffect(methods(request, sink), {
         onSuccess: ({ afterwards, result }) =>
           Effect.sync(() => {
-            send((id) => JsonRpc.result(id, result))
+            answer(id, (id) => JsonRpc.result(id, result))
             afterwards?.()
           }),
-        onFailure: (cause) => Effect.map(errorOf(cause), (error) => send((id) => JsonRpc.error(id, error)))
-      })
-    }
+        onFailure: (cause) =>
+          Effect.map(errorOf(cause), (error) => answer(id, (id) => JsonRpc.error(id, error)))
+      }).pipe(Effect.zipRight(untilRead(socket)), Effect.ensuring(places.release(1)))
 
     const begin = (line: Line) => {
       const request = line === tooLong ? requestTooLong : JsonRpc.parseRequest(line)
-      return Either.isLeft(request)
-        ? Effect.sync(() => socket.write(JsonRpc.error(request.left.id, request.left.error)))
-        : Effect.zipRight(
-            places.take(1),
-            Effect.fork(Effect.ensuring(carryOut(request.right), places.release(1)))
-          )
+      if (Either.isRight(request)) {
+        return Effect.zipRight(places.take(1), Effect.fork(carryOut(request.right)))
+      }
+      socket.write(JsonRpc.error(request.left.id, request.left.error))
+      return untilRead(socket)
     }
 
     const isClosing = Effect.as(Deferred.await(closing), false)
@@ -72,7 +71,6 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
       const line = next()
       if (line !== undefined) {
         yield* begin(line)
-        yield* untilRead(socket)
         if (++begun % requestsInTurn === 0) {
           yield* eventLoopTurn
         }

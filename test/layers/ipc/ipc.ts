@@ -47,16 +47,16 @@ export const temporaryFolder = Effect.gen(function* () {
 
 /** Serves a new folder. `end` ends that alone, and fails where it takes two seconds. */
 export const start = Effect.gen(function* () {
-  const folder = yield* temporaryFolder
+  const configurationFolder = yield* temporaryFolder
   const scope = yield* Effect.acquireRelease(Scope.make(), Scope.close)
   let stops = 0
   const stop = Effect.sync(() => {
     stops += 1
   })
-  const paths = yield* Scope.extend(serveIpc({ folder, stop }), scope)
+  const paths = yield* Scope.extend(serveIpc({ folder: configurationFolder, stop }), scope)
   const end = Scope.close(scope, Exit.void).pipe(Effect.disconnect, Effect.timeout("2 seconds"))
   const client = yield* IpcClientSocket.make(paths.socket)
-  return { ...paths, folder, client, end, stops: () => stops, connect: connect(paths.socket) }
+  return { ...paths, configurationFolder, client, end, stops: () => stops, connect: connect(paths.socket) }
 })
 
 export const register = (type: string, run: Effect.Effect<unknown, unknown>) =>

@@ -1,0 +1,256 @@
+import { once } from "node:events"
+import { chmod, lstat, mkdir, rename, symlink, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import { describe, expect } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
+import { serveIpc } from "../../../src/layers/ipc/IpcServer.ts"
+import { readPidFile } from "../../../src/layers/ipc/pidFile.ts"
+import { locateController } from "../../../src/layers/ipc/socketPath.ts"
+import { withLog } from "../../support/logged.ts"
+import { startHolder } from "./holder.ts"
+import { connect, liveScenario, scenario, start, temporaryFolder } from "./ipc.ts"
+
+const serve = (folder: string) => serveIpc({ folder, stop: Effect.void })
+const refusal = (folder: string) => Effect.scoped(Effect.flip(serve(folder)))
+
+/** What a killed process leaves: a socket that nobody listens on. */
+const leaveDeadSocket = (path: string) =>
+  Effect.gen(function* () {
+    const server = createServer()
+    yield* Effect.promise(() => once(server.listen(`${path}.alive`), "listening"))
+    yield* Effect.promise(() => rename(`${path}.alive`, path))
+    yield* Effect.async<void>((resume) => {
+      server.close(() => resume(Effect.void))
+    })
+  })
+
+describe("the place of the controller", () => {
+  scenario(
+    "is refused while another one has it, and says which that is and what to do",
+    Effect.gen(function* () {
+      const { client, configurationFolder, folder } = yield* start
+      const error = yield* refusal(configurationFolder)
+      expect(error._tag).toBe("ControllerAlreadyRunning")
+      expect(error.message).toBe(
+        `A controller is already running here (process ${process.pid}; it holds ${folder}). Stop it first with "vitrine stop", or give this one a folder of its own.`
+      )
+      yield* client.status
+    })
+  )
+
+  scenario(
+    "goes to exactly one of many that come at the same moment, dead sockets or not",
+    Effect.gen(function* () {
+      for (let round = 0; round < 5; round++) {
+        const folder = yield* temporaryFolder
+        const { socket } = yield* locateController(folder)
+        yield* Effect.promise(() => mkdir(dirname(socket)))
+        yield* leaveDeadSocket(socket)
+        const allTried = yield* Deferred.make<void>()
+        let tried = 0
+        const contend = serve(folder).pipe(
+          Effect.exit,
+          Effect.tap(() =>
+            ++tried === 8 ? Deferred.succeed(allTried, undefined) : Deferred.await(allTried)
+          ),
+          Effect.scoped
+        )
+        const outcomes = yield* Effect.replicateEffect(contend, 8, { concurrency: "unbounded" })
+        expect(outcomes.filter(Exit.isSuccess)).toHaveLength(1)
+        for (const outcome of outcomes.filter(Exit.isFailure)) {
+          expect(outcome.cause).toMatchObject({ error: { _tag: "ControllerAlreadyRunning" } })
+        }
+      }
+    })
+  )
+
+  scenario(
+    "is refused while somebody listens at the socket, whoever has the lock",
+    Effect.gen(function* () {
+      const { client, configurationFolder, folder, socket } = yield* start
+      const fs = yield* FileSystem.FileSystem
+      // Both locks are gone, as after a thorough cleaning up.
+      const locks = yield* Effect.map(fs.readDirectory(folder), (names) =>
+        names.filter((name) => name.startsWith(".lock"))
+      )
+      expect(locks).toHaveLength(1)
+      for (const lock of locks) {
+        yield* fs.remove(join(folder, lock))
+        const token = lock.slice(-12)
+        for (const name of yield* fs.readDirectory(tmpdir())) {
+          if (name.endsWith(token)) {
+            yield* fs.remove(join(tmpdir(), name))
+          }
+        }
+      }
+      expect(yield* refusal(configurationFolder)).toMatchObject({
+        _tag: "ControllerAlreadyRunning",
+        path: socket,
+        owner: `process ${process.pid}`
+      })
+      yield* client.status
+    })
+  )
+
+  liveScenario(
+    "names the process that has it, is free at once when that was killed, and says who has it now",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { pidFile, socket } = yield* locateController(folder)
+      const [first, second] = yield* Effect.all([startHolder(folder), startHolder(folder)], {
+        concurrency: "unbounded"
+      })
+      expect(yield* first.go).toBe("serving")
+      expect(yield* second.go).toContain(
+        `ControllerAlreadyRunning A controller is already running here (process ${first.pid};`
+      )
+      const client = yield* IpcClientSocket.make(socket)
+      expect(yield* client.process).toEqual({ pid: first.pid })
+      expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
+      yield* first.kill
+      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "ControllerNotRunning" })
+      expect((yield* Effect.promise(() => lstat(socket))).isSocket()).toBe(true)
+      expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
+      yield* serve(folder)
+      expect(yield* client.process).toEqual({ pid: process.pid })
+      expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
+    })
+  )
+
+  liveScenario(
+    "goes to one of several processes that start at the same moment after one was killed; that one stops when asked",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { folder: own, socket } = yield* locateController(folder)
+      const fs = yield* FileSystem.FileSystem
+      const holders = yield* Effect.replicateEffect(startHolder(folder), 4, { concurrency: "unbounded" })
+      const [killed, ...contenders] = holders
+      yield* killed?.go ?? Effect.void
+      yield* killed?.kill ?? Effect.void
+      const outcomes = yield* Effect.forEach(contenders, ({ go }) => go, { concurrency: "unbounded" })
+      expect(outcomes.filter((outcome) => outcome === "serving")).toHaveLength(1)
+      const winner = contenders[outcomes.indexOf("serving")]
+      for (const outcome of outcomes.filter((outcome) => outcome !== "serving")) {
+        // The one that it gave way to; that may have given way to another.
+        expect(contenders.some(({ pid }) => outcome.includes(`process ${pid};`))).toBe(true)
+      }
+      const client = yield* IpcClientSocket.make(socket)
+      yield* client.stop
+      expect(yield* winner?.ended ?? Effect.void).toMatch(/\nended\n$/)
+      expect(yield* fs.readDirectory(own)).toEqual([])
+    })
+  )
+
+  scenario(
+    "is open to nobody else where the folder was",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const own = join(folder, ".vitrine")
+      yield* Effect.promise(() => mkdir(own))
+      yield* Effect.promise(() => chmod(own, 0o777))
+      yield* serve(folder)
+      expect((yield* Effect.promise(() => lstat(own))).mode & 0o777).toBe(0o700)
+    })
+  )
+
+  scenario(
+    "is never behind a link",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temporaryFolder
+      const elsewhere = yield* temporaryFolder
+      yield* Effect.promise(() => symlink(elsewhere, join(folder, ".vitrine")))
+      const error = yield* refusal(folder)
+      expect(error.message).toBe(
+        `The controller's socket cannot be used at ${folder}/.vitrine: it is a file or a link, where a folder is to be. Move it away.`
+      )
+      expect(yield* fs.readDirectory(elsewhere)).toEqual([])
+    })
+  )
+
+  scenario(
+    "is not made where a file, a folder or a link lies",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const target = `${yield* temporaryFolder}/target`
+      const folder = yield* temporaryFolder
+      const { folder: own, socket } = yield* locateController(folder)
+      yield* Effect.promise(() => mkdir(own))
+      const things: ReadonlyArray<() => Promise<void>> = [
+        () => writeFile(socket, "precious"),
+        () => mkdir(socket),
+        () => symlink(target, socket)
+      ]
+      for (const put of things) {
+        yield* Effect.promise(put)
+        const error = yield* refusal(folder)
+        expect(error.message).toBe(
+          `The controller's socket cannot be used at ${socket}: something else lies there, which is no socket. Move it away.`
+        )
+        yield* fs.remove(socket, { recursive: true })
+      }
+      expect(yield* fs.exists(target)).toBe(false)
+      yield* serve(folder)
+    })
+  )
+
+  scenario(
+    "cannot be in a folder that is not there",
+    Effect.gen(function* () {
+      const folder = `${yield* temporaryFolder}/gone`
+      expect(yield* refusal(folder)).toMatchObject({
+        _tag: "IpcSocketUnusable",
+        path: `${folder}/.vitrine`,
+        message: expect.stringContaining("ENOENT")
+      })
+    })
+  )
+
+  scenario(
+    "has its socket among the temporary files where the path is too long, and leaves nothing there",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = `${yield* temporaryFolder}${"/deep".repeat(20)}`
+      yield* fs.makeDirectory(folder, { recursive: true })
+      const { socket } = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const paths = yield* serve(folder)
+          expect(dirname(dirname(paths.socket))).toBe(tmpdir())
+          expect((yield* Effect.promise(() => lstat(dirname(paths.socket)))).mode & 0o777).toBe(0o700)
+          yield* connect(paths.socket)
+          expect(yield* refusal(folder)).toMatchObject({ _tag: "ControllerAlreadyRunning" })
+          expect(yield* readPidFile(paths.pidFile)).toEqual(Option.some(process.pid))
+          return paths
+        })
+      )
+      expect(yield* fs.exists(dirname(socket))).toBe(false)
+    })
+  )
+
+  scenario(
+    "is taken even if the process id cannot be written, which is said",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const lines: Array<string> = []
+      const folder = yield* temporaryFolder
+      const { folder: own, pidFile } = yield* locateController(folder)
+      yield* fs.makeDirectory(`${pidFile}/occupied`, { recursive: true })
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* serve(folder).pipe(withLog(lines))
+          expect(lines.join()).toContain(`WARN ${pidFile} could not be written: `)
+          expect(yield* readPidFile(pidFile)).toEqual(Option.none())
+          const names = yield* fs.readDirectory(own)
+          expect(names.filter((name) => name.startsWith("controller.pid"))).toEqual(["controller.pid"])
+        })
+      )
+    })
+  )
+})
