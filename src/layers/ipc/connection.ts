@@ -35,6 +35,8 @@ const requestsInTurn = 64
 export const serveConnection = (socket: Socket, { closing, feed, methods }: ConnectionContext) => {
   const { more, next } = readLines(socket, maxRequestBytes)
   const sink = makeSocketSink(socket)
+  // Each request may have to wait for it.
+  socket.setMaxListeners(2 * maxConcurrentRequests)
   return Effect.gen(function* () {
     const places = yield* Effect.makeSemaphore(maxConcurrentRequests)
 
