@@ -14,6 +14,7 @@ import { type TableDocument, type TableSourceConfig, tableSource } from "../src/
 import { SourceFailed } from "../src/services/ContentSource.ts"
 import { InvalidOptions } from "../src/services/Options.ts"
 import * as ScriptedServer from "./layers/tables/ScriptedServer.ts"
+import { withLog } from "./support/logged.ts"
 import { makePlainController } from "./support/plainController.ts"
 import { eventLoopTurn } from "./support/waiting.ts"
 
@@ -101,7 +102,10 @@ describe("tableSource", () => {
         expect(`${JSON.stringify(data[index], null, 2)}\n`).toBe(file)
       }
       expect(data[2]).toEqual({ code: "007", names: [null, "b"], volume: 7 })
-    }).pipe(Effect.provide(Layer.mergeAll(NodeContext.layer, httpClient.layer, RequestPacingMemory.layer)))
+    }).pipe(
+      Effect.provide(Layer.mergeAll(NodeContext.layer, httpClient.layer, RequestPacingMemory.layer)),
+      withLog([])
+    )
   )
 
   it.scopedLive("leaves attachments as they come, in key/value tables too", () =>

@@ -3,7 +3,6 @@
  *
  * The types are structural: a controller may give more, and no package is needed to fit them.
  */
-import type { Command } from "../../services/CommandBus.ts"
 import type { GlobalState, Mode, StatusSnapshot } from "../../services/ControllerState.ts"
 
 /** What `setup` of a plugin is given. */
@@ -20,7 +19,7 @@ export interface PlainContext {
 
   /** Given away as it is by `GET /state`, where that is exposed. */
   getGlobalState(): GlobalState
-  dispatchCommand(command: Command): PlainResult
+  dispatchCommand(command: { readonly type: string }): PlainResult
 
   /**
    * Changes the plugin's own slice of the global state. The producer changes a slice that is an object in place and

@@ -53,9 +53,7 @@ export const makeTableDocuments = (
     ]
     const signal = context.abortSignal
 
-    // An abort that was there before comes in front of the first request.
-    const reading = Effect.yieldNow().pipe(
-      Effect.zipRight(warnOnce),
+    const reading = warnOnce.pipe(
       Effect.zipRight(Effect.forEach(documents, ({ read }) => read, { discard: true })),
       Effect.provide(TableSourceClientHttp.layer(options)),
       Effect.provide(HttpClient.layer),

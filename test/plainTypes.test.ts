@@ -1,0 +1,91 @@
+/** Contexts as controllers type them that know nothing of Vitrine fit without a cast. */
+import { describe, expectTypeOf, it } from "@effect/vitest"
+import type { Result, ResultAsync } from "neverthrow"
+import type { HttpTransportInstance, HttpTransportPlugin, PlainContext } from "../src/plain.ts"
+
+interface Promoted {
+  versionId: string
+}
+interface Events {
+  "content:version:promoted": Promoted
+  "content:fetch:start": { timestamp: string }
+}
+interface AckCommand {
+  type: "content.ack"
+  consumerId: string
+}
+interface FetchCommand {
+  type: "content.fetch"
+}
+interface Slice {
+  url?: string
+}
+type Row =
+  | { type: "kv"; label: string; value: string; tone?: "ok" | "warn" | "error" | "neutral" }
+  | { type: "list"; label: string; items: Row[] }
+  | { type: "text"; text: string }
+
+/** As winston has it. */
+interface LogMethod {
+  (message: string, callback: () => void): Logger
+  (message: string, meta: object, callback: () => void): Logger
+  (message: string, ...meta: ReadonlyArray<unknown>): Logger
+  (info: object): Logger
+}
+interface Logger {
+  error: LogMethod
+  warn: LogMethod
+  info: LogMethod
+  debug: LogMethod
+  verbose: LogMethod
+  silly: LogMethod
+}
+
+interface Foreign {
+  eventBus: {
+    onAny(handler: (name: keyof Events, payload: Events[keyof Events]) => void): () => void
+    offAny(handler: (name: keyof Events, payload: Events[keyof Events]) => void): void
+    emit<Name extends keyof Events>(name: Name, payload: Events[Name]): boolean
+  }
+  logger: Logger
+  abortSignal: AbortSignal
+  cwd: string
+  mode: "task" | "persistent"
+  getStatusSnapshot(): {
+    header: { startTime: string; uptimeMs: number; mode: "task" | "persistent" }
+    sections: { name: string; order: number; title: string; rows: Row[] }[]
+  }
+  getGlobalState(): {
+    system: { startTime: string; mode: "task" | "persistent"; pid: number }
+    plugins: { "http-transport"?: Slice }
+    _version: number
+  }
+  dispatchCommand(command: AckCommand | FetchCommand): ResultAsync<unknown, Error>
+  onGlobalStatePatch(handler: (patches: object[]) => void): () => void
+  updateState(producer: (draft: Slice) => void): void
+}
+
+/** The same with functions where the other has methods. */
+interface Arrows extends Omit<Foreign, "dispatchCommand" | "updateState"> {
+  dispatchCommand: (command: AckCommand) => ResultAsync<number, TypeError>
+  updateState: (producer: (draft: Slice) => Slice | undefined) => Promise<void>
+}
+
+describe("the types of vitrine/plain", () => {
+  it("take contexts as other controllers have them", () => {
+    expectTypeOf<Foreign>().toExtend<PlainContext>()
+    expectTypeOf<Arrows>().toExtend<PlainContext>()
+  })
+
+  it("give plugins as other controllers expect them", () => {
+    expectTypeOf<HttpTransportPlugin>().toExtend<{
+      name: string
+      setup: (
+        context: Foreign
+      ) => ResultAsync<{ disconnect?: (reason: string) => ResultAsync<void, Error> }, Error>
+    }>()
+    expectTypeOf<Awaited<ReturnType<HttpTransportPlugin["setup"]>>>().toEqualTypeOf<
+      Result<HttpTransportInstance, Error>
+    >()
+  })
+})
