@@ -1,7 +1,6 @@
 /**
  * Vitrine for plain controllers, those without Effect in them: its transport as a plugin, its tables as a source.
  */
-
 import type { AddressInfo } from "node:net"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -26,6 +25,8 @@ export type {
   PlainResult,
   PlainSettled
 } from "./layers/plain/PlainContext.ts"
+export { BindError } from "./services/BindError.ts"
+export { InvalidOptions } from "./services/Options.ts"
 export type { HttpTransportConfig, TableDocument, TableSourceConfig }
 
 export interface HttpTransportPlugin {
