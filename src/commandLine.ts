@@ -17,6 +17,8 @@ import * as library from "./index.ts"
 import { makeFetch } from "./layers/commandLine/fetch.ts"
 import { init } from "./layers/commandLine/init.ts"
 import { makeStart } from "./layers/commandLine/start.ts"
+import { statusCommand } from "./layers/commandLine/status.ts"
+import { stop } from "./layers/commandLine/stop.ts"
 import { tables } from "./layers/commandLine/tables.ts"
 import * as HttpClient from "./layers/http/httpClient.ts"
 import { failureText, logTo } from "./layers/terminal/log.ts"
@@ -25,7 +27,7 @@ const vitrine = Command.make("vitrine").pipe(
   Command.withDescription(
     "Content delivery for installations: immutable versions on disk, announced as events."
   ),
-  Command.withSubcommands([init, makeStart(library), makeFetch(library), tables])
+  Command.withSubcommands([init, makeStart(library), statusCommand, makeFetch(library), stop, tables])
 )
 
 const reportFailure = <E>(cause: Cause.Cause<E>) =>

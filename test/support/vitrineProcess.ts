@@ -10,6 +10,8 @@ import * as Received from "./Received.ts"
 export interface VitrineProcess {
   /** Waits until its log matches, and gives the first group of the match. */
   readonly logged: (pattern: RegExp) => Effect.Effect<string>
+  /** The same of what it writes to standard output. */
+  readonly shown: (pattern: RegExp) => Effect.Effect<string>
   readonly signal: (signal: NodeJS.Signals) => Effect.Effect<void>
   /** Waits for its end. */
   readonly ended: Effect.Effect<Ended>
@@ -62,12 +64,14 @@ export const runVitrine = (
           resolve({ status: code ?? signal, stdout: stdout.text(), stderr: stderr.text() })
         })
       })
+      const matching = (output: Received.Received) => (pattern: RegExp) =>
+        Effect.map(
+          output.until((text) => pattern.test(text)),
+          (text) => pattern.exec(text)?.[1] ?? ""
+        )
       return {
-        logged: (pattern) =>
-          Effect.map(
-            stderr.until((text) => pattern.test(text)),
-            (text) => pattern.exec(text)?.[1] ?? ""
-          ),
+        logged: matching(stderr),
+        shown: matching(stdout),
         signal: (signal) => Effect.sync(() => child.kill(signal)),
         ended: Effect.promise(() => end)
       }

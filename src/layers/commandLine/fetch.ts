@@ -2,14 +2,18 @@
  * `vitrine fetch`
  */
 import * as Command from "@effect/cli/Command"
+import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { type Configuration, runTask } from "../controller/Controller.ts"
+import { IpcClient } from "../../services/IpcClient.ts"
+import { runTask } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
-import { type LogFormat, logTo } from "../terminal/log.ts"
-import { makeProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
+import { logTo } from "../terminal/log.ts"
+import { makeProgressDisplay, type ProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
 import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 
@@ -21,29 +25,51 @@ export const makeFetch = (library: object) =>
     ({ config, envFile, logFormat }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
-        const configuration = yield* loadConfiguration(yield* locateConfiguration(config), library)
-        const outcome = yield* fetchShown(configuration, logFormat).pipe(
-          Effect.mapError(inFile(configuration.file))
+        const path = yield* Path.Path
+        const file = yield* locateConfiguration(config)
+        const display = yield* makeProgressDisplay
+        return yield* fetchInController(display).pipe(
+          Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file))),
+          Effect.catchTag("ControllerNotRunning", () => fetchHere(file, library, display)),
+          logTo({ format: logFormat, write: display.log })
         )
-        yield* Console.log(JSON.stringify(outcome, null, 2))
-      }).pipe(Effect.onInterrupt(() => reportInterrupted))
-  ).pipe(Command.withDescription("Fetch the content once and end."))
+      }).pipe(
+        Effect.scoped,
+        Effect.flatMap((outcome) => Console.log(JSON.stringify(outcome, null, 2)))
+      )
+  ).pipe(
+    Command.withDescription("Fetch the content once: in the controller that runs, or else here, and end.")
+  )
 
-const fetchShown = (configuration: Configuration, logFormat: LogFormat) =>
-  Effect.gen(function* () {
-    const display = yield* makeProgressDisplay
+const fetchCommand = { type: "content.fetch" }
+
+const fetchInController = Effect.fnUntraced(
+  function* (display: ProgressDisplay) {
+    const controller = yield* IpcClient
+    const events = Stream.catchAll(yield* controller.events, () => Stream.empty)
+    return yield* controller.dispatch(fetchCommand).pipe(withProgress(display, events))
+  },
+  Effect.onInterrupt(() => reportInterrupted("The controller goes on fetching."))
+)
+
+const fetchHere = Effect.fnUntraced(
+  function* (file: string, library: object, display: ProgressDisplay) {
+    const configuration = yield* loadConfiguration(file, library)
     const task = Effect.gen(function* () {
       const { dispatch } = yield* CommandBus
       const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
-      return yield* dispatch({ type: "content.fetch" }).pipe(withProgress(display, events))
+      return yield* dispatch(fetchCommand).pipe(withProgress(display, events))
     })
-    return yield* runTask(configuration, task).pipe(logTo({ format: logFormat, write: display.log }))
-  }).pipe(Effect.scoped)
+    return yield* Effect.mapError(runTask(configuration, task), inFile(file))
+  },
+  Effect.onInterrupt(() => reportInterrupted("Interrupted before the end; the content stays as it is."))
+)
 
 /** A command that was to end by itself has failed when it is interrupted. */
-const reportInterrupted = Effect.zipRight(
-  Console.error("Interrupted before the end; the content stays as it is."),
-  Effect.sync(() => {
-    process.exitCode = 1
-  })
-)
+const reportInterrupted = (message: string) =>
+  Effect.zipRight(
+    Console.error(message),
+    Effect.sync(() => {
+      process.exitCode = 1
+    })
+  )

@@ -2,23 +2,94 @@
  * `vitrine start`
  */
 import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import * as Path from "@effect/platform/Path"
+import * as Console from "effect/Console"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as Option from "effect/Option"
 import { runPersistent } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
-import { logTo } from "../terminal/log.ts"
+import { serveIpc } from "../ipc/IpcServer.ts"
+import { type LogFormat, logTo } from "../terminal/log.ts"
+import { openLogFile } from "../terminal/logFile.ts"
 import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
+import { startDetached, tellReady } from "./detached.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
+
+const detach = Options.boolean("detach").pipe(
+  Options.withDescription("Go on in the background, and return when it is ready. The log goes to a file.")
+)
+
+const logFile = Options.file("log-file").pipe(
+  Options.withDescription(
+    "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or .vitrine/controller.log with --detach."
+  ),
+  Options.optional
+)
 
 /** `library` is what configurations import as `vitrine`. */
 export const makeStart = (library: object) =>
   Command.make(
     "start",
-    { config: configOption, envFile: envFileOption, logFormat: logFormatOption },
-    ({ config, envFile, logFormat }) =>
+    { config: configOption, detach, envFile: envFileOption, logFile, logFormat: logFormatOption },
+    ({ config, detach, envFile, logFile, logFormat }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
-        const configuration = yield* loadConfiguration(yield* locateConfiguration(config), library)
-        yield* Effect.logInfo(`Starting with ${configuration.file}`)
-        return yield* Effect.mapError(runPersistent(configuration), inFile(configuration.file))
-      }).pipe(logTo({ format: logFormat, write: console.error }))
-  ).pipe(Command.withDescription("Run the controller in the foreground, until Ctrl-C or SIGTERM."))
+        const file = yield* locateConfiguration(config)
+        yield* detach
+          ? startInBackground(file, logFile, logFormat)
+          : Effect.scoped(withLog(runHere(file, library), logFile, logFormat))
+      })
+  ).pipe(Command.withDescription("Run the controller, until Ctrl-C, SIGTERM or vitrine stop."))
+
+const runHere = Effect.fnUntraced(function* (file: string, library: object) {
+  const configuration = yield* loadConfiguration(file, library)
+  yield* Effect.logInfo(`Starting with ${configuration.file}`)
+  const asked = yield* Deferred.make<void>()
+  const endpoint = Effect.as(
+    serveIpc({ folder: configuration.cwd, stop: Deferred.succeed(asked, undefined) }),
+    Deferred.await(asked)
+  )
+  yield* runPersistent(configuration, { endpoint, onReady: tellReady }).pipe(
+    Effect.mapError(inFile(configuration.file))
+  )
+})
+
+const withLog = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  logFile: Option.Option<string>,
+  format: LogFormat
+) =>
+  Option.match(logFile, {
+    onNone: () => logTo({ format, write: console.error })(effect),
+    onSome: (file) =>
+      Effect.gen(function* () {
+        const path = yield* Path.Path
+        const write = yield* openLogFile({ folder: path.dirname(file), name: path.basename(file) })
+        return yield* logTo({ format, write, time: (date) => date.toISOString() })(effect)
+      })
+  })
+
+const startInBackground = Effect.fnUntraced(function* (
+  file: string,
+  logFile: Option.Option<string>,
+  logFormat: LogFormat
+) {
+  const path = yield* Path.Path
+  const folder = path.join(path.dirname(file), ".vitrine")
+  const log = path.resolve(Option.getOrElse(logFile, () => path.join(folder, "controller.log")))
+  const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
+  const pid = yield* startDetached({
+    args: [
+      ...["--log-level", level._tag.toLowerCase()],
+      "start",
+      ...["--config", file],
+      ...["--log-file", log],
+      ...["--log-format", logFormat]
+    ],
+    errorFile: path.join(folder, "errors.log")
+  })
+  yield* Console.log(`The controller is running in the background (process ${pid}). Its log is ${log}.`)
+})

@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { CommandBus } from "../../services/CommandBus.ts"
-import type { Mode } from "../../services/ControllerState.ts"
+import type { ControllerState, Mode } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import { InvalidOptions } from "../../services/Options.ts"
 import type { PlacedIssue } from "../../services/ParseIssues.ts"
@@ -29,13 +29,36 @@ export interface Configuration extends PluginContext {
 /** Everything that is wrong with the configuration, or the plugin that could not be set up. */
 export type StartError = InvalidOptions | PluginSetupFailed
 
+type ControllerServices = EventBus | CommandBus | ControllerState
+
 type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
-/** Runs the controller until it is interrupted. Its end takes two seconds at most. */
-export const runPersistent = (configuration: Configuration): Effect.Effect<never, StartError, Platform> =>
-  start(configuration).pipe(
-    Effect.tap(() => Effect.logInfo("Ready")),
-    Effect.zipRight(Effect.never),
+/** What goes on around the plugins of a persistent controller. */
+export interface Surroundings<E> {
+  /**
+   * Acquired before the plugins are, and released after them: where others reach the controller, say. It gives
+   * what is done when somebody asks the controller to end.
+   */
+  readonly endpoint: Effect.Effect<Effect.Effect<void>, E, ControllerServices | Platform | Scope.Scope>
+  /** Done when every plugin is ready. */
+  readonly onReady: Effect.Effect<void>
+}
+
+const alone: Surroundings<never> = { endpoint: Effect.succeed(Effect.never), onReady: Effect.void }
+
+/** Runs the controller until it is interrupted or asked to end. Its end takes two seconds at most. */
+export const runPersistent = <E = never>(
+  configuration: Configuration,
+  { endpoint, onReady }: Surroundings<E> = alone
+): Effect.Effect<void, StartError | E, Platform> =>
+  Effect.gen(function* () {
+    const askedToEnd = yield* endpoint
+    yield* start(configuration)
+    yield* Effect.logInfo("Ready")
+    yield* onReady
+    yield* askedToEnd
+    yield* Effect.logInfo("Stopping")
+  }).pipe(
     Effect.onInterrupt(() => Effect.logInfo("Stopping")),
     inController("persistent")
   )

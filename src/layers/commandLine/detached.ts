@@ -1,0 +1,57 @@
+/**
+ * A controller that goes on in the background.
+ */
+import { spawn } from "node:child_process"
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs"
+import { dirname } from "node:path"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
+  /** What the process said, or how it ended. */
+  detail: Schema.String
+}) {
+  override get message() {
+    return `The controller was not started. ${this.detail}`
+  }
+}
+
+export interface DetachedOptions {
+  /** The arguments of `vitrine` in the background. */
+  readonly args: ReadonlyArray<string>
+  /** Where what it says beside its log goes: why it did not start, or why it crashed. */
+  readonly errorFile: string
+}
+
+/** Starts `vitrine` in the background and waits until it says that it is ready. Gives its process id. */
+export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effect<number, NotStarted> =>
+  Effect.async<number, NotStarted>((resume) => {
+    mkdirSync(dirname(errorFile), { recursive: true, mode: 0o700 })
+    const errors = openSync(errorFile, "w", 0o600)
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...args], {
+      detached: true,
+      windowsHide: true,
+      stdio: ["ignore", "ignore", errors, "ipc"]
+    })
+    closeSync(errors)
+    child.once("error", (error) => resume(new NotStarted({ detail: error.message })))
+    child.once("exit", (status, signal) => {
+      const said = readFileSync(errorFile, "utf8").trim()
+      resume(
+        new NotStarted({ detail: said === "" ? `It ended with ${signal ?? `status ${status}`}.` : said })
+      )
+    })
+    child.once("message", () => {
+      child.disconnect()
+      child.unref()
+      resume(Effect.succeed(child.pid ?? 0))
+    })
+    return Effect.sync(() => child.kill())
+  })
+
+/** Tells whoever started this process in the background that it is ready. */
+export const tellReady = Effect.sync(() => {
+  if (process.connected) {
+    process.send?.("ready")
+  }
+})

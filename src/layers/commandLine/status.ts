@@ -1,0 +1,51 @@
+/**
+ * `vitrine status`
+ */
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import * as Path from "@effect/platform/Path"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import type { StatusSnapshot } from "../../services/ControllerState.ts"
+import { IpcClient } from "../../services/IpcClient.ts"
+import { locateConfiguration } from "../controller/loadConfiguration.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
+import { makeLiveText } from "../terminal/liveText.ts"
+import { makePalette, statusText } from "../terminal/statusText.ts"
+import { configOption } from "./commonOptions.ts"
+
+const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
+
+const watch = Options.boolean("watch").pipe(
+  Options.withDescription("Go on showing it, once a second, until Ctrl-C.")
+)
+
+const status = Effect.flatMap(IpcClient, ({ status }) => status)
+
+export const statusCommand = Command.make(
+  "status",
+  { config: configOption, json, watch },
+  ({ config, json, watch }) => {
+    const palette = makePalette(process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "")
+    const format = (snapshot: StatusSnapshot) =>
+      json ? JSON.stringify(snapshot, null, watch ? 0 : 2) : statusText(snapshot, palette)
+    const once = Effect.gen(function* () {
+      const path = yield* Path.Path
+      const file = yield* locateConfiguration(config)
+      return yield* Effect.provide(status, IpcClientSocket.layerOfFolder(path.dirname(file)))
+    }).pipe(Effect.map(format))
+    return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
+  }
+).pipe(Command.withDescription("Show what the running controller says of itself."))
+
+/** A controller that is not running may be started meanwhile. */
+const keepShowing = <E extends Error, R>(status: Effect.Effect<string, E, R>) =>
+  Effect.gen(function* () {
+    const show = yield* makeLiveText(process.stdout)
+    yield* status.pipe(
+      Effect.catchAll(({ message }) => Effect.succeed(message)),
+      Effect.flatMap(show),
+      Effect.zipRight(Effect.sleep("1 second")),
+      Effect.forever
+    )
+  })

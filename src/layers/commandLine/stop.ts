@@ -1,0 +1,91 @@
+/**
+ * `vitrine stop`
+ */
+import * as Command from "@effect/cli/Command"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import { messageOf } from "../../services/ErrorDescription.ts"
+import { type ControllerUnresponsive, IpcClient } from "../../services/IpcClient.ts"
+import { locateConfiguration } from "../controller/loadConfiguration.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
+import { locateController } from "../ipc/socketPath.ts"
+import { configOption } from "./commonOptions.ts"
+
+/** A controller ends within two seconds; whatever holds it up has this long. */
+const patience = "5 seconds"
+
+export class NotStopped extends Schema.TaggedError<NotStopped>()("NotStopped", {
+  pid: Schema.Number,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `The controller (process ${this.pid}) could not be stopped: ${this.detail}`
+  }
+}
+
+export const stop = Command.make("stop", { config: configOption }, ({ config }) =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const file = yield* locateConfiguration(config)
+    const { pidFile, socket } = yield* locateController(path.dirname(file))
+    yield* askToEnd.pipe(
+      Effect.provide(IpcClientSocket.layer(socket)),
+      Effect.catchTags({
+        ControllerNotRunning: ({ message }) => Console.log(message),
+        ControllerUnresponsive: (error) => endUnresponsive(error, pidFile)
+      })
+    )
+  })
+).pipe(Command.withDescription("End the running controller: gracefully, and firmly after five seconds."))
+
+const askToEnd = Effect.gen(function* () {
+  const controller = yield* IpcClient
+  const { pid } = yield* controller.process
+  yield* controller.stop
+  yield* hasEnded(pid).pipe(
+    Effect.timeoutOption(patience),
+    Effect.flatMap(
+      Option.match({
+        onNone: () => endFirmly(pid),
+        onSome: () => Console.log(`The controller has ended (process ${pid}).`)
+      })
+    )
+  )
+})
+
+/** It listens still, so the process whose id is in its file is the one. */
+const endUnresponsive = (error: ControllerUnresponsive, pidFile: string) =>
+  FileSystem.FileSystem.pipe(
+    Effect.flatMap((fs) => fs.readFileString(pidFile)),
+    Effect.flatMap(Schema.decode(Schema.compose(Schema.Trim, Schema.NumberFromString))),
+    Effect.mapError(() => error),
+    Effect.flatMap(endFirmly)
+  )
+
+const endFirmly = (pid: number) =>
+  Effect.try({
+    try: () => process.kill(pid, "SIGKILL"),
+    catch: (error) => new NotStopped({ pid, detail: messageOf(error) })
+  }).pipe(
+    Effect.zipRight(hasEnded(pid)),
+    Effect.zipRight(Console.log(`The controller did not end in time and was killed (process ${pid}).`))
+  )
+
+const hasEnded = (pid: number) =>
+  Effect.sync(() => isRunning(pid)).pipe(
+    Effect.repeat({ while: (running) => running, schedule: Schedule.spaced("50 millis") })
+  )
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Somebody else's process cannot be signalled, and runs.
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What a technician does with a controller that runs.
+ */
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { makeProject } from "../support/project.ts"
+
+const project = Effect.gen(function* () {
+  const { folder, run, ...rest } = yield* makeProject
+  /** Runs a command to its end. */
+  const vitrine = (...args: ReadonlyArray<string>) => Effect.flatMap(run(args), ({ ended }) => ended)
+  return {
+    ...rest,
+    folder,
+    run,
+    vitrine,
+    notRunning: `No controller is running here: nobody listens at ${folder}/.vitrine/controller.sock.\n`
+  }
+}).pipe(Effect.provide(NodeContext.layer))
+
+describe.concurrent("a controller that runs", () => {
+  it.scopedLive("is looked at, fetches when told, and is stopped, once", () =>
+    Effect.gen(function* () {
+      const { notRunning, run, serveTables, vitrine } = yield* project
+      expect(yield* vitrine("status")).toMatchObject({ status: 1, stdout: "", stderr: notRunning })
+      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      const versionId = yield* controller.logged(/New version (\S+):/)
+
+      const { stdout: status } = yield* vitrine("status")
+      expect(status).toMatch(/^Controller {2}running for \d+ s, since \d{4}-/)
+      expect(status).toContain(`  Active version  ${versionId}\n`)
+      expect(status).not.toContain("\u001b")
+      const json = JSON.parse((yield* vitrine("status", "--json")).stdout)
+      expect(json.sections.map(({ name }: { name: string }) => name)).toEqual(["content", "http-transport"])
+
+      const fetched = yield* vitrine("fetch")
+      expect(fetched).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(/^\d\d:\d\d:\d\d {2}info {3}museum: [\s\S]*museum: done, 2 records/)
+      })
+      expect(JSON.parse(fetched.stdout)).toMatchObject({ changed: false, versionId, records: 2 })
+
+      const second = yield* vitrine("start")
+      expect(second).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/A controller is already running here \(process \d+; .*vitrine stop/)
+      })
+
+      expect((yield* vitrine("stop")).stdout).toMatch(/^The controller has ended \(process \d+\)\.\n$/)
+      expect(yield* controller.ended).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(/Stopping\n$/)
+      })
+      expect(yield* vitrine("stop")).toMatchObject({ status: 0, stdout: notRunning })
+    })
+  )
+
+  it.scopedLive("goes on in the background, its log in a file, also after the one before was killed", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, vitrine, write } = yield* project
+      const tables = yield* serveTables()
+      yield* write("museum.env", `TABLES=${tables}\n`)
+      const killed = yield* run(["start", "--env-file", "museum.env"])
+      yield* killed.logged(/(Ready)/)
+      yield* killed.signal("SIGKILL")
+      yield* killed.ended
+
+      const started = yield* vitrine("start", "--detach", "--env-file", "museum.env")
+      const pid = Number(/\(process (\d+)\)/.exec(started.stdout)?.[1])
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
+      expect(started).toMatchObject({ status: 0, stderr: "" })
+      expect((yield* vitrine("fetch")).status).toBe(0)
+      expect((yield* vitrine("stop")).stdout).toBe(`The controller has ended (process ${pid}).\n`)
+      expect(yield* read(".vitrine/controller.log")).toMatch(
+        /^\d{4}-\S+Z {2}info {3}Starting with [\s\S]* Ready\n[\s\S]* Stopping\n$/
+      )
+    })
+  )
+
+  it.scopedLive("says why it did not start in the background", () =>
+    Effect.gen(function* () {
+      const { vitrine, write } = yield* project
+      yield* write("vitrine.config.ts", "export default {")
+      expect(yield* vitrine("start", "--detach")).toMatchObject({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /^The controller was not started\. \S*vitrine\.config\.ts: it could not be loaded\. /
+        )
+      })
+    })
+  )
+
+  it.scopedLive("is killed when it does not answer", () =>
+    Effect.gen(function* () {
+      const { run, serveTables, vitrine } = yield* project
+      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      yield* controller.logged(/(Ready)/)
+      yield* controller.signal("SIGSTOP")
+      expect((yield* vitrine("stop")).stdout).toMatch(/^The controller did not end in time and was killed /)
+      expect((yield* controller.ended).status).toBe("SIGKILL")
+    })
+  )
+
+  it.scopedLive("is watched on a terminal, also before it is there", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const watch = yield* run(["status", "--watch"], {}, { onTerminal: true })
+      yield* watch.shown(/(No controller is running here)/)
+      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      const versionId = yield* controller.logged(/New version (\S+):/)
+      yield* watch.shown(new RegExp(`Active version {2}(${versionId})`))
+    })
+  )
+})
