@@ -382,7 +382,7 @@ export default defineConfig({
       }
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
-      expect(unknown.stdout + unknown.stderr).toContain("use one of 'init', 'start', 'fetch', 'tables'")
+      expect(unknown.stdout + unknown.stderr).toContain("use one of 'init', 'start', 'status', 'fetch', 'stop', 'tables'")
     })
   )
 })

@@ -49,10 +49,8 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
 
   return {
     subscribe: (sink) => {
-      if (!subscribers.has(sink)) {
-        subscribers.add(sink)
-        outbox.join(sink)
-      }
+      subscribers.add(sink)
+      outbox.join(sink)
     },
     unsubscribe: (sink) => {
       subscribers.delete(sink)

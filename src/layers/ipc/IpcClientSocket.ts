@@ -107,9 +107,11 @@ export const make = (path: string) =>
         // Nothing but a command can be refused as one.
         Effect.catchTag("CommandRefused", ({ message }) => garbled(message)),
         Effect.flatMap((result) =>
-          Effect.mapError(Schema.decodeUnknown(schema)(result), () =>
-            garbled(`its answer to "${method}" is not understood. Is it another version of Vitrine?`)
-          )
+          Effect.try({
+            try: () => Schema.decodeUnknownSync(schema)(result),
+            catch: () =>
+              garbled(`its answer to "${method}" is not understood. Is it another version of Vitrine?`)
+          })
         ),
         inTime
       )

@@ -105,7 +105,8 @@ const ServerMessage = Schema.Union(
 export type ServerMessage = typeof ServerMessage.Type
 
 /** A result that is missing is none, though anything may be one. */
-const decodeServerMessage = Schema.decodeUnknownEither(ServerMessage, { exact: true })
+const decodeServerMessage = Schema.decodeUnknownSync(ServerMessage, { exact: true })
 
+/** The decoder of a union throws where it cannot make text of what should tell its members apart. */
 export const parseServerMessage = (line: Uint8Array): Either.Either<ServerMessage, unknown> =>
-  Either.flatMap(parseJson(line), decodeServerMessage)
+  Either.try(() => decodeServerMessage(JSON.parse(utf8.decode(line))))

@@ -83,14 +83,7 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
     yield* places.take(maxConcurrentRequests)
     feed.unsubscribe(sink)
     yield* ended(socket)
-  }).pipe(
-    Effect.ensuring(
-      Effect.sync(() => {
-        feed.unsubscribe(sink)
-        socket.destroy()
-      })
-    )
-  )
+  }).pipe(Effect.ensuring(Effect.sync(() => socket.destroy())))
 }
 
 export interface ConnectionContext {

@@ -115,6 +115,10 @@ describe("the client of a controller's socket", () => {
   const strange: ReadonlyArray<readonly [string, string]> = [
     ["HTTP/1.1 400 Bad Request", "no JSON-RPC"],
     ['{"jsonrpc":"2.0","id":1,"result":{"sections":[]}}', 'its answer to "status" is not understood'],
+    [
+      '{"jsonrpc":"2.0","id":1,"result":{"header":{"startTime":"","uptimeMs":0,"mode":"task"},"sections":[{"name":"","title":"","rows":[{"type":{"toString":0}}]}]}}',
+      'its answer to "status" is not understood'
+    ],
     ['{"jsonrpc":"2.0","id":1}', "no JSON-RPC"],
     [
       '{"jsonrpc":"2.0","method":"event","params":{"name":"a","payload":1}}',

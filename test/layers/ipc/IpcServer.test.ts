@@ -275,17 +275,16 @@ describe("the controller's socket", () => {
       peer.send(`${JSON.stringify(request("dispatch", 1, { command: { type: "large" } }))}\n`)
       peer.send(`${JSON.stringify(request("process", 2))}\n`)
       yield* somebodySleeps
+      // Who reads nothing learns of its end by writing.
+      const isGone = Effect.sync(() => {
+        peer.send("\n")
+        return peer.closed()
+      })
       yield* TestClock.adjust("9 seconds")
-      yield* client.process
-      expect(peer.closed()).toBe(false)
+      yield* Effect.replicateEffect(Effect.zipRight(client.process, isGone), 5)
+      expect(yield* isGone).toBe(false)
       yield* TestClock.adjust("1 seconds")
-      peer.send("\n")
-      yield* eventually(
-        Effect.sync(() => {
-          peer.send("\n")
-          return peer.closed()
-        })
-      )
+      yield* eventually(isGone)
     })
   )
 

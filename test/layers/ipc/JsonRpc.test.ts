@@ -91,6 +91,7 @@ describe("JSON-RPC messages", () => {
     "{}",
     '{"jsonrpc":"2.0","id":1}',
     '{"jsonrpc":"2.0","id":1,"error":{"code":1}}',
+    '{"method":{"toString":0}}',
     '{"jsonrpc":"2.0","method":"event","params":{"name":"a"}}',
     '{"jsonrpc":"2.0","method":"other","params":{}}'
   ])("of the server that are none are noticed: %s", (line) => {

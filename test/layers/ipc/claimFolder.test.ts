@@ -8,12 +8,15 @@ import { describe, expect } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
 import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
 import { serveIpc } from "../../../src/layers/ipc/IpcServer.ts"
 import { readPidFile } from "../../../src/layers/ipc/pidFile.ts"
 import { locateController } from "../../../src/layers/ipc/socketPath.ts"
 import { withLog } from "../../support/logged.ts"
+import { somebodySleeps } from "../../support/waiting.ts"
 import { startHolder } from "./holder.ts"
 import { connect, liveScenario, scenario, start, temporaryFolder } from "./ipc.ts"
 
@@ -96,6 +99,26 @@ describe("the place of the controller", () => {
         owner: `process ${process.pid}`
       })
       yield* client.status
+    })
+  )
+
+  scenario(
+    "is refused while somebody listens at the socket who does not say who it is",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { folder: own, socket } = yield* locateController(folder)
+      yield* Effect.promise(() => mkdir(own))
+      const mute = createServer()
+      yield* Effect.acquireRelease(
+        Effect.promise(() => once(mute.listen(socket), "listening")),
+        () => Effect.sync(() => mute.close())
+      )
+      const starting = yield* Effect.fork(refusal(folder))
+      yield* somebodySleeps
+      yield* TestClock.adjust("5 seconds")
+      const error = yield* Fiber.join(starting)
+      expect(error._tag).toBe("ControllerAlreadyRunning")
+      expect(error.message).toContain("has not answered for 5 seconds")
     })
   )
 
