@@ -4,11 +4,12 @@
 import { chmod, lstat, mkdir, rm, rmdir } from "node:fs/promises"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { messageOf } from "../../services/ErrorDescription.ts"
 import { lockFolder } from "../content/folderLock.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
-import { keepPidFile } from "./pidFile.ts"
+import { keepPidFile, readPidFile } from "./pidFile.ts"
 import type { ControllerPaths } from "./socketPath.ts"
 import { isTrustedOwner } from "./trustedOwner.ts"
 
@@ -46,20 +47,33 @@ export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("
 export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths) {
   yield* ownFolder(paths.folder)
   yield* lockFolder(paths.folder, paths.folder).pipe(
-    Effect.mapError((error) =>
-      error._tag === "DownloadsInUse"
-        ? new ControllerAlreadyRunning({ path: paths.folder, owner: error.owner })
-        : unusable(paths.folder)(error)
-    )
+    Effect.catchTags({
+      DownloadsInUse: ({ owner }) => refuse(paths, paths.folder, owner),
+      VersionStoreError: (error) => unusable(paths.folder)(error)
+    })
   )
   if (process.platform !== "win32") {
     if (dirname(paths.socket) !== paths.folder) {
       yield* temporaryFolder(dirname(paths.socket))
     }
-    yield* removeDeadSocket(paths.socket)
+    yield* removeDeadSocket(paths)
   }
   yield* keepPidFile(paths.pidFile)
 })
+
+/** One that does not say who it is, has at least written it down. */
+const refuse = ({ pidFile }: ControllerPaths, path: string, owner: string) =>
+  Effect.flatMap(
+    owner.startsWith("process ") ? Effect.succeed(Option.none()) : readPidFile(pidFile),
+    (pid) =>
+      new ControllerAlreadyRunning({
+        path,
+        owner: Option.match(pid, {
+          onNone: () => owner,
+          onSome: (pid) => `process ${pid}, which does not answer`
+        })
+      })
+  )
 
 export const unusable = (path: string) => (cause: unknown) =>
   new IpcSocketUnusable({ path, detail: messageOf(cause), cause })
@@ -100,7 +114,8 @@ const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "code" in error
 
 /** Whoever holds the lock may remove what a killed process has left, and nothing else. */
-const removeDeadSocket = Effect.fnUntraced(function* (path: string) {
+const removeDeadSocket = Effect.fnUntraced(function* (paths: ControllerPaths) {
+  const path = paths.socket
   const stats = yield* attempt(path, () => lstat(path)).pipe(
     Effect.catchIf(
       ({ cause }) => isSystemError(cause) && cause.code === "ENOENT",
@@ -117,11 +132,9 @@ const removeDeadSocket = Effect.fnUntraced(function* (path: string) {
   // Where the lock was taken away from its holder, removed by hand for example, the holder still listens.
   yield* Effect.flatMap(IpcClientSocket.make(path), (client) => client.process).pipe(
     Effect.matchEffect({
-      onSuccess: ({ pid }) => new ControllerAlreadyRunning({ path, owner: `process ${pid}` }),
+      onSuccess: ({ pid }) => refuse(paths, path, `process ${pid}`),
       onFailure: (error) =>
-        error._tag === "ControllerNotRunning"
-          ? Effect.void
-          : new ControllerAlreadyRunning({ path, owner: error.message })
+        error._tag === "ControllerNotRunning" ? Effect.void : refuse(paths, path, error.message)
     })
   )
   yield* attempt(path, () => rm(path, { force: true }))

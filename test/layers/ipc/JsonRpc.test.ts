@@ -38,7 +38,8 @@ describe("JSON-RPC messages", () => {
             error: { code, message: wire, data: json }
           })
         }
-      )
+      ),
+      { numRuns: 50 }
     )
   })
 

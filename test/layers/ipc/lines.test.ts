@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import { type Line, makeLineReader, tooLong } from "../../../src/layers/ipc/lines.ts"
+import { memory } from "../../support/memory.ts"
 
 const limit = 12
 
@@ -47,14 +49,20 @@ describe("makeLineReader", () => {
     )
   })
 
-  it("gives the same lines byte by byte, more of them than are kept apart", () => {
-    const { next, push } = makeLineReader(1000)
-    const line = "0123456789".repeat(100)
-    for (const byte of Buffer.from(line)) push(Uint8Array.of(byte))
-    expect(next()).toBe(undefined)
-    push(Buffer.from("\n"))
-    expect(Buffer.from(next() ?? "").toString()).toBe(line)
-  })
+  it.live("gives a line that comes byte by byte, and keeps no object for each", () =>
+    Effect.gen(function* () {
+      const { next, push } = makeLineReader(65_536)
+      const before = yield* memory
+      const line = "0123456789abcdef".repeat(4096)
+      for (const byte of Buffer.from(line)) {
+        push(Uint8Array.of(byte))
+        next()
+      }
+      expect((yield* memory) - before).toBeLessThan(2 * 1024 * 1024)
+      push(Buffer.from("\n"))
+      expect(Buffer.from(next() ?? "").toString()).toBe(line)
+    })
+  )
 
   it("tells of a line that is too long before it ends, once, and goes on with the next", () => {
     const { next, push } = makeLineReader(limit)
