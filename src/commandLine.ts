@@ -14,20 +14,29 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as library from "./index.ts"
-import { makeFetch } from "./layers/commandLine/fetch.ts"
-import { init } from "./layers/commandLine/init.ts"
-import { makeStart } from "./layers/commandLine/start.ts"
-import { statusCommand } from "./layers/commandLine/status.ts"
-import { stop } from "./layers/commandLine/stop.ts"
-import { tables } from "./layers/commandLine/tables.ts"
+import * as fetch from "./layers/commandLine/fetch.ts"
+import * as init from "./layers/commandLine/init.ts"
+import { overview } from "./layers/commandLine/overview.ts"
+import * as start from "./layers/commandLine/start.ts"
+import * as status from "./layers/commandLine/status.ts"
+import * as stop from "./layers/commandLine/stop.ts"
+import * as tables from "./layers/commandLine/tables.ts"
 import * as HttpClient from "./layers/http/httpClient.ts"
 import { failureText, logTo } from "./layers/terminal/log.ts"
+import { withFittingColours } from "./layers/terminal/plainOutput.ts"
 
 const vitrine = Command.make("vitrine").pipe(
   Command.withDescription(
     "Content delivery for installations: immutable versions on disk, announced as events."
   ),
-  Command.withSubcommands([init, makeStart(library), statusCommand, makeFetch(library), stop, tables])
+  Command.withSubcommands([
+    init.command,
+    start.makeCommand(library),
+    status.command,
+    fetch.makeCommand(library),
+    stop.command,
+    tables.command
+  ])
 )
 
 const reportFailure = <E>(cause: Cause.Cause<E>) =>
@@ -52,10 +61,19 @@ const endFirmly = () => {
   }
 }
 
+const helps = [init, start, status, fetch, stop, tables].map(({ help }) => help)
+
+const isOverviewWanted = ([first]: ReadonlyArray<string>): boolean =>
+  first === undefined || first === "--help" || first === "-h"
+
 /** Does what the arguments of the process say, and ends the process. */
 export const run = (version: string): void => {
   endFirmly()
-  Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(
+  const command = isOverviewWanted(process.argv.slice(2))
+    ? Console.log(overview(version, helps))
+    : Command.run(vitrine, { name: "vitrine", version })(process.argv)
+  command.pipe(
+    withFittingColours,
     Effect.tapErrorCause(reportFailure),
     logTo({ format: "text", write: console.error }),
     Effect.provide(

@@ -210,11 +210,16 @@ describe.concurrent("vitrine", () => {
 
     scenario("two controllers on one folder", () =>
       Effect.gen(function* () {
-        const { folder, run, serveTables } = yield* project
+        const { folder, read, run, serveTables, write } = yield* project
         const TABLES = yield* serveTables()
         const first = yield* run(["start"], { TABLES })
         yield* first.logged(/(Ready)/)
-        const { ended } = yield* run(["start"], { TABLES })
+        const elsewhere = (yield* read("vitrine.config.ts")).replace(
+          "content({",
+          'content({ downloadPath: "../downloads",'
+        )
+        yield* write("tables/vitrine.config.ts", elsewhere)
+        const { ended } = yield* run(["start", "--config", "tables/vitrine.config.ts"], { TABLES })
         const { status, stderr } = yield* ended
         expect(status).toBe(1)
         expect(stderr).toMatch(
@@ -380,9 +385,15 @@ export default defineConfig({
       for (const word of ["start", "fetch", "tables", "--config"]) {
         expect(help.stdout).toContain(word)
       }
+      expect(yield* Effect.flatMap(run([]), ({ ended }) => ended)).toEqual(help)
+      const { stdout } = yield* Effect.flatMap(run(["start", "--help"]), ({ ended }) => ended)
+      expect(stdout).toContain("--detach")
+      expect(stdout).not.toContain("\u001b")
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
-      expect(unknown.stdout + unknown.stderr).toContain("use one of 'init', 'start', 'status', 'fetch', 'stop', 'tables'")
+      expect(unknown.stdout + unknown.stderr).toContain(
+        "use one of 'init', 'start', 'status', 'fetch', 'stop', 'tables'"
+      )
     })
   )
 })

@@ -16,9 +16,15 @@ import { logTo } from "../terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
 import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
+import type { CommandHelp } from "./overview.ts"
+
+export const help: CommandHelp = {
+  usage: "fetch",
+  description: "Fetch the content once: in the controller that runs, or else here, and end."
+}
 
 /** `library` is what configurations import as `vitrine`. */
-export const makeFetch = (library: object) =>
+export const makeCommand = (library: object) =>
   Command.make(
     "fetch",
     { config: configOption, envFile: envFileOption, logFormat: logFormatOption },
@@ -37,9 +43,7 @@ export const makeFetch = (library: object) =>
         Effect.scoped,
         Effect.flatMap((outcome) => Console.log(JSON.stringify(outcome, null, 2)))
       )
-  ).pipe(
-    Command.withDescription("Fetch the content once: in the controller that runs, or else here, and end.")
-  )
+  ).pipe(Command.withDescription(help.description))
 
 const fetchCommand = { type: "content.fetch" }
 

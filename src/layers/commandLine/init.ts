@@ -9,7 +9,13 @@ import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { CommandHelp } from "./overview.ts"
 import { projectTemplate } from "./projectTemplate.ts"
+
+export const help: CommandHelp = {
+  usage: "init [DIR]",
+  description: "Begin a project: an example configuration with tables. Nothing is overwritten."
+}
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
   path: Schema.String,
@@ -44,7 +50,7 @@ Next:
                          watch what it tells, and change a cell in tables/Objects.csv
   npx vitrine --help     everything else`
 
-export const init = Command.make(
+export const command = Command.make(
   "init",
   {
     folder: Args.directory({ name: "DIR" }).pipe(
@@ -61,6 +67,4 @@ export const init = Command.make(
       }
       yield* Console.log(nextSteps)
     })
-).pipe(
-  Command.withDescription("Begin a project: an example configuration with tables. Nothing is overwritten.")
-)
+).pipe(Command.withDescription(help.description))

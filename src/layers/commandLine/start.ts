@@ -17,6 +17,12 @@ import { openLogFile } from "../terminal/logFile.ts"
 import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
 import { startDetached, tellReady } from "./detached.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
+import type { CommandHelp } from "./overview.ts"
+
+export const help: CommandHelp = {
+  usage: "start",
+  description: "Run the controller, until Ctrl-C, SIGTERM or vitrine stop."
+}
 
 const detach = Options.boolean("detach").pipe(
   Options.withDescription("Go on in the background, and return when it is ready. The log goes to a file.")
@@ -30,7 +36,7 @@ const logFile = Options.file("log-file").pipe(
 )
 
 /** `library` is what configurations import as `vitrine`. */
-export const makeStart = (library: object) =>
+export const makeCommand = (library: object) =>
   Command.make(
     "start",
     { config: configOption, detach, envFile: envFileOption, logFile, logFormat: logFormatOption },
@@ -42,7 +48,7 @@ export const makeStart = (library: object) =>
           ? startInBackground(file, logFile, logFormat)
           : Effect.scoped(withLog(runHere(file, library), logFile, logFormat))
       })
-  ).pipe(Command.withDescription("Run the controller, until Ctrl-C, SIGTERM or vitrine stop."))
+  ).pipe(Command.withDescription(help.description))
 
 const runHere = Effect.fnUntraced(function* (file: string, library: object) {
   const configuration = yield* loadConfiguration(file, library)

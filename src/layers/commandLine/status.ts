@@ -11,8 +11,15 @@ import { IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { makeLiveText } from "../terminal/liveText.ts"
+import { isColourful } from "../terminal/plainOutput.ts"
 import { makePalette, statusText } from "../terminal/statusText.ts"
 import { configOption } from "./commonOptions.ts"
+import type { CommandHelp } from "./overview.ts"
+
+export const help: CommandHelp = {
+  usage: "status",
+  description: "Show what the running controller says of itself."
+}
 
 const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
 
@@ -22,11 +29,11 @@ const watch = Options.boolean("watch").pipe(
 
 const status = Effect.flatMap(IpcClient, ({ status }) => status)
 
-export const statusCommand = Command.make(
+export const command = Command.make(
   "status",
   { config: configOption, json, watch },
   ({ config, json, watch }) => {
-    const palette = makePalette(process.stdout.isTTY && (process.env.NO_COLOR ?? "") === "")
+    const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
       json ? JSON.stringify(snapshot, null, watch ? 0 : 2) : statusText(snapshot, palette)
     const once = Effect.gen(function* () {
@@ -36,7 +43,7 @@ export const statusCommand = Command.make(
     }).pipe(Effect.map(format))
     return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
   }
-).pipe(Command.withDescription("Show what the running controller says of itself."))
+).pipe(Command.withDescription(help.description))
 
 /** A controller that is not running may be started meanwhile. */
 const keepShowing = <E extends Error, R>(status: Effect.Effect<string, E, R>) =>

@@ -15,6 +15,12 @@ import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import { configOption } from "./commonOptions.ts"
+import type { CommandHelp } from "./overview.ts"
+
+export const help: CommandHelp = {
+  usage: "stop",
+  description: "End the running controller: gracefully, and firmly after five seconds."
+}
 
 /** A controller ends within two seconds; whatever holds it up has this long. */
 const patience = "5 seconds"
@@ -28,7 +34,7 @@ export class NotStopped extends Schema.TaggedError<NotStopped>()("NotStopped", {
   }
 }
 
-export const stop = Command.make("stop", { config: configOption }, ({ config }) =>
+export const command = Command.make("stop", { config: configOption }, ({ config }) =>
   Effect.gen(function* () {
     const path = yield* Path.Path
     const file = yield* locateConfiguration(config)
@@ -41,7 +47,7 @@ export const stop = Command.make("stop", { config: configOption }, ({ config }) 
       })
     )
   })
-).pipe(Command.withDescription("End the running controller: gracefully, and firmly after five seconds."))
+).pipe(Command.withDescription(help.description))
 
 const askToEnd = Effect.gen(function* () {
   const controller = yield* IpcClient

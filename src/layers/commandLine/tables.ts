@@ -8,8 +8,14 @@ import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TableServer from "../tableServer/TableServer.ts"
+import type { CommandHelp } from "./overview.ts"
 
-export const tables = Command.make(
+export const help: CommandHelp = {
+  usage: "tables DIR",
+  description: "Serve a folder of tables as a local stand-in of the hosted table API."
+}
+
+export const command = Command.make(
   "tables",
   {
     directory: Args.directory({ name: "DIR" }).pipe(
@@ -59,4 +65,4 @@ export const tables = Command.make(
         ...Option.match(base, { onNone: () => ({}), onSome: (baseId) => ({ baseId }) })
       })
     )
-).pipe(Command.withDescription("Serve a folder of tables as a local stand-in of the hosted table API."))
+).pipe(Command.withDescription(help.description))
