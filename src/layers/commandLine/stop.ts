@@ -2,7 +2,6 @@
  * `vitrine stop`
  */
 import * as Command from "@effect/cli/Command"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -13,6 +12,7 @@ import { messageOf } from "../../services/ErrorDescription.ts"
 import { type ControllerUnresponsive, IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
+import { readPidFile } from "../ipc/pidFile.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import { configOption } from "./commonOptions.ts"
 import type { CommandHelp } from "./overview.ts"
@@ -66,12 +66,7 @@ const askToEnd = Effect.gen(function* () {
 
 /** It listens still, so the process whose id is in its file is the one. */
 const endUnresponsive = (error: ControllerUnresponsive, pidFile: string) =>
-  FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.readFileString(pidFile)),
-    Effect.flatMap(Schema.decode(Schema.compose(Schema.Trim, Schema.NumberFromString))),
-    Effect.mapError(() => error),
-    Effect.flatMap(endFirmly)
-  )
+  Effect.flatMap(readPidFile(pidFile), Option.match({ onNone: () => Effect.fail(error), onSome: endFirmly }))
 
 const endFirmly = (pid: number) =>
   Effect.try({
