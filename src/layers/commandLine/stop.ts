@@ -66,7 +66,11 @@ const askToEnd = Effect.gen(function* () {
 
 /** It listens still, so the process whose id is in its file is the one. */
 const endUnresponsive = (error: ControllerUnresponsive, pidFile: string) =>
-  Effect.flatMap(readPidFile(pidFile), Option.match({ onNone: () => Effect.fail(error), onSome: endFirmly }))
+  Effect.flatMap(
+    readPidFile(pidFile),
+    (pid): Effect.Effect<void, NotStopped | ControllerUnresponsive> =>
+      Option.isSome(pid) ? endFirmly(pid.value) : Effect.fail(error)
+  )
 
 const endFirmly = (pid: number) =>
   Effect.try({
