@@ -90,7 +90,7 @@ const openFlooded = Effect.gen(function* () {
   let received = 0
   let faults = 0
   let over = false
-  yield* eventReader.open(yield* transport.port, {
+  const reader = yield* eventReader.open(yield* transport.port, {
     onMessage: ({ data, event }) => {
       const [publisher = 0, number = 0] = data.slice(1, -1).split(",").map(Number)
       if (event === "content:over") {
@@ -106,7 +106,10 @@ const openFlooded = Effect.gen(function* () {
   return {
     received: () => received,
     faults: () => faults,
-    over: eventually(Effect.sync(() => over))
+    over: Effect.raceFirst(
+      eventually(Effect.sync(() => over)),
+      Effect.zipRight(reader.closed, Effect.fail("The client fell so far behind that it was disconnected."))
+    )
   }
 })
 
