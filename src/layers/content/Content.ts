@@ -23,10 +23,10 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
+import { countText, secondsText } from "../readable.ts"
 import type { ContentOptions } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
 import { statusRows } from "./contentStatus.ts"
-import { countText, secondsText } from "./contentText.ts"
 import { singleFlight } from "./singleFlight.ts"
 
 type FetchError = SourceFailed | VersionStoreError

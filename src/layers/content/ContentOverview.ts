@@ -1,7 +1,5 @@
 /**
  * Where the fetching of the content stands, as its events tell it.
- *
- * The status of the controller and whoever shows a fetch in another process read it alike.
  */
 import type { ContentEvent, FetchOutcome, SourceOutcome } from "../../services/ContentEvents.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"

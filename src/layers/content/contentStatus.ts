@@ -4,8 +4,9 @@
 import * as Option from "effect/Option"
 import type { Row } from "../../services/ControllerState.ts"
 import type { Lease, VersionOverview } from "../../services/VersionStore.ts"
+import { countText } from "../readable.ts"
 import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./ContentOverview.ts"
-import { countText, outcomeText, progressText } from "./contentText.ts"
+import { outcomeText, progressText } from "./contentText.ts"
 
 export const statusRows = (
   { lastFetch, sources }: ContentOverview,

@@ -3,6 +3,7 @@
  */
 import type { SourceOutcome } from "../../services/ContentEvents.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
+import { clockTime, countText, secondsText, sizeText } from "../readable.ts"
 
 /** `Objects, 1200 records; 12 of 40 files, 3.1 MiB; waiting …` */
 export const progressText = ({ attachments, document, records, waiting }: SourceProgress): string =>
@@ -37,17 +38,3 @@ export const outcomeText = ({ attachments, bytes, durationMs, records }: SourceO
     sizeText(bytes),
     `in ${secondsText(durationMs)}`
   ].join(", ")
-
-export const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
-
-export const secondsText = (millis: number): string => `${(millis / 1000).toFixed(1)} s`
-
-const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-
-export const sizeText = (bytes: number): string => {
-  const power = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
-  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
-}
-
-/** The time on the wall, `09:30:00`. */
-export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)

@@ -9,7 +9,7 @@ import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { messageOf } from "../../services/ErrorDescription.ts"
-import { clockTime } from "../content/contentText.ts"
+import { clockTime } from "../readable.ts"
 
 export const logFormats = ["text", "json"] as const
 export type LogFormat = (typeof logFormats)[number]

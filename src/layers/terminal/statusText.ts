@@ -3,6 +3,7 @@
  */
 import pc from "picocolors"
 import type { Row, StatusSnapshot, Tone } from "../../services/ControllerState.ts"
+import { durationText } from "../readable.ts"
 
 /** How the parts of the text are set off from each other. */
 export interface Palette {
@@ -52,28 +53,3 @@ const rowsText = (rows: ReadonlyArray<Row>, depth: number, palette: Palette): Re
 
 /** Control characters could move the cursor of the terminal. */
 const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()
-
-const units = [
-  ["d", 24 * 60 * 60],
-  ["h", 60 * 60],
-  ["min", 60],
-  ["s", 1]
-] as const
-
-/** The two largest units that are not nothing, `2 h 13 min`. */
-export const durationText = (millis: number): string => {
-  let seconds = Math.floor(millis / 1000)
-  const parts = units.map(([unit, size]) => {
-    const count = Math.floor(seconds / size)
-    seconds -= count * size
-    return { count, unit }
-  })
-  const first = parts.findIndex(({ count }) => count > 0)
-  return first === -1
-    ? "0 s"
-    : parts
-        .slice(first, first + 2)
-        .filter(({ count }) => count > 0)
-        .map(({ count, unit }) => `${count} ${unit}`)
-        .join(" ")
-}

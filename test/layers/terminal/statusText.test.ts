@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { durationText, makePalette, statusText } from "../../../src/layers/terminal/statusText.ts"
+import { makePalette, statusText } from "../../../src/layers/terminal/statusText.ts"
 import type { Row, StatusSnapshot } from "../../../src/services/ControllerState.ts"
 
 const snapshot = (rows: ReadonlyArray<Row>): StatusSnapshot => ({
@@ -66,16 +66,4 @@ describe("statusText", () => {
     expect(statusText(snapshot(rows), makePalette(true))).toContain("\u001b[31m")
     expect(plain(rows)).not.toContain("\u001b")
   })
-})
-
-it("durations have their two largest units", () => {
-  expect([0, 999, 59_000, 61_000, 3_600_000, 90_061_000, 30 * 86_400_000].map(durationText)).toEqual([
-    "0 s",
-    "0 s",
-    "59 s",
-    "1 min 1 s",
-    "1 h",
-    "1 d 1 h",
-    "30 d"
-  ])
 })
