@@ -5,6 +5,7 @@ import type { ContentEvent, FetchOutcome, SourceOutcome } from "../../services/C
 import type { SourceProgress } from "../../services/ContentSource.ts"
 
 export interface ContentOverview {
+  readonly isFetching: boolean
   readonly lastFetch: LastFetch
   /** By their ids. */
   readonly sources: Readonly<Record<string, SourceOverview>>
@@ -38,6 +39,7 @@ const idle: Activity = { _tag: "Idle" }
 const untouched: SourceOverview = { activity: idle }
 
 export const empty = (sourceIds: ReadonlyArray<string>): ContentOverview => ({
+  isFetching: false,
   lastFetch: { _tag: "None" },
   sources: Object.fromEntries(sourceIds.map((id) => [id, untouched]))
 })
@@ -45,12 +47,13 @@ export const empty = (sourceIds: ReadonlyArray<string>): ContentOverview => ({
 export const advance = (overview: ContentOverview, { name, payload }: ContentEvent): ContentOverview => {
   switch (name) {
     case "content:version:promoted":
-    case "content:fetch:start":
       return overview
+    case "content:fetch:start":
+      return { ...overview, isFetching: true }
     case "content:fetch:done":
-      return { sources: allIdle(overview), lastFetch: { _tag: "Done", outcome: payload } }
+      return ended(overview, { _tag: "Done", outcome: payload })
     case "content:fetch:error":
-      return { sources: allIdle(overview), lastFetch: { _tag: "Failed", ...failure(payload) } }
+      return ended(overview, { _tag: "Failed", ...failure(payload) })
     case "content:source:start":
       return withSource(overview, payload.sourceId, { activity: { _tag: "Starting" } })
     case "content:source:progress": {
@@ -65,17 +68,22 @@ export const advance = (overview: ContentOverview, { name, payload }: ContentEve
 }
 
 const withSource = (
-  { lastFetch, sources }: ContentOverview,
+  overview: ContentOverview,
   id: string,
   change: Partial<SourceOverview>
 ): ContentOverview => ({
-  lastFetch,
-  sources: { ...sources, [id]: { ...(sources[id] ?? untouched), ...change } }
+  ...overview,
+  sources: { ...overview.sources, [id]: { ...(overview.sources[id] ?? untouched), ...change } }
 })
 
-/** A source that was interrupted because another one failed tells nothing more. */
-const allIdle = ({ sources }: ContentOverview): ContentOverview["sources"] =>
-  Object.fromEntries(Object.entries(sources).map(([id, source]) => [id, { ...source, activity: idle }]))
+/** Nobody is busy any more: a source that was interrupted because another one failed tells nothing itself. */
+const ended = ({ sources }: ContentOverview, lastFetch: LastFetch): ContentOverview => ({
+  isFetching: false,
+  lastFetch,
+  sources: Object.fromEntries(
+    Object.entries(sources).map(([id, source]) => [id, { ...source, activity: idle }])
+  )
+})
 
 const failure = ({ error, timestamp }: { error: { message: string }; timestamp: string }): Failure => ({
   timestamp,

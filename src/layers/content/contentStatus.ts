@@ -9,7 +9,7 @@ import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./Con
 import { outcomeText, progressText } from "./contentText.ts"
 
 export const statusRows = (
-  { lastFetch, sources }: ContentOverview,
+  { isFetching, lastFetch, sources }: ContentOverview,
   versions: ReadonlyArray<VersionOverview>,
   /** In milliseconds since 1970, where one is planned. */
   nextFetch: Option.Option<number>
@@ -23,7 +23,9 @@ export const statusRows = (
   {
     type: "kv",
     label: "Next fetch",
-    value: Option.match(nextFetch, { onNone: () => "none planned", onSome: isoTime })
+    value: isFetching
+      ? "running now"
+      : Option.match(nextFetch, { onNone: () => "none planned", onSome: isoTime })
   },
   {
     type: "list",

@@ -311,7 +311,7 @@ describe("Content", () => {
         ["Last success", "none yet"],
         ["Last error", "none"]
       ])
-      expect(yield* rowValue("Next fetch")).toBe("none planned")
+      expect(yield* rowValue("Next fetch")).toBe("running now")
 
       yield* Deferred.succeed(release, undefined)
       yield* events.until("content:fetch:done")
