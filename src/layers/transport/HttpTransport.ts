@@ -54,10 +54,7 @@ export const make = Effect.fn("HttpTransport.make")(function* (options: HttpTran
   }
 
   const hub = yield* Hub.make(options)
-  // Routers that share one, as they do where no layer is built, are one and the same router.
-  const answer = yield* routes
-    .make(hub, options)
-    .pipe(Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap))
+  const answer = yield* routes.make(hub, options)
   const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
     Effect.map((handler) => inTurn(handler, RequestBody.begin))

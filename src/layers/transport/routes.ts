@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage } from "node:http"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -47,17 +48,17 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
     Effect.catchAll((error) => Effect.succeed(answers.error(error)))
   )
 
-  const router = yield* HttpRouter.toHttpEffect(
-    HttpRouter.addAll([
-      // It ends with its response anyhow; an interruption would be answered and reported as an error.
-      HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
-      HttpRouter.route("POST", "/command", command),
-      HttpRouter.route("GET", "/status", Effect.map(status, answers.snapshot)),
-      ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, answers.snapshot))] : [])
-    ])
-  ).pipe(Effect.provideService(HttpRouter.RouterConfig, exactMatching))
-  const routed = router.pipe(
-    Effect.catchTag("RouteNotFound", ({ request }) => Effect.sync(() => notFound(request))),
+  // Not as a layer: those of one program would be one and the same router.
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, exactMatching)
+  yield* router.addAll([
+    // It ends with its response anyhow; an interruption would be answered and reported as an error.
+    HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
+    HttpRouter.route("POST", "/command", command),
+    HttpRouter.route("GET", "/status", Effect.map(status, answers.snapshot)),
+    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, answers.snapshot))] : [])
+  ])
+  const routed = router.asHttpEffect().pipe(
+    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.sync(() => notFound(request))),
     Effect.catchAllCause(unexpected)
   )
 
@@ -124,7 +125,10 @@ const parseCommand = (body: Buffer): Effect.Effect<Command, answers.BadRequest> 
 const isCommand = (value: unknown): value is Command =>
   Predicate.isReadonlyRecord(value) && typeof value.type === "string"
 
-const unexpected = (cause: Cause.Cause<never>): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+const isRouteNotFound = (error: unknown): error is HttpServerError.RouteNotFound =>
+  HttpServerError.isServerError(error) && error._tag === "RouteNotFound"
+
+const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Cause.isInterruptedOnly(cause)
     ? Effect.interrupt
     : Effect.as(
