@@ -16,6 +16,7 @@ import {
   UnknownCommand
 } from "../services/CommandBus.ts"
 import { issueText, placedIssues } from "../services/ParseIssues.ts"
+import { countCommand, countUnknownCommand } from "./commandMetrics.ts"
 
 type Run = (command: Command) => Effect.Effect<unknown, DispatchError>
 
@@ -29,12 +30,13 @@ export const make = Effect.sync(() => {
   ) {
     const context = yield* Effect.context<R>()
     const run = runner(handler)
+    const counted = countCommand(handler.type)
     yield* Effect.acquireRelease(
       Effect.suspend(() => {
         if (commands.has(handler.type)) {
           return new CommandAlreadyRegistered({ type: handler.type })
         }
-        commands.set(handler.type, (command) => Effect.provide(run(command), context))
+        commands.set(handler.type, (command) => counted(Effect.provide(run(command), context)))
         return Effect.void
       }),
       () => Effect.sync(() => commands.delete(handler.type))
@@ -45,7 +47,10 @@ export const make = Effect.sync(() => {
     Effect.suspend(() => {
       const run = commands.get(command.type)
       return run === undefined
-        ? Effect.flatMap(types, (known) => new UnknownCommand({ type: command.type, known }))
+        ? countUnknownCommand.pipe(
+            Effect.zipRight(types),
+            Effect.flatMap((known) => new UnknownCommand({ type: command.type, known }))
+          )
         : run(command)
     }).pipe(
       Effect.withSpan("CommandBus.dispatch", { attributes: { type: command.type }, captureStackTrace: false })
