@@ -1,6 +1,6 @@
 /**
  * The token is shown nowhere, whatever a server makes of it: not in a log, an error, an event, the state, the status,
- * a span or a file.
+ * a span, a metric or a file. Signed links are in no span and no metric either.
  */
 import { inspect } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -12,6 +12,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { content, tableSource } from "../../src/index.ts"
@@ -34,6 +35,9 @@ const token = 'patKq7ZxVb"/Wm3+JtYh.Lp9Rc4Gd'
 const base64 = [token, `Bearer ${token}`].map((text) => Buffer.from(text).toString("base64"))
 
 const inUrl = encodeURIComponent(token)
+
+/** What makes a link to a file good for whoever has it. */
+const signature = "signature=7c1d9e4f"
 
 const echo = `${token} ${inUrl} ${JSON.stringify(token)} ${base64.join(" ")}`
 
@@ -128,10 +132,10 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
   Effect.gen(function* () {
     const { everything, see, seen } = makeWitness()
     const files = yield* ScriptedServer.make((response, { url }) =>
-      url === "/expired" ? response.writeHead(403).end() : response.end("file")
+      url.startsWith("/expired") ? response.writeHead(403).end() : response.end("file")
     )
-    const page = json(200, { records: [record("att1", `${files.url}/a`)] })
-    const withExpiredLink = json(200, { records: [record("att2", `${files.url}/expired`)] })
+    const page = json(200, { records: [record("att1", `${files.url}/a?${signature}`)] })
+    const withExpiredLink = json(200, { records: [record("att2", `${files.url}/expired?${signature}`)] })
     let answer = page
     const sent: Array<string> = []
     const server = yield* ScriptedServer.make((response, request) => {
@@ -228,6 +232,13 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
       see("file", [name, type === "File" ? yield* fileSystem.readFileString(path) : ""])
     }
 
+    see(
+      "metrics",
+      (yield* Metric.snapshot).map(({ metricKey }) => [metricKey.name, metricKey.tags])
+    )
+
+    const isOfSpanOrMetric = (shown: string) => /^(span|attribute|links|metrics)/.test(shown)
+    expect(seen.filter(isOfSpanOrMetric).filter((shown) => shown.includes(signature))).toEqual([])
     const all = seen.join("\n")
     expect(tracesIn(all)).toEqual([])
     // That there is something to be seen: the answers were about the token, and everything was watched.
@@ -243,6 +254,11 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
       "Objects.json",
       "<apiKey>",
       "content:fetch:error",
+      signature,
+      "vitrine_table_requests_total",
+      "vitrine_content_fetches_total",
+      "vitrine_commands_total",
+      "TableSource.fetchTable",
       "TableSourceClient.listPage"
     ]) {
       expect(all).toContain(shown)

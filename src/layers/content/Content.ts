@@ -8,34 +8,62 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import { CommandBus } from "../../services/CommandBus.ts"
+import { type CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
+import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
-import { type ContentSource, SourceFailed, type SourceProgress } from "../../services/ContentSource.ts"
+import {
+  type ContentSource,
+  type SourceEnvironment,
+  SourceFailed,
+  type SourceProgress
+} from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { describeError } from "../../services/ErrorDescription.ts"
 import { EventBus } from "../../services/EventBus.ts"
+import type { InvalidOptions } from "../../services/Options.ts"
 import {
   type Manifest,
   type StagedVersion,
-  VersionStore,
-  type VersionStoreError
+  type VersionSource,
+  VersionStore
 } from "../../services/VersionStore.ts"
 import { countText, secondsText } from "../readable.ts"
-import type { ContentOptions } from "./ContentOptions.ts"
+import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
 import { statusRows } from "./contentStatus.ts"
+import { countFetch, setRecords, setVersions } from "./metrics.ts"
 import { singleFlight } from "./singleFlight.ts"
 
-type FetchError = SourceFailed | VersionStoreError
+export { Content }
 
 /**
- * Registers the commands `content.fetch`, `content.ack` and `content.manifest.read`, the status section and
- * the slice of the state. The Effect returned announces the active version and starts fetching.
+ * The content of these sources, in any store of versions. It registers the commands `content.fetch`, `content.ack` and
+ * `content.manifest.read`, the status section and the slice of the state.
  */
-export const make = Effect.fn("Content.make")(function* (
+export const layer = (
+  config: Pick<ContentConfig, "fetchEvery" | "sources">
+): Layer.Layer<
+  Content,
+  InvalidOptions | CommandAlreadyRegistered,
+  VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment
+> =>
+  Layer.scoped(
+    Content,
+    Effect.gen(function* () {
+      const { sources, ...settings } = yield* decodeFetching(config)
+      return yield* makeService(settings, yield* Effect.all(sources.map(({ make }) => make)))
+    })
+  )
+
+/** For a plugin: all but `start`, which is what it gives. Options are decoded, sources made. */
+export const make = (...parameters: Parameters<typeof makeService>) =>
+  Effect.map(makeService(...parameters), ({ start }) => start)
+
+const makeService = Effect.fn("Content.make")(function* (
   { fetchEvery }: Pick<ContentOptions, "fetchEvery">,
   sources: ReadonlyArray<ContentSource>
 ) {
@@ -56,9 +84,10 @@ export const make = Effect.fn("Content.make")(function* (
   const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>
     tell({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
 
-  const fetchSource = Effect.fnUntraced(
+  const fetchSource = Effect.fn("Content.fetchSource")(
     function* (source: ContentSource, staged: StagedVersion) {
       const sourceId = source.id
+      yield* Effect.annotateCurrentSpan("source", sourceId)
       yield* tell({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
       const directory = yield* staged.sourceDirectory(sourceId)
       const previous = yield* staged.previousDirectory(sourceId)
@@ -78,6 +107,8 @@ export const make = Effect.fn("Content.make")(function* (
           durationMs: Math.round(Duration.toMillis(duration))
         }
       })
+      yield* Effect.annotateCurrentSpan(counts)
+      yield* setRecords(sourceId, counts.records)
       return { sourceId, fingerprint, records: counts.records }
     },
     (effect, { id }) =>
@@ -91,14 +122,24 @@ export const make = Effect.fn("Content.make")(function* (
       )
   )
 
+  const promote = Effect.fn("Content.promote")(function* (
+    staged: StagedVersion,
+    fetched: ReadonlyArray<VersionSource>
+  ) {
+    const promotion = yield* staged.promote(
+      fetched.map(({ fingerprint, sourceId }) => ({ sourceId, fingerprint }))
+    )
+    const { changed, manifest } = promotion
+    yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
+    return promotion
+  })
+
   const fetchAll = Effect.gen(function* () {
     const staged = yield* store.stage
     const fetched = yield* Effect.forEach(sources, (source) => fetchSource(source, staged), {
       concurrency: "unbounded"
     })
-    const promotion = yield* staged.promote(
-      fetched.map(({ fingerprint, sourceId }) => ({ sourceId, fingerprint }))
-    )
+    const promotion = yield* promote(staged, fetched)
     return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
   }).pipe(Effect.scoped)
 
@@ -106,6 +147,8 @@ export const make = Effect.fn("Content.make")(function* (
     Effect.flatMap((removed) =>
       removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
     ),
+    Effect.zipRight(store.versions),
+    Effect.flatMap((versions) => setVersions(versions.length)),
     Effect.catchAll((error) => Effect.logWarning(error.message))
   )
 
@@ -124,8 +167,10 @@ export const make = Effect.fn("Content.make")(function* (
       yield* announce(manifest)
     }
     yield* tell({ name: "content:fetch:done", payload: outcome })
+    yield* Effect.annotateCurrentSpan({ changed, versionId: outcome.versionId, records })
     return outcome
   }).pipe(
+    countFetch,
     Effect.tapError((error) => reportFailed(error)),
     Effect.ensuring(sweep),
     Effect.withSpan("Content.fetch")
@@ -209,12 +254,12 @@ export const make = Effect.fn("Content.make")(function* (
           })
         )
 
-  return state.mode === "task"
-    ? Effect.void
-    : announceActive.pipe(
-        Effect.catchAll((error) => Effect.logWarning(error.message)),
-        Effect.zipRight(Effect.forkIn(keepFetching, scope))
-      )
+  const start = announceActive.pipe(
+    Effect.catchAll((error) => Effect.logWarning(error.message)),
+    Effect.zipRight(Effect.forkIn(keepFetching, scope)),
+    Effect.asVoid
+  )
+  return Content.of({ fetch, start: state.mode === "task" ? Effect.void : start })
 })
 
 const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())

@@ -71,3 +71,8 @@ export type ContentOptions = typeof ContentOptions.Type
 export type ContentConfig = typeof ContentOptions.Encoded
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
+
+const Fetching = ContentOptions.pick("fetchEvery", "sources")
+
+/** As `decode`, of what is no matter of the store of versions. */
+export const decodeFetching = decodeOptions("the options of the content", Fetching)

@@ -10,26 +10,37 @@
  * plugin. Attachments wait until all lists are read: a list that nobody goes on with is soon forgotten.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import {
   type ContentSource,
   type ContentSourceDefinition,
   type FetchTarget,
   SourceFailed
 } from "../../services/ContentSource.ts"
-import { issuesOf } from "../../services/Options.ts"
+import { type InvalidOptions, issuesOf } from "../../services/Options.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import { fileName } from "../FileName.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
 import { fingerprint } from "./Fingerprint.ts"
+import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
 import { makeSourceProgressTeller, type SourceProgressTeller } from "./SourceProgressTeller.ts"
 import { readTable } from "./TableReader.ts"
 import * as TableSourceClientHttp from "./TableSourceClientHttp.ts"
-import { decode, idOf, type TableSourceConfig, type TableSourceOptions } from "./TableSourceOptions.ts"
+import {
+  decode,
+  decodeSelection,
+  idOf,
+  type TableSelection,
+  type TableSelectionConfig,
+  type TableSourceConfig
+} from "./TableSourceOptions.ts"
 import { makeTableWarnings, warnOfNoTables } from "./tableWarnings.ts"
 
 /** A source of content for the content plugin's `sources`. */
@@ -39,34 +50,53 @@ export const tableSource = (config: TableSourceConfig): ContentSourceDefinition 
     id: idOf(config),
     issues: issuesOf(decoded),
     make: Effect.flatMap(decoded, (options) =>
-      Effect.provideServiceEffect(make(options), TableSourceClient, TableSourceClientHttp.make(options))
+      Effect.provideServiceEffect(makeSource(options), TableSourceClient, TableSourceClientHttp.make(options))
     )
   }
 }
 
-/** The source over any client. */
-export const make = Effect.fnUntraced(function* ({
+export class TableSource extends Context.Tag("vitrine/TableSource")<TableSource, ContentSource>() {}
+
+/** The source over any client. For several sources in a program there is `make`. */
+export const layer = (
+  config: TableSelectionConfig
+): Layer.Layer<TableSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
+  Layer.effect(TableSource, make(config))
+
+/** The source over any client, without a layer. */
+export const make = (
+  config: TableSelectionConfig
+): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
+  Effect.flatMap(decodeSelection(config), makeSource)
+
+type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
+
+const makeSource = (selection: TableSelection) =>
+  Effect.updateService(makeUncounted(selection), TableSourceClient, countRequests(selection.id))
+
+const makeUncounted = Effect.fnUntraced(function* ({
   appendLocalAttachmentPaths,
   defaultView,
   id,
   keyValueTables,
   maxTimeout,
   tables
-}: Omit<TableSourceOptions, "apiKey" | "baseId" | "endpointUrl">) {
+}: TableSelection) {
   yield* warnOfNoTables({ id, tables, keyValueTables })
-  const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path | TableSourceClient>()
+  const environment = yield* Effect.context<Environment>()
 
   const attachmentFiles = yield* AttachmentFiles.make({ maxTimeout })
 
   const warn = makeTableWarnings()
 
-  const fetchTable = Effect.fnUntraced(function* (
+  const fetchTable = Effect.fn("TableSource.fetchTable")(function* (
     table: string,
     save: typeof saveRecords,
     pathOf: PathOf,
     directory: string,
     progress: SourceProgressTeller
   ) {
+    yield* Effect.annotateCurrentSpan("table", table)
     const path = yield* Path.Path
     const name = `${fileName(table)}.json`
     const target = {
@@ -82,6 +112,7 @@ export const make = Effect.fnUntraced(function* ({
     )
     yield* warn(table, warnings)
     progress.documentDone()
+    yield* Effect.annotateCurrentSpan("records", saved.records)
     return { ...saved, name, table }
   })
 
@@ -113,8 +144,15 @@ export const make = Effect.fnUntraced(function* ({
   })
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
+    yield* Effect.annotateCurrentSpan("source", id)
     const progress = makeSourceProgressTeller(tables.length + keyValueTables.length, target.progress)
-    return yield* Effect.provideService(fetchAll(target, progress), WaitObserver, progress)
+    const fetched = yield* fetchAll(target, progress).pipe(
+      Effect.provideService(WaitObserver, countWaits(id, progress))
+    )
+    const { attachments, bytes, records } = fetched
+    yield* countAttachments(id, attachments)
+    yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments.total })
+    return fetched
   })
 
   const source: ContentSource = {

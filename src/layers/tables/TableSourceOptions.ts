@@ -91,16 +91,30 @@ export type TableSourceOptions = typeof TableSourceOptions.Type
 /** The options as a user writes them. */
 export type TableSourceConfig = typeof TableSourceOptions.Encoded
 
+/** What to fetch and how to save it, where the client is somebody else's matter. */
+const TableSelection = TableSourceOptions.omit("apiKey", "baseId", "endpointUrl")
+export type TableSelection = typeof TableSelection.Type
+export type TableSelectionConfig = typeof TableSelection.Encoded
+
+const decodeSource =
+  <A, I>(schema: Schema.Schema<A, I>) =>
+  (input: unknown): Either.Either<A, InvalidOptions> => {
+    const id = idOf(input)
+    const subject = id === "" ? "the options of a table source" : `the options of the table source "${id}"`
+    const decoded = decodeOptions(subject, schema)(input)
+    const [first, ...rest] = [...issuesOf(decoded), ...tableIssues(input)]
+    return first === undefined
+      ? decoded
+      : Either.left(new InvalidOptions({ subject, issues: [first, ...rest] }))
+  }
+
+const decodeAll = decodeSource(TableSourceOptions)
+
 /** Decodes the options; `endpointUrl` comes out without a slash at its end. */
-export const decode = (input: unknown): Either.Either<TableSourceOptions, InvalidOptions> => {
-  const id = idOf(input)
-  const subject = id === "" ? "the options of a table source" : `the options of the table source "${id}"`
-  const decoded = decodeOptions(subject, TableSourceOptions)(input)
-  const [first, ...rest] = [...issuesOf(decoded), ...tableIssues(input)]
-  return first === undefined
-    ? Either.map(decoded, (options) => ({ ...options, endpointUrl: endpoint(options.endpointUrl) }))
-    : Either.left(new InvalidOptions({ subject, issues: [first, ...rest] }))
-}
+export const decode = (input: unknown): Either.Either<TableSourceOptions, InvalidOptions> =>
+  Either.map(decodeAll(input), (options) => ({ ...options, endpointUrl: endpoint(options.endpointUrl) }))
+
+export const decodeSelection = decodeSource(TableSelection)
 
 /** The id in undecoded options; empty where it is none. */
 export const idOf = (input: unknown): string =>

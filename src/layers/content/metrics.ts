@@ -1,0 +1,56 @@
+/**
+ * What content does, as metrics for whoever collects those. They count all controllers of the process together.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
+import type { FetchOutcome } from "../../services/ContentEvents.ts"
+
+const fetches = Metric.counter("vitrine_content_fetches_total", {
+  description: "Fetches of all sources that ended, by what they came to: promoted, unchanged or failed",
+  incremental: true
+})
+
+const fetchSeconds = Metric.histogram(
+  "vitrine_content_fetch_duration_seconds",
+  MetricBoundaries.fromIterable([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900]),
+  "How long fetches took that did not fail"
+)
+
+const lastSuccess = Metric.gauge("vitrine_content_last_success_timestamp_seconds", {
+  description: "When a fetch last did not fail, as Unix time"
+})
+
+const promotions = Metric.counter("vitrine_content_promotions_total", {
+  description: "Versions that were made the active one",
+  incremental: true
+})
+
+const records = Metric.gauge("vitrine_content_records", {
+  description: "Records that the source had when it was last fetched"
+})
+
+const versions = Metric.gauge("vitrine_content_versions", { description: "Versions on disk" })
+
+/** Counts a fetch when it ends; one that is interrupted has come to nothing. */
+export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
+  fetch.pipe(
+    Effect.tap(({ changed, durationMs, timestamp }) =>
+      Effect.all([
+        ended(changed ? "promoted" : "unchanged"),
+        changed ? Metric.increment(promotions) : Effect.void,
+        Metric.update(fetchSeconds, durationMs / 1000),
+        Metric.set(lastSuccess, Date.parse(timestamp) / 1000)
+      ])
+    ),
+    Effect.tapErrorCause((cause) => (Cause.isInterruptedOnly(cause) ? Effect.void : ended("failed")))
+  )
+
+const ended = (outcome: "promoted" | "unchanged" | "failed") =>
+  Metric.increment(Metric.tagged(fetches, "outcome", outcome))
+
+export const setRecords = (source: string, count: number) =>
+  Metric.set(Metric.tagged(records, "source", source), count)
+
+export const setVersions = (count: number) => Metric.set(versions, count)

@@ -1,0 +1,26 @@
+/**
+ * The content of a controller: fetched from its sources, promoted as a version, announced.
+ *
+ * How it is asked for over a transport are the commands `content.fetch`, `content.ack` and `content.manifest.read`.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { FetchOutcome } from "./ContentEvents.ts"
+import type { SourceFailed } from "./ContentSource.ts"
+import type { VersionStoreError } from "./VersionStore.ts"
+
+export type FetchError = SourceFailed | VersionStoreError
+
+export class Content extends Context.Tag("vitrine/Content")<
+  Content,
+  {
+    /** Fetches now, or joins the fetch that runs. It goes on when nobody waits for it any more. */
+    readonly fetch: Effect.Effect<FetchOutcome, FetchError>
+
+    /**
+     * Announces the active version, then fetches in the background, at once and as often as the options say. To be
+     * run once, when everybody who listens is there. In task mode it does nothing.
+     */
+    readonly start: Effect.Effect<void>
+  }
+>() {}
