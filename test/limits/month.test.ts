@@ -29,8 +29,8 @@ import * as transport from "../support/transport.ts"
 import { eventLoopTurn, eventually } from "../support/waiting.ts"
 
 const minutes = (name: string, otherwise: number) => Duration.minutes(Number(process.env[name] ?? otherwise))
-const fetchEvery = minutes("MONTH_FETCH_MINUTES", 240)
-const keepAliveMs = Duration.toMillis(minutes("MONTH_PING_MINUTES", 60))
+const fetchEvery = minutes("MONTH_FETCH_MINUTES", 480)
+const keepAliveMs = Duration.toMillis(minutes("MONTH_PING_MINUTES", 240))
 
 const days = 30
 /** By then everything that is made once is there. */
