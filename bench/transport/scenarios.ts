@@ -15,6 +15,7 @@ import { commands, connect, idle, memory, type Peer, requests, type StreamPlan, 
 
 const labels: Readonly<Record<Peer, string>> = {
   vitrine: "vitrine",
+  shim: "vitrine/plain",
   plain: "plain node:http",
   betterSse: "better-sse",
   effect: "bare Effect"
@@ -100,6 +101,16 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       targets: [
         { figure: "cpu", variant: vitrine, of: plain, atMost: 0.3 },
         { figure: "missing", variant: vitrine, atMost: 0 }
+      ]
+    },
+    {
+      name: "shim",
+      note: `The transport in a plain controller: ${paced.clients} clients, an event each ${paced.intervalMs} ms, ${paced.events} events.`,
+      variants: variantsOf(["vitrine", "shim"], (peer) => stream(peer, settings, paced)),
+      rows: [cpuRow, missingRow, busyRow, generatorRow],
+      targets: [
+        { figure: "cpu", variant: labels.shim, of: vitrine, atMost: 1.1 },
+        { figure: "missing", variant: labels.shim, atMost: 0 }
       ]
     },
     {
