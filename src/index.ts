@@ -16,22 +16,102 @@ import * as HttpTransport from "./layers/transport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/transport/HttpTransportOptions.ts"
 import { issuesOf } from "./services/Options.ts"
 import * as Plugin from "./services/Plugin.ts"
+import { VersionStore } from "./services/VersionStore.ts"
+
+// What stands in a configuration.
+
+export type { ContentConfig } from "./layers/content/ContentOptions.ts"
+export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
+export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
+export { tableSource } from "./layers/tables/TableSource.ts"
+export type { TableSourceConfig } from "./layers/tables/TableSourceOptions.ts"
+export type { HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
+
+// What provides the services of a program, one implementation each.
 
 export * as CommandBusMemory from "./layers/CommandBusMemory.ts"
 export * as ControllerStateMemory from "./layers/ControllerStateMemory.ts"
-export type { ContentConfig } from "./layers/content/ContentOptions.ts"
-export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
+export * as Controller from "./layers/controller/Controller.ts"
 export * as EventBusMemory from "./layers/EventBusMemory.ts"
-export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
-export { tableSource } from "./layers/tables/TableSource.ts"
-export type { HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
+/** The HTTP client of the command line. */
+export * as HttpClientNode from "./layers/http/httpClient.ts"
+export * as IpcClientSocket from "./layers/ipc/IpcClientSocket.ts"
+export * as IpcServer from "./layers/ipc/IpcServer.ts"
+export * as TableSource from "./layers/tables/TableSource.ts"
+export * as TableSourceClientHttp from "./layers/tables/TableSourceClientHttpLayer.ts"
+/** A fake for tests. */
+export * as TableSourceClientMemory from "./layers/tables/TableSourceClientMemory.ts"
+export {
+  Content,
+  HttpTransport,
+  Plugin,
+  ReplayBacklogMemory,
+  RequestPacingMemory,
+  TableServer,
+  VersionStoreDisk
+}
+
+// The services, with the errors and types that go with them.
+
 export { BindError } from "./services/BindError.ts"
-export { CommandBus } from "./services/CommandBus.ts"
-export { ControllerState } from "./services/ControllerState.ts"
-export { EventBus } from "./services/EventBus.ts"
+export {
+  type Command,
+  CommandAlreadyRegistered,
+  CommandBus,
+  CommandFailed,
+  type CommandHandler,
+  type DispatchError,
+  InvalidCommandFields,
+  UnknownCommand
+} from "./services/CommandBus.ts"
+export { ContentEvent, FetchOutcome } from "./services/ContentEvents.ts"
+export {
+  type ContentSource,
+  type ContentSourceDefinition,
+  type FetchedSource,
+  type FetchTarget,
+  SourceFailed,
+  type SourceProgress
+} from "./services/ContentSource.ts"
+export {
+  ControllerState,
+  type GlobalState,
+  type Row,
+  type SectionSource,
+  type StatusSnapshot
+} from "./services/ControllerState.ts"
+export { type BusEvent, EventBus } from "./services/EventBus.ts"
+export {
+  CommandRefused,
+  ControllerNotRunning,
+  ControllerUnreachable,
+  ControllerUnresponsive,
+  IpcClient,
+  IpcConnectionLost,
+  type IpcError,
+  type IpcEvent,
+  IpcProtocolError
+} from "./services/IpcClient.ts"
 export { InvalidOptions } from "./services/Options.ts"
-export { ReplayBacklog } from "./services/ReplayBacklog.ts"
-export { HttpTransport, Plugin, ReplayBacklogMemory, TableServer }
+export { type RememberedEvent, ReplayBacklog } from "./services/ReplayBacklog.ts"
+export { type Pacer, RequestPacing } from "./services/RequestPacing.ts"
+export {
+  CursorExpired,
+  type Page,
+  type PageRequest,
+  type RecordRequest,
+  TableError,
+  type TableRecord,
+  TableSourceClient
+} from "./services/TableSourceClient.ts"
+export {
+  DownloadsInUse,
+  InvalidConsumerId,
+  Manifest,
+  VersionNotFound,
+  VersionStore,
+  VersionStoreError
+} from "./services/VersionStore.ts"
 
 /** The configuration of a controller; the default export of `vitrine.config.ts`. */
 export const defineConfig = (configuration: ConfigurationFile): ConfigurationFile => configuration
@@ -46,15 +126,12 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => 
       Effect.gen(function* () {
         const { downloadPath, sources, ...settings } = yield* options
         const path = yield* Path.Path
-        const services = yield* Layer.build(
-          Layer.merge(
-            VersionStoreDisk.layer({ ...settings, directory: path.resolve(cwd, downloadPath) }),
-            RequestPacingMemory.layer
-          )
-        )
+        const directory = path.resolve(cwd, downloadPath)
+        const pacing = yield* Layer.build(RequestPacingMemory.layer)
         return yield* Effect.forEach(sources, ({ make }) => make).pipe(
           Effect.flatMap((sources) => Content.make(settings, sources)),
-          Effect.provide(services)
+          Effect.provideServiceEffect(VersionStore, VersionStoreDisk.make({ ...settings, directory })),
+          Effect.provide(pacing)
         )
       })
   }

@@ -10,9 +10,9 @@ import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../services/Options.ts"
 import { fileKey } from "../FileName.ts"
 
-/** What a user may write for a length of time: `"10 minutes"`, or milliseconds. */
+/** What a user may write for a length of time: `"10 minutes"`, milliseconds, or a `Duration`. */
 const isDuration = (value: unknown): value is Duration.DurationInput =>
-  Predicate.isString(value) || Predicate.isNumber(value)
+  Predicate.isString(value) || Predicate.isNumber(value) || Duration.isDuration(value)
     ? Option.exists(
         Duration.decodeUnknown(value),
         Duration.between({ minimum: "1 second", maximum: "24 days" })
@@ -49,9 +49,11 @@ const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
   )
 )
 
+const folder = expects(Schema.NonEmptyString, "the path of a folder")
+
 export const ContentOptions = Schema.Struct({
   /** Folder of the versions and the manifest, relative to the configuration file. Default `downloads`. */
-  downloadPath: optional(expects(Schema.NonEmptyString, "the path of a folder"), "downloads"),
+  downloadPath: optional(folder, "downloads"),
 
   /** Time between the end of one fetch and the next. Without it, content is fetched at the start only. */
   fetchEvery: Schema.optionalWith(duration, { exact: true }),
@@ -72,7 +74,21 @@ export type ContentConfig = typeof ContentOptions.Encoded
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
 
-const Fetching = ContentOptions.pick("fetchEvery", "sources")
-
 /** As `decode`, of what is no matter of the store of versions. */
-export const decodeFetching = decodeOptions("the options of the content", Fetching)
+export const decodeFetching = decodeOptions(
+  "the options of the content",
+  ContentOptions.pick("fetchEvery", "sources")
+)
+
+const VersionStoreDiskOptions = Schema.Struct({
+  /** The downloads folder; made where it is missing. */
+  directory: folder,
+  ...ContentOptions.pick("keepVersions", "ackLease").fields
+})
+export type VersionStoreDiskOptions = typeof VersionStoreDiskOptions.Type
+export type VersionStoreDiskConfig = typeof VersionStoreDiskOptions.Encoded
+
+export const decodeVersionStoreDisk = decodeOptions(
+  "the options of the store of versions",
+  VersionStoreDiskOptions
+)

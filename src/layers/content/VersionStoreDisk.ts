@@ -5,12 +5,12 @@ import { randomUUID } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { InvalidOptions } from "../../services/Options.ts"
 import { issueText, placedIssues } from "../../services/ParseIssues.ts"
 import {
   type DownloadsInUse,
@@ -25,6 +25,11 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import { isPlainFileName } from "../FileName.ts"
+import {
+  decodeVersionStoreDisk,
+  type VersionStoreDiskConfig,
+  type VersionStoreDiskOptions
+} from "./ContentOptions.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile, syncDirectory, syncTree } from "./durable.ts"
 import { lockFolder } from "./folderLock.ts"
@@ -32,25 +37,22 @@ import * as Leases from "./leases.ts"
 import { dispensable } from "./retention.ts"
 import { nextVersionId } from "./versionId.ts"
 
-export interface Settings {
-  /** The downloads folder; made where it is missing. */
-  readonly directory: string
-  readonly keepVersions: number
-  readonly ackLease: Duration.DurationInput
-}
-
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
-  settings: Settings
-): Layer.Layer<VersionStore, VersionStoreError | DownloadsInUse, FileSystem.FileSystem | Path.Path> =>
-  Layer.scoped(VersionStore, make(settings))
+  config: VersionStoreDiskConfig
+): Layer.Layer<
+  VersionStore,
+  InvalidOptions | VersionStoreError | DownloadsInUse,
+  FileSystem.FileSystem | Path.Path
+> => Layer.scoped(VersionStore, Effect.flatMap(decodeVersionStoreDisk(config), make))
 
-const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Settings) {
+/** The same without a layer, of decoded options. */
+export const make = Effect.fn("VersionStoreDisk.make")(function* (settings: VersionStoreDiskOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
 
-  const root = settings.directory
+  const root = path.resolve(settings.directory)
   const manifestFile = path.join(root, "manifest.json")
   const versionsFolder = path.join(root, "versions")
   const acksFolder = path.join(root, "acks")

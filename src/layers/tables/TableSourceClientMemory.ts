@@ -3,6 +3,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import {
   CursorExpired,
@@ -101,5 +102,19 @@ export const make = ({
       requests: Effect.sync(() => [...requests])
     }
   })
+
+/** These tables by name and nothing else, without the controls. */
+export const layer = (
+  tables: Readonly<Record<string, ReadonlyArray<TableRecord>>>,
+  options?: TableSourceClientMemoryOptions
+): Layer.Layer<TableSourceClient> =>
+  Layer.effect(
+    TableSourceClient,
+    Effect.gen(function* () {
+      const { client, setTable } = yield* make(options)
+      yield* Effect.forEach(Object.entries(tables), ([table, records]) => setTable(table, records))
+      return client
+    })
+  )
 
 const notFound = (table: string, detail: string) => new TableError({ table, reason: "NotFound", detail })

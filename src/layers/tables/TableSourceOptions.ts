@@ -2,6 +2,7 @@
  * The options of a table source (specification, section 2.8).
  */
 import * as Either from "effect/Either"
+import { flow } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import {
@@ -91,6 +92,10 @@ export type TableSourceOptions = typeof TableSourceOptions.Type
 /** The options as a user writes them. */
 export type TableSourceConfig = typeof TableSourceOptions.Encoded
 
+/** Where the base is and how to get in, where the source is somebody else's matter. */
+const TableClientOptions = TableSourceOptions.pick("apiKey", "baseId", "endpointUrl", "maxTimeout")
+export type TableClientConfig = typeof TableClientOptions.Encoded
+
 /** What to fetch and how to save it, where the client is somebody else's matter. */
 const TableSelection = TableSourceOptions.omit("apiKey", "baseId", "endpointUrl")
 export type TableSelection = typeof TableSelection.Type
@@ -111,9 +116,20 @@ const decodeSource =
 const decodeAll = decodeSource(TableSourceOptions)
 
 /** Decodes the options; `endpointUrl` comes out without a slash at its end. */
-export const decode = (input: unknown): Either.Either<TableSourceOptions, InvalidOptions> =>
-  Either.map(decodeAll(input), (options) => ({ ...options, endpointUrl: endpoint(options.endpointUrl) }))
+export const decode = (input: unknown) => Either.map(decodeAll(input), withEndpoint)
 
+const withEndpoint = <A extends Pick<TableSourceOptions, "endpointUrl">>(options: A): A => ({
+  ...options,
+  endpointUrl: endpoint(options.endpointUrl)
+})
+
+/** As `decode`, of what the client needs. */
+export const decodeClient = flow(
+  decodeOptions("the options of the table client", TableClientOptions),
+  Either.map(withEndpoint)
+)
+
+/** As `decode`, of what the client does not need to know. */
 export const decodeSelection = decodeSource(TableSelection)
 
 /** The id in undecoded options; empty where it is none. */
