@@ -1,0 +1,30 @@
+/**
+ * Two HTTP transports on the same buses: one for everybody, one that may do more.
+ *
+ *     npm run build && npx jiti scratchpad/effect/http-transport.ts
+ */
+import { Console, Effect, Layer, Option, Schema } from "effect"
+import * as Vitrine from "vitrine"
+
+const { HttpTransport } = Vitrine.HttpTransport
+const services = Layer.mergeAll(
+  Vitrine.EventBusMemory.layer,
+  Vitrine.CommandBusMemory.layer,
+  Vitrine.ReplayBacklogMemory.layer,
+  Vitrine.ControllerStateMemory.layer("persistent")
+)
+
+const send = (allowedCommands: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { port } = Option.getOrThrow((yield* HttpTransport).address)
+    const request = { method: "POST", body: '{ "type": "lamp.on" }' }
+    const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/command`, request))
+    yield* Console.log(response.status, yield* Effect.promise(() => response.text()))
+  }).pipe(Effect.provide(Vitrine.HttpTransport.layer({ port: 0, allowedCommands })))
+
+const program = Effect.gen(function* () {
+  const { register } = yield* Vitrine.CommandBus
+  yield* register({ type: "lamp.on", fields: Schema.Struct({}), run: () => Effect.succeed("bright") })
+  yield* Effect.all([send([]), send(["lamp.on"])])
+})
+await program.pipe(Effect.scoped, Effect.provide(services), Effect.runPromise)

@@ -1,0 +1,30 @@
+/**
+ * A running controller, asked over its socket as the command line does: `vitrine status` would find it, too.
+ *
+ *     npm run build && npx jiti scratchpad/effect/ipc-client.ts
+ */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { Console, Deferred, Effect, Layer } from "effect"
+import { Controller, HttpClientNode, httpTransport, IpcClient, IpcClientSocket, IpcServer } from "vitrine"
+
+const ask = Effect.gen(function* () {
+  const controller = yield* IpcClient
+  const { sections } = yield* controller.status
+  yield* Console.log(sections.map(({ title }) => title))
+  yield* controller.stop
+})
+
+const program = Effect.gen(function* () {
+  const cwd = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+  const [stopping, ready] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const server = IpcServer.serveIpc({ folder: cwd, stop: Deferred.succeed(stopping, undefined) })
+  const running = Controller.runPersistent(
+    { cwd, plugins: [httpTransport({ port: 0 })] },
+    { endpoint: Effect.as(server, Deferred.await(stopping)), onReady: Deferred.succeed(ready, undefined) }
+  )
+  const asking = Effect.provide(ask, IpcClientSocket.layerOfFolder(cwd))
+  yield* Effect.all([running, Effect.zipRight(Deferred.await(ready), asking)], { concurrency: 2 })
+})
+const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
+await program.pipe(Effect.scoped, Effect.provide(platform), Effect.runPromise)
