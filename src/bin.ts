@@ -7,11 +7,18 @@
  * each other's services.
  */
 import { createRequire } from "node:module"
+import { isOverviewWanted, overview } from "./layers/commandLine/overview.ts"
 
 const require = createRequire(import.meta.url)
 const { version } = require("../package.json")
 
-const bundle = await import("./bundle.ts")
-const { run } =
-  bundle.effectVersion === require("effect/package.json").version ? bundle : await import("./commandLine.ts")
-run(version)
+if (isOverviewWanted(process.argv.slice(2))) {
+  console.log(overview(version))
+} else {
+  const bundle = await import("./bundle.ts")
+  const { run } =
+    bundle.effectVersion === require("effect/package.json").version
+      ? bundle
+      : await import("./commandLine.ts")
+  run(version)
+}

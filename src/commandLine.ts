@@ -16,7 +16,6 @@ import * as LogLevel from "effect/LogLevel"
 import * as library from "./index.ts"
 import * as fetch from "./layers/commandLine/fetch.ts"
 import * as init from "./layers/commandLine/init.ts"
-import { overview } from "./layers/commandLine/overview.ts"
 import * as start from "./layers/commandLine/start.ts"
 import * as status from "./layers/commandLine/status.ts"
 import * as stop from "./layers/commandLine/stop.ts"
@@ -61,18 +60,10 @@ const endFirmly = () => {
   }
 }
 
-const helps = [init, start, status, fetch, stop, tables].map(({ help }) => help)
-
-const isOverviewWanted = ([first]: ReadonlyArray<string>): boolean =>
-  first === undefined || first === "--help" || first === "-h"
-
 /** Does what the arguments of the process say, and ends the process. */
 export const run = (version: string): void => {
   endFirmly()
-  const command = isOverviewWanted(process.argv.slice(2))
-    ? Console.log(overview(version, helps))
-    : Command.run(vitrine, { name: "vitrine", version })(process.argv)
-  command.pipe(
+  Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(
     withFittingColours,
     Effect.tapErrorCause(reportFailure),
     logTo({ format: "text", write: console.error }),

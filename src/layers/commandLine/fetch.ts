@@ -16,12 +16,7 @@ import { logTo } from "../terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
 import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
-import type { CommandHelp } from "./overview.ts"
-
-export const help: CommandHelp = {
-  usage: "fetch",
-  description: "Fetch the content once: in the controller that runs, or else here, and end."
-}
+import { commands } from "./overview.ts"
 
 /** `library` is what configurations import as `vitrine`. */
 export const makeCommand = (library: object) =>
@@ -43,7 +38,7 @@ export const makeCommand = (library: object) =>
         Effect.scoped,
         Effect.flatMap((outcome) => Console.log(JSON.stringify(outcome, null, 2)))
       )
-  ).pipe(Command.withDescription(help.description))
+  ).pipe(Command.withDescription(commands.fetch.description))
 
 const fetchCommand = { type: "content.fetch" }
 

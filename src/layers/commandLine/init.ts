@@ -9,13 +9,8 @@ import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { CommandHelp } from "./overview.ts"
+import { commands } from "./overview.ts"
 import { projectTemplate } from "./projectTemplate.ts"
-
-export const help: CommandHelp = {
-  usage: "init [DIR]",
-  description: "Begin a project: an example configuration with tables. Nothing is overwritten."
-}
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
   path: Schema.String,
@@ -67,4 +62,4 @@ export const command = Command.make(
       }
       yield* Console.log(nextSteps)
     })
-).pipe(Command.withDescription(help.description))
+).pipe(Command.withDescription(commands.init.description))

@@ -1,18 +1,45 @@
 /**
- * What there is, on one screen.
+ * What there is, on one screen. It needs nothing else of the command line, which takes far longer to load.
  */
 
-/** How a command is called, and what it does. */
-export interface CommandHelp {
-  readonly usage: string
-  readonly description: string
+/** How each command is called, and what it does. */
+export const commands = {
+  init: {
+    usage: "init [DIR]",
+    description: "Begin a project: an example configuration with tables. Nothing is overwritten."
+  },
+  start: {
+    usage: "start",
+    description: "Run the controller, until Ctrl-C, SIGTERM or vitrine stop."
+  },
+  status: {
+    usage: "status",
+    description: "Show what the running controller says of itself."
+  },
+  fetch: {
+    usage: "fetch",
+    description: "Fetch the content once: in the controller that runs, or else here, and end."
+  },
+  stop: {
+    usage: "stop",
+    description: "End the running controller: gracefully, and firmly after five seconds."
+  },
+  tables: {
+    usage: "tables DIR",
+    description: "Serve a folder of tables as a local stand-in of the hosted table API."
+  }
 }
 
-export const overview = (version: string, commands: ReadonlyArray<CommandHelp>): string => {
-  const width = Math.max(...commands.map(({ usage }) => usage.length))
+/** Whether these are the arguments of somebody who wants to know what there is. */
+export const isOverviewWanted = ([first]: ReadonlyArray<string>): boolean =>
+  first === undefined || first === "--help" || first === "-h"
+
+export const overview = (version: string): string => {
+  const all = Object.values(commands)
+  const width = Math.max(...all.map(({ usage }) => usage.length))
   return `vitrine ${version}: content delivery for installations
 
-${commands.map(({ description, usage }) => `  vitrine ${usage.padEnd(width)}  ${description}`).join("\n")}
+${all.map(({ description, usage }) => `  vitrine ${usage.padEnd(width)}  ${description}`).join("\n")}
 
   vitrine COMMAND --help        the options of a command
   vitrine --completions SHELL   a completion script for bash, zsh, fish or sh

@@ -17,12 +17,7 @@ import { openLogFile } from "../terminal/logFile.ts"
 import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
 import { startDetached, tellReady } from "./detached.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
-import type { CommandHelp } from "./overview.ts"
-
-export const help: CommandHelp = {
-  usage: "start",
-  description: "Run the controller, until Ctrl-C, SIGTERM or vitrine stop."
-}
+import { commands } from "./overview.ts"
 
 const detach = Options.boolean("detach").pipe(
   Options.withDescription("Go on in the background, and return when it is ready. The log goes to a file.")
@@ -48,7 +43,7 @@ export const makeCommand = (library: object) =>
           ? startInBackground(file, logFile, logFormat)
           : Effect.scoped(withLog(runHere(file, library), logFile, logFormat))
       })
-  ).pipe(Command.withDescription(help.description))
+  ).pipe(Command.withDescription(commands.start.description))
 
 const runHere = Effect.fnUntraced(function* (file: string, library: object) {
   const configuration = yield* loadConfiguration(file, library)

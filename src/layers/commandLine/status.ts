@@ -14,12 +14,7 @@ import { makeLiveText } from "../terminal/liveText.ts"
 import { isColourful } from "../terminal/plainOutput.ts"
 import { makePalette, statusText } from "../terminal/statusText.ts"
 import { configOption } from "./commonOptions.ts"
-import type { CommandHelp } from "./overview.ts"
-
-export const help: CommandHelp = {
-  usage: "status",
-  description: "Show what the running controller says of itself."
-}
+import { commands } from "./overview.ts"
 
 const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
 
@@ -43,7 +38,7 @@ export const command = Command.make(
     }).pipe(Effect.map(format))
     return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
   }
-).pipe(Command.withDescription(help.description))
+).pipe(Command.withDescription(commands.status.description))
 
 /** A controller that is not running may be started meanwhile. */
 const keepShowing = <E extends Error, R>(status: Effect.Effect<string, E, R>) =>

@@ -15,12 +15,7 @@ import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { readPidFile } from "../ipc/pidFile.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import { configOption } from "./commonOptions.ts"
-import type { CommandHelp } from "./overview.ts"
-
-export const help: CommandHelp = {
-  usage: "stop",
-  description: "End the running controller: gracefully, and firmly after five seconds."
-}
+import { commands } from "./overview.ts"
 
 /** A controller ends within two seconds; whatever holds it up has this long. */
 const patience = "5 seconds"
@@ -47,7 +42,7 @@ export const command = Command.make("stop", { config: configOption }, ({ config 
       })
     )
   })
-).pipe(Command.withDescription(help.description))
+).pipe(Command.withDescription(commands.stop.description))
 
 const askToEnd = Effect.gen(function* () {
   const controller = yield* IpcClient

@@ -8,12 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TableServer from "../tableServer/TableServer.ts"
-import type { CommandHelp } from "./overview.ts"
-
-export const help: CommandHelp = {
-  usage: "tables DIR",
-  description: "Serve a folder of tables as a local stand-in of the hosted table API."
-}
+import { commands } from "./overview.ts"
 
 export const command = Command.make(
   "tables",
@@ -65,4 +60,4 @@ export const command = Command.make(
         ...Option.match(base, { onNone: () => ({}), onSome: (baseId) => ({ baseId }) })
       })
     )
-).pipe(Command.withDescription(help.description))
+).pipe(Command.withDescription(commands.tables.description))
