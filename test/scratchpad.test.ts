@@ -1,10 +1,13 @@
 /**
  * The examples for programs of Effect: each is short, runs to its end, and prints what it should.
  */
+import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { format } from "node:util"
-import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 
 const folder = fileURLToPath(new URL("../scratchpad/effect/", import.meta.url))
 
@@ -16,11 +19,28 @@ const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
   "event-bus": ["lamp:on { room: 'Hall 2' }", "lamp:off { room: 'Hall 2' }"],
   "http-transport": ["403 ", "is not allowed over HTTP", '200 {"result":"bright"}'],
   "ipc-client": ["Ready", "[ 'HTTP transport' ]", "Stopping"],
+  opentelemetry: ["changed: true"],
   "replay-backlog": ["event: greeting", 'data: "Welcome back"'],
   "table-server": ["\n200\n503\n200\n", "{ Settings: 3 }"],
   "table-source": ["records: 1", "2 [ 'Objects.json', 'Settings.json' ]", '"title": "Stars"'],
   "table-source-client": ["{ key: 'museum', value:", "NotFound"]
 }
+
+/** A collector of OpenTelemetry. */
+const received: Array<string> = []
+const collector = createServer(async (request, response) => {
+  received.push(`${request.url} ${await text(request)}`)
+  response.end("{}")
+})
+
+beforeAll(async () => {
+  await once(collector.listen(0, "127.0.0.1"), "listening")
+  const address = collector.address()
+  if (address === null || typeof address === "string") throw new Error("The collector has no port.")
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${address.port}`
+})
+
+afterAll(() => void collector.close())
 
 describe("an example in scratchpad/effect", () => {
   it("has a test", () => {
@@ -42,12 +62,27 @@ describe("an example in scratchpad/effect", () => {
   it.each(Object.keys(examples))(
     "is short, says how to run it, and needs nothing of the source: %s",
     (name) => {
-      const text = readFileSync(`${folder}${name}.ts`, "utf8")
-      expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(30)
-      expect(text).toContain(`npx jiti scratchpad/effect/${name}.ts`)
-      expect(text).not.toMatch(/from "\.|#dist/)
+      const source = readFileSync(`${folder}${name}.ts`, "utf8")
+      expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(30)
+      expect(source).toContain(`npx jiti scratchpad/effect/${name}.ts`)
+      expect(source).not.toMatch(/from "\.|#dist/)
     }
   )
+
+  it("exports the metrics and spans of what it did", () => {
+    const of = (path: string) => received.filter((request) => request.startsWith(`${path} `)).join("\n")
+    for (const metric of [
+      "vitrine_content_fetches_total",
+      "vitrine_content_fetch_duration_seconds",
+      "vitrine_content_promotions_total",
+      "vitrine_commands_total"
+    ]) {
+      expect(of("/v1/metrics")).toContain(`"name":"${metric}"`)
+    }
+    for (const span of ["CommandBus.dispatch", "Content.fetch", "Content.fetchSource", "Content.promote"]) {
+      expect(of("/v1/traces")).toContain(`"name":"${span}"`)
+    }
+  })
 })
 
 /** Those of the texts that are there, each after the one before. */
