@@ -27,6 +27,9 @@ const maxRestarts = 3
 /** A list that brings nothing new for so many pages does not end. */
 const maxStalePages = 100
 
+/** A million records, far more than the hosted API keeps in a table. */
+const maxPages = 10_000
+
 /**
  * Gives the pages of a table to `use`, and starts all over where the server forgets the list meanwhile: `use`
  * is then run again, with a fresh stream, and must throw away what it made of the first.
@@ -66,6 +69,9 @@ const pages = (client: typeof TableSourceClient.Service, request: TableRequest):
           return yield* endless(request.table)
         }
         cursors.add(page.next)
+        if (cursors.size >= maxPages) {
+          return yield* tooLong(request.table)
+        }
         return [records, Option.some(Option.some(page.next))] as const
       })
     )
@@ -85,4 +91,11 @@ const endless = (table: string) =>
     table,
     reason: "UnexpectedAnswer",
     detail: "the list goes round in a circle: the server offers the same pages again and again"
+  })
+
+const tooLong = (table: string) =>
+  new TableError({
+    table,
+    reason: "UnexpectedAnswer",
+    detail: `the list does not end: after ${maxPages} pages the server offers more`
   })

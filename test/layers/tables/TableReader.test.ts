@@ -119,4 +119,20 @@ describe("readTable", () => {
       expect(error.message).toContain("circle")
     })
   )
+
+  it.effect("does not go on for ever, though every page brings something new", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const client = answering((request) => {
+        asked++
+        return Effect.succeed({ records: [{ id: `rec${request}`, fields: {} }], next: `itr${request}` })
+      })
+      const error = yield* Effect.flip(
+        readTable(list, Stream.runDrain).pipe(Effect.provideService(TableSourceClient, client))
+      )
+      expect(error).toMatchObject({ _tag: "TableError", table: "Objects", reason: "UnexpectedAnswer" })
+      expect(error.message).toContain("after 10000 pages")
+      expect(asked).toBe(10_000)
+    })
+  )
 })
