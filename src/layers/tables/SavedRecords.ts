@@ -3,14 +3,14 @@
  */
 import * as Effect from "effect/Effect"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
-import { idColumn, savedRecord } from "./SavedJson.ts"
+import { idColumn, makeSavedRecord, type SavedRecord } from "./SavedJson.ts"
 import { TableNotSaved } from "./TableNotSaved.ts"
 
 export interface SavedRecords {
   /** The form of the next records. It fails where two columns would be saved as one. */
   readonly add: (
     records: ReadonlyArray<TableRecord>
-  ) => Effect.Effect<ReadonlyArray<ReturnType<typeof savedRecord>>, TableNotSaved>
+  ) => Effect.Effect<ReadonlyArray<SavedRecord>, TableNotSaved>
 
   /** What was saved otherwise than one may expect. */
   readonly warnings: () => ReadonlyArray<string>
@@ -18,6 +18,7 @@ export interface SavedRecords {
 
 export const makeSavedRecords = (table: string): SavedRecords => {
   const columns = new Set<string>()
+  const savedRecord = makeSavedRecord()
 
   const form = (record: TableRecord) => {
     for (const column of ["id", idColumn]) {

@@ -4,18 +4,25 @@
  * It owns the form of the file and its digest. Which file that is, and what happens to it later, belongs to
  * whoever asked for it.
  */
+import { createHash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import type { CursorExpired, TableError, TableRecord } from "../../services/TableSourceClient.ts"
-import { type Attachment, attachmentsIn, hasAttachments, mapAttachments, sizeOf } from "./Attachment.ts"
+import {
+  type Attachment,
+  attachmentsIn,
+  hasAttachments,
+  mapAttachments,
+  sizeOf,
+  withoutVolatileParts
+} from "./Attachment.ts"
 import type { FoundAttachment } from "./AttachmentFiles.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
-import { makeDigest } from "./Fingerprint.ts"
 import { keyValues } from "./KeyValueTable.ts"
-import { savedText } from "./SavedJson.ts"
+import { type SavedRecord, savedText } from "./SavedJson.ts"
 import { formed, makeSavedRecords } from "./SavedRecords.ts"
 import { TableNotSaved } from "./TableNotSaved.ts"
 import type { Pages } from "./TableReader.ts"
@@ -25,7 +32,7 @@ export interface SavedTable {
   readonly attachments: ReadonlyArray<FoundAttachment>
   /** The size of the JSON file. */
   readonly bytes: number
-  /** Equal for equal content. */
+  /** Equal for equal content, though its attachments were signed anew. */
   readonly digest: string
   readonly records: number
   /** What was saved otherwise than one may expect. */
@@ -43,6 +50,9 @@ export interface SavedTableTarget {
   readonly appendLocalAttachmentPaths: boolean
 }
 
+/** Less than this is not worth a write. */
+const fewBytes = 512 * 1024
+
 type Saving = Effect.Effect<SavedTable, TableError | CursorExpired | TableNotSaved, FileSystem.FileSystem>
 
 /** Writes an array of records, each page when it comes, so that a long table takes no more memory than a short one. */
@@ -51,42 +61,60 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     const { path, progress, table } = target
     const fileSystem = yield* FileSystem.FileSystem
     const file = yield* writing(target, fileSystem.open(path, { flag: "w" }))
-    let bytes = 0
-    const write = (text: string) => {
-      const encoded = new TextEncoder().encode(text)
-      bytes += encoded.length
-      return writing(target, file.writeAll(encoded))
-    }
-    const digest = makeDigest()
+    const digest = createHash("sha256")
     const savedRecords = makeSavedRecords(table)
     const attachments = makeCollection(target)
     let records = 0
+    let bytes = 0
+    let unwritten: Array<Uint8Array> = []
+    let unwrittenBytes = 0
+
+    const append = (encoded: Uint8Array) => {
+      unwritten.push(encoded)
+      unwrittenBytes += encoded.length
+      bytes += encoded.length
+    }
+
+    const flush = Effect.suspend(() => {
+      const encoded = Buffer.concat(unwritten)
+      unwritten = []
+      unwrittenBytes = 0
+      return writing(target, file.writeAll(encoded))
+    })
 
     /** A part of the array, without its end. */
-    const items = (saved: ReadonlyArray<object>): string => {
-      const text = savedText(saved)
-      digest.addAll(saved, text)
-      return `${records === 0 ? "[" : ","}${text.slice(1, -"\n]".length)}`
+    const items = (saved: ReadonlyArray<unknown>): Uint8Array => {
+      const encoded = Buffer.from(savedText(saved)).subarray(0, -"\n]".length)
+      if (records > 0) encoded.write(",")
+      return encoded
+    }
+
+    const addPage = (page: ReadonlyArray<SavedRecord>, withAttachments: boolean) => {
+      const encoded = items(page)
+      digest.update(withAttachments ? items(page.map(withoutVolatileParts)) : encoded)
+      append(encoded)
+      records += page.length
     }
 
     yield* Stream.runForEach(pages, (page) =>
-      Effect.gen(function* () {
-        // A write of nothing is an error to the file system, and nothing is no part of an array.
-        if (page.length === 0) {
-          return yield* progress(records)
-        }
-        const found = yield* formed(table, () => page.map(attachments.add))
-        const saved = yield* savedRecords.add(found)
-        yield* write(yield* formed(table, () => items(saved)))
-        records += page.length
-        yield* progress(records)
-      })
+      page.length === 0
+        ? progress(records)
+        : formed(table, () => page.map(attachments.add)).pipe(
+            Effect.flatMap((found) =>
+              Effect.flatMap(savedRecords.add(found), (saved) =>
+                formed(table, () => addPage(saved, found.some(isNotIn(page))))
+              )
+            ),
+            Effect.zipRight(Effect.suspend(() => (unwrittenBytes < fewBytes ? Effect.void : flush))),
+            Effect.zipRight(Effect.suspend(() => progress(records)))
+          )
     )
-    yield* write(records === 0 ? "[]\n" : "\n]\n")
+    append(Buffer.from(records === 0 ? "[]\n" : "\n]\n"))
+    yield* flush
     return {
       attachments: attachments.found(),
       bytes,
-      digest: digest.sum(),
+      digest: digest.digest("hex"),
       records,
       warnings: savedRecords.warnings()
     }
@@ -112,19 +140,23 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
         }))
       )
     )
-    const digest = makeDigest()
-    digest.add(value, text)
+    const digest = createHash("sha256").update(
+      hasAttachments(value) ? savedText(withoutVolatileParts(value)) : text
+    )
     const encoded = new TextEncoder().encode(`${text}\n`)
     yield* writing(target, fileSystem.writeFile(path, encoded))
     return {
       // Not those of rows and columns that were left out.
       attachments: attachments.found().filter(({ localPath }) => saved.has(localPath)),
       bytes: encoded.length,
-      digest: digest.sum(),
+      digest: digest.digest("hex"),
       records: records.length,
       warnings
     }
   })
+
+const isNotIn = (page: ReadonlyArray<TableRecord>) => (record: TableRecord, index: number) =>
+  record !== page[index]
 
 /** Collects the attachments of records, and tells the records where their files are. */
 const makeCollection = ({ appendLocalAttachmentPaths, pathOf, table }: SavedTableTarget) => {
@@ -148,6 +180,7 @@ const makeCollection = ({ appendLocalAttachmentPaths, pathOf, table }: SavedTabl
     return appendLocalAttachmentPaths ? { ...attachment, localPath } : attachment
   }
 
+  /** A record without attachments stays the object that it is. */
   const add = (record: TableRecord): TableRecord =>
     hasAttachments(record.fields)
       ? {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { savedRecord, savedText, sorted } from "../../../src/layers/tables/SavedJson.ts"
+import { makeSavedRecord, savedText, sorted } from "../../../src/layers/tables/SavedJson.ts"
+import type { TableRecord } from "../../../src/services/TableSourceClient.ts"
 
 /** The same data with the keys of every object the other way round. */
 const reversed = (value: unknown): unknown =>
@@ -14,7 +15,71 @@ const reversed = (value: unknown): unknown =>
         )
       : value
 
+const savedRecord = (record: TableRecord) => makeSavedRecord()(record)
+
+const name = FastCheck.oneof(
+  FastCheck.string({ unit: "binary" }),
+  FastCheck.constantFrom(
+    "__proto__",
+    "constructor",
+    "toJSON",
+    "id",
+    "id_",
+    "10",
+    "9",
+    "-1",
+    "\ud800",
+    "ä",
+    "a",
+    "B"
+  )
+)
+
+/** Any JSON, with names and values that one might get wrong. */
+const { json } = FastCheck.letrec<{ json: unknown }>((tie) => ({
+  json: FastCheck.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    FastCheck.oneof(
+      FastCheck.jsonValue(),
+      FastCheck.string({ unit: "binary" }),
+      FastCheck.constantFrom(-0, 1e21, 1e-7, 5e-324, "\u2028", "\udc00", null, false, [], {})
+    ),
+    FastCheck.array(tie("json"), { maxLength: 3 }),
+    FastCheck.dictionary(name, tie("json"), { maxKeys: 4 })
+  )
+}))
+
+const tables = FastCheck.array(FastCheck.dictionary(name, json, { maxKeys: 4 }), { maxLength: 6 })
+
+/** By the letter of the contract, and without regard to its price. */
+const plainlySorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(plainlySorted)
+    : typeof value === "object" && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([one], [other]) => (one < other ? -1 : 1))
+            .map(([name, part]) => [name, plainlySorted(part)])
+        )
+      : value
+
 describe("saved JSON", () => {
+  it.prop(
+    "of records is their id and their sorted fields, whatever came before them",
+    [tables],
+    ([table]) => {
+      const form = makeSavedRecord()
+      for (const cells of table) {
+        const fields: TableRecord["fields"] = JSON.parse(JSON.stringify(cells))
+        const renamed = Object.entries(fields).map(([name, cell]) => [name === "id" ? "id_" : name, cell])
+        const sorted = Object.entries(Object(plainlySorted(Object.fromEntries(renamed))))
+        expect(savedText(form({ id: "rec1", fields }))).toBe(
+          JSON.stringify(Object.fromEntries([["id", "rec1"], ...sorted]), null, 2)
+        )
+      }
+    }
+  )
+
   it("has the id first and the fields by name", () => {
     const fields = { b: { z: 1, y: [{ d: 1, c: 2 }] }, a: "ü", B: null }
     expect(savedText(savedRecord({ id: "rec1", fields }))).toBe(
