@@ -5,6 +5,7 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
+import type { ResponseError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Data from "effect/Data"
@@ -233,17 +234,23 @@ export const make = Effect.fnUntraced(function* ({
           detail: "no table and no record can have this name"
         })
 
-  const listPage = Effect.fn("TableSourceClient.listPage")(function* (request: PageRequest) {
-    const { offset, records } = yield* ask(request, decodePage)
-    if (offset === undefined || offset === null || offset === "") {
-      return { records }
-    }
-    if (offset === request.cursor) {
-      const quoted = quote(JSON.stringify(offset))
-      return yield* unexpected(request, `the list does not go on after the offset ${quoted}`)
-    }
-    return { records, next: offset }
-  })
+  // Not `Effect.fn`: its stack traces take a tenth of the time of a page.
+  const listPage = Effect.fnUntraced(
+    function* (request: PageRequest) {
+      const page = yield* ask(request, decodePage)
+      const { offset } = page
+      const records = page.records.map(({ fields, id }) => ({ id, fields }))
+      if (offset === undefined || offset === null || offset === "") {
+        return { records }
+      }
+      if (offset === request.cursor) {
+        const quoted = quote(JSON.stringify(offset))
+        return yield* unexpected(request, `the list does not go on after the offset ${quoted}`)
+      }
+      return { records, next: offset }
+    },
+    Effect.withSpan("TableSourceClient.listPage", { captureStackTrace: false })
+  )
 
   const readRecord = Effect.fn("TableSourceClient.readRecord")(
     function* (request: RecordRequest) {
@@ -292,7 +299,20 @@ const quotaSpent = "PUBLIC_API_BILLING_LIMIT_EXCEEDED"
 /** The words, if there are any, after something that leads to them. */
 const after = (lead: string, words: string): string => (words === "" ? "" : `${lead}${words}`)
 
-const readBody = (response: HttpClientResponse.HttpClientResponse) =>
+type Body = Effect.Effect<Uint8Array, BodyTooLong | ResponseError>
+
+/** A body that says its length is taken in one step, which is cheaper. */
+const readBody = (response: HttpClientResponse.HttpClientResponse): Body => {
+  const length = response.headers["content-length"]
+  if (length === undefined) {
+    return readChunks(response)
+  }
+  return Number(length) <= maxBodyBytes
+    ? Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
+    : new BodyTooLong()
+}
+
+const readChunks = (response: HttpClientResponse.HttpClientResponse): Body =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
@@ -317,28 +337,38 @@ const parseJson = Option.liftThrowable((bytes: Uint8Array): unknown => JSON.pars
 const expected = <A>(what: string, is: (input: unknown) => input is A) =>
   Schema.declare(is, { message: () => `expected ${what}` })
 
-const Text = expected("a text", (input): input is string => Predicate.isString(input) && input !== "")
+const isText = (input: unknown): input is string => Predicate.isString(input) && input !== ""
 
-const Fields = expected("an object", (input): input is Readonly<Record<string, unknown>> =>
-  Predicate.isReadonlyRecord(input)
-)
+const isFields = (input: unknown): input is TableRecord["fields"] => Predicate.isReadonlyRecord(input)
 
-const RecordAnswer = Schema.Struct({ id: Text, fields: Fields }).annotations({
-  message: () => "expected a record"
-})
+const isOffset = (input: unknown): input is string | null => input === null || Predicate.isString(input)
+
+const RecordAnswer = Schema.Struct({
+  id: expected("a text", isText),
+  fields: expected("an object", isFields)
+}).annotations({ message: () => "expected a record" })
 
 const PageAnswer = Schema.Struct({
   records: Schema.Array(RecordAnswer).annotations({ message: () => "expected an array" }),
-  offset: Schema.optionalWith(
-    expected("a text", (input): input is string | null => input === null || Predicate.isString(input)),
-    { exact: true }
-  )
+  offset: Schema.optionalWith(expected("a text", isOffset), { exact: true })
 }).annotations({ message: () => "expected a page" })
 
 type Decode<A> = (json: unknown) => Either.Either<A, ParseResult.ParseError>
 
 const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(RecordAnswer)
-const decodePage = Schema.decodeUnknownEither(PageAnswer)
+
+/** The schema takes ten times as long, so it is asked only for what is wrong. */
+const decodePage: Decode<typeof PageAnswer.Type> = (json) =>
+  isPage(json) ? Either.right(json) : Schema.decodeUnknownEither(PageAnswer)(json)
+
+const isPage = (json: unknown): json is typeof PageAnswer.Type =>
+  Predicate.isReadonlyRecord(json) &&
+  Array.isArray(json.records) &&
+  json.records.every(isRecord) &&
+  (!Object.hasOwn(json, "offset") || isOffset(json.offset))
+
+const isRecord = (input: unknown): input is TableRecord =>
+  Predicate.isReadonlyRecord(input) && isText(input.id) && isFields(input.fields)
 
 const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)

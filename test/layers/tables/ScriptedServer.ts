@@ -35,6 +35,10 @@ export const silence: Answer = () => {}
 /** Breaks off in the middle of the body. */
 export const stalledBody: Answer = (response) => response.writeHead(200).write('{"records":[')
 
+/** As `stalledBody`, with the length of what is not to come. */
+export const stalledLongBody: Answer = (response) =>
+  response.writeHead(200, { "content-length": 1000 }).write('{"records":[')
+
 /** Closes the connection without an answer. */
 export const hangUp: Answer = (response) => response.destroy()
 

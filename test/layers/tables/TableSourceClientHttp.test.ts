@@ -22,7 +22,7 @@ import { RequestPacing } from "../../../src/services/RequestPacing.ts"
 import type { PageRequest, TableError, TableRecord } from "../../../src/services/TableSourceClient.ts"
 import { tableSourceClientContract } from "../../services/TableSourceClient.contract.ts"
 import * as ScriptedServer from "./ScriptedServer.ts"
-import { hangUp, json, silence, stalledBody, text } from "./ScriptedServer.ts"
+import { hangUp, json, silence, stalledBody, stalledLongBody, text } from "./ScriptedServer.ts"
 
 const token = "pat123.topsecret"
 
@@ -161,7 +161,7 @@ describe("a request", () => {
 
   it.scoped("is given up when nobody waits for it any more", () =>
     Effect.gen(function* () {
-      for (const answer of [silence, stalledBody]) {
+      for (const answer of [silence, stalledBody, stalledLongBody]) {
         const { listPage, received } = yield* setUp(answer)
         const fiber = yield* Effect.fork(listPage(list))
         const { closed } = yield* Queue.take(received)
@@ -173,7 +173,7 @@ describe("a request", () => {
 
   it.scoped("is given up when something beside it fails", () =>
     Effect.gen(function* () {
-      for (const answer of [silence, stalledBody]) {
+      for (const answer of [silence, stalledBody, stalledLongBody]) {
         const { listPage, received } = yield* setUp(answer)
         const closed: Array<Deferred.Deferred<void>> = []
         const failing = Effect.flatMap(Queue.take(received), (request) => {
@@ -372,6 +372,17 @@ describe("an answer that is no page", () => {
       const error = yield* Effect.flip(listPage(list))
       expect(error).toMatchObject({ reason: "UnexpectedAnswer" })
       expect(error.message).toContain("more than 33554432 bytes")
+    })
+  )
+
+  it.scoped("is one that says to be too long", () =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp((response) =>
+        response.writeHead(200, { "content-length": 32 * 1024 * 1024 + 1 }).write("{")
+      )
+      const error = yield* Effect.flip(listPage(list))
+      expect(error.message).toContain("more than 33554432 bytes")
+      yield* Deferred.await((yield* Queue.take(received)).closed)
     })
   )
 
