@@ -41,7 +41,11 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
 
   const read = Effect.fnUntraced(function* (consumerId: string, now: number) {
     const file = fileOf(consumerId)
-    const { mtime } = yield* fs.stat(file)
+    const { mtime, type } = yield* fs.stat(file)
+    if (type !== "File") {
+      // A pipe would be read for ever.
+      return []
+    }
     const said = yield* fs.readFileString(file).pipe(Effect.flatMap(Schema.decode(LeaseFile)), Effect.option)
     if (Option.isSome(said)) {
       known.set(consumerId, said.value.versionId)

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -134,6 +135,18 @@ describe("VersionStoreDisk", () => {
         expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
       }).pipe(Effect.provide(storeIn(directory)))
     })
+  )
+
+  scenario("passes over what is no file among the leases, and does not wait for it", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const store = yield* VersionStore
+      yield* promote("one")
+      yield* fs.makeDirectory(`${directory}/acks/folder.json`)
+      yield* fs.symlink("itself.json", `${directory}/acks/itself.json`)
+      if (process.platform !== "win32") execFileSync("mkfifo", [`${directory}/acks/pipe.json`])
+      expect((yield* store.versions)[0]?.leases).toEqual([])
+    }).pipe(Effect.provide(storeIn(directory)))
   )
 
   scenario("leaves nothing behind when the manifest cannot be replaced", (directory) =>
