@@ -29,14 +29,16 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
   /** On a terminal, which shows standard output and standard error alike: both are `stdout`. Default: no. */
   readonly onTerminal?: boolean
+  /** Default: the one that was built here. */
+  readonly bin?: string
 }
 
-const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
+const builtBin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
 
 /** Runs `vitrine …`; it is killed with the scope if it still runs then. */
 export const runVitrine = (
   args: ReadonlyArray<string>,
-  { cwd, env, onTerminal = false }: Options
+  { bin = builtBin, cwd, env, onTerminal = false }: Options
 ): Effect.Effect<VitrineProcess, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
