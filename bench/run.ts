@@ -1,5 +1,5 @@
 /**
- * Transport and table source beside their peers: `npm run bench`.
+ * Transport, table source and the program as a whole beside their peers: `npm run bench`.
  *
  *     --quick           one short run of everything, to try it out
  *     --only a,b        these scenarios only
@@ -8,6 +8,7 @@
 import { execFileSync } from "node:child_process"
 import { parseArgs } from "node:util"
 import { killAll } from "./processes.ts"
+import * as program from "./program/scenarios.ts"
 import * as report from "./report.ts"
 import type { Figures, Scenario } from "./scenario.ts"
 import { median } from "./statistics.ts"
@@ -80,7 +81,7 @@ const settings = {
 const only = values.only?.split(",")
 try {
   const parts: Array<report.MeasuredPart> = []
-  for (const part of [transport.make(values.quick, settings), tables.make(values.quick, settings)]) {
+  for (const part of [transport, tables, program].map(({ make }) => make(values.quick, settings))) {
     const scenarios: Array<report.Measured> = []
     for (const scenario of part.scenarios.filter(({ name }) => only?.includes(name) ?? true)) {
       scenarios.push({ scenario, medians: medians(await runAll(scenario)) })
