@@ -1,6 +1,6 @@
 /**
- * Readers of the manifest in processes of their own, while one version after the other is promoted:
- * in memory, or as many as `PROMOTIONS` says on the disk.
+ * Readers of the manifest in processes of their own, while one version after the other is promoted: a few in memory, or
+ * a thousand on the disk by `npm run kill`. `PROMOTIONS` says how many.
  */
 import { spawn } from "node:child_process"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -13,9 +13,10 @@ import { promote } from "../services/VersionStore.contract.ts"
 import { inMemory } from "../support/inMemory.ts"
 import * as Received from "../support/Received.ts"
 
-const { PROMOTIONS } = process.env
-const promotions = Number(PROMOTIONS ?? 250)
-const place = PROMOTIONS === undefined ? inMemory : {}
+const { PROMOTIONS, npm_lifecycle_event } = process.env
+const isLong = PROMOTIONS !== undefined || npm_lifecycle_event === "kill"
+const promotions = Number(PROMOTIONS ?? (isLong ? 1000 : 250))
+const place = isLong ? {} : inMemory
 
 /** Reads without a pause until its standard input ends, and tells how often, how much it saw, and what was wrong. */
 const program = `
@@ -90,14 +91,14 @@ describe("a reader that polls the manifest without a pause", () => {
           const seen = yield* stop
           expect(seen).toMatchObject({ wrong: [], last })
           expect(seen.versions).toBeGreaterThan(1)
-          if (PROMOTIONS !== undefined) {
+          if (isLong) {
             console.info(`${promotions} promotions: ${JSON.stringify(seen)}`)
           }
         }).pipe(
           Effect.provide(
             VersionStoreDisk.layer({
               directory: folder,
-              keepVersions: promotions + 1,
+              keepVersions: 1000,
               ackLease: "30 minutes"
             })
           )

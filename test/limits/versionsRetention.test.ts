@@ -1,5 +1,6 @@
 /**
- * Random histories of a downloads folder, against a model of what is to be kept. `HISTORIES` says how many.
+ * Random histories of a downloads folder, against a model of what is to be kept. `npm run kill` for 300 of them;
+ * `HISTORIES` says how many.
  */
 import { basename } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -17,6 +18,9 @@ import { promote } from "../services/VersionStore.contract.ts"
 import { inMemory } from "../support/inMemory.ts"
 import { withLocked } from "../support/lockedFiles.ts"
 import { withLog } from "../support/logged.ts"
+
+const { HISTORIES, npm_lifecycle_event } = process.env
+const histories = Number(HISTORIES ?? (npm_lifecycle_event === "kill" ? 300 : 25))
 
 const ackLease = Duration.minutes(30)
 
@@ -236,7 +240,7 @@ describe("versions on disk", () => {
         FastCheck.asyncProperty(history, integer({ min: 1, max: 4 }), (history, keepVersions) =>
           Effect.runPromise(follow(history, keepVersions))
         ),
-        { numRuns: Number(process.env.HISTORIES ?? 25) }
+        { numRuns: histories }
       ),
     600_000
   )
