@@ -4,12 +4,17 @@ import { defineConfig } from "vitest/config"
 /** Whole programs, and whatever is under load: they must not take each other's processor. */
 const alone = ["test/e2e/**/*.test.ts", "test/limits/**/*.test.ts"]
 
+/** The types of a project lack it; the runner knows it. */
+const oneAtATime = { fileParallelism: false }
+
 const resolve = { alias: { vitrine: fileURLToPath(new URL("src/index.ts", import.meta.url)) } }
 const testTimeout = 30_000
 
 export default defineConfig({
   test: {
     globalSetup: ["test/setup/build.ts", "test/setup/chromium.ts", "test/setup/curl.ts"],
+    maxWorkers: 2,
+    minWorkers: 1,
     projects: [
       {
         resolve,
@@ -17,7 +22,6 @@ export default defineConfig({
           name: "parts",
           include: ["test/**/*.test.ts"],
           exclude: alone,
-          poolOptions: { forks: { maxForks: 2, minForks: 1 } },
           testTimeout,
           sequence: { groupOrder: 0 }
         }
@@ -27,7 +31,7 @@ export default defineConfig({
         test: {
           name: "whole",
           include: alone,
-          poolOptions: { forks: { maxForks: 1, minForks: 1 } },
+          ...oneAtATime,
           testTimeout,
           sequence: { groupOrder: 1 }
         }
