@@ -26,11 +26,16 @@ import * as AttachmentFolder from "./AttachmentFolder.ts"
 import { makeSigner } from "./AttachmentLink.ts"
 import * as AttachmentRoutes from "./attachmentRoutes.ts"
 import * as Faults from "./Faults.ts"
+import { tableId } from "./identifiers.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as RequestCounter from "./RequestCounter.ts"
 import * as Routes from "./routes.ts"
 import * as TableFolder from "./TableFolder.ts"
-import { decodeTableServerOptions, type TableServerInput } from "./TableServerOptions.ts"
+import {
+  decodeTableServerOptions,
+  type TableServerInput,
+  type TableServerOptions
+} from "./TableServerOptions.ts"
 
 export { InvalidFault, TableServer }
 
@@ -69,6 +74,8 @@ const make = (
       formatUrl(attachmentAddress, hostnameOf(hostHeader)) +
       `${AttachmentRoutes.prefix}/${signer.sign({ file, id, expiresAt: now + lifetimeMs })}`
 
+    yield* warnOfUnknownTables(options.faults, names)
+
     const issuer = randomBytes(6).toString("hex")
     const app = yield* Routes.make({
       options,
@@ -86,6 +93,17 @@ const make = (
     )
     return { address, attachmentAddress, faults: faults.control, requests: counter.counts }
   })
+
+/** A table may be added later; one that is misspelt never fails. */
+const warnOfUnknownTables = (faults: TableServerOptions["faults"], names: ReadonlyArray<string>) =>
+  Effect.forEach(
+    faults.filter(
+      ({ where }) => !["tables", "attachments", "all", ...names, ...names.map(tableId)].includes(where)
+    ),
+    ({ text, where }) =>
+      Effect.logWarning(`The fault "${text}" waits for a table "${where}", which is not there.`),
+    { discard: true }
+  )
 
 /** Serves an application on a port until the scope ends. */
 const serve = <R>(app: HttpApp.Default<never, R>, options: ListenOptions) =>

@@ -372,9 +372,13 @@ const isRecord = (input: unknown): input is TableRecord =>
 
 const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-  return issue === undefined
-    ? error.message
-    : `${issue.message} at ${issue.path.join(".") || "its beginning"}`
+  if (issue === undefined) {
+    return error.message
+  }
+  const place = issue.path.join(".")
+  return issue._tag === "Missing"
+    ? `"${place}" is missing`
+    : `${issue.message} at ${place === "" ? "its beginning" : place}`
 }
 
 /** What a refusal means, and what to do about it. */

@@ -15,14 +15,17 @@ const patience = 5000
  * every five seconds in between.
  */
 export const makeProgressLines = Effect.sync(() => {
-  const said = new Map<string, { readonly document: string; readonly at: number }>()
+  const said = new Map<string, { readonly progress: SourceProgress; readonly at: number }>()
 
   const isNews = (sourceId: string, { document, waiting }: SourceProgress, now: number): boolean => {
     const last = said.get(sourceId)
     return (
-      last?.document !== document ||
+      last === undefined ||
+      last.progress.document !== document ||
       now - last.at >= patience ||
-      (waiting !== undefined && waiting.reason !== "pacing")
+      (waiting !== undefined &&
+        waiting.reason !== "pacing" &&
+        waiting.reason !== last.progress.waiting?.reason)
     )
   }
 
@@ -30,11 +33,11 @@ export const makeProgressLines = Effect.sync(() => {
     switch (name) {
       case "content:source:progress":
         return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const { document, sourceId } = payload
+          const { sourceId } = payload
           if (!isNews(sourceId, payload, now)) {
             return Effect.void
           }
-          said.set(sourceId, { document, at: now })
+          said.set(sourceId, { progress: payload, at: now })
           return Effect.logInfo(`${sourceId}: ${progressText(payload)}`)
         })
       case "content:source:done":

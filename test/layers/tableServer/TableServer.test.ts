@@ -41,6 +41,19 @@ describe("TableServer", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
+  it.scoped("warns of a fault for a table that is not there", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* temporaryFolder({ "Objects.json": twelve })
+      const log: Array<string> = []
+      const faults = ["Objects 503", "all 503 x1", "Objetcs reset x2"]
+      yield* start(directory, { faults }).pipe(withLog(log))
+      assert.deepStrictEqual(
+        log.filter((line) => line.startsWith("WARN")),
+        ['WARN The fault "Objetcs reset x2" waits for a table "Objetcs", which is not there.']
+      )
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
   it.scoped("asks for a token", () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({ "Objects.json": twelve })

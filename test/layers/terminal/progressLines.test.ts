@@ -32,6 +32,7 @@ it.effect("lines come with news, and else every five seconds", () =>
       yield* progress(200)
       yield* progress(300)
       yield* progress(300, { waiting: { reason: "retry", until } })
+      yield* progress(301, { waiting: { reason: "retry", until } })
       yield* progress(1, { document: "Rooms", attachments: { done: 1, total: 2, bytes: 2048 } })
       yield* show({
         name: "content:source:done",
