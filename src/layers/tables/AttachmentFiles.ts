@@ -22,6 +22,7 @@ import type { AttachmentProgress, FetchedAttachments, FetchTarget } from "../../
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { attachmentsIn } from "./Attachment.ts"
 import { AttachmentNotSaved } from "./AttachmentNotSaved.ts"
+import { isCertificateProblem } from "./certificateProblem.ts"
 import { askedPause, deepestMessage, oneLine, TryAgain, within, withRetries } from "./HttpFailure.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
@@ -41,7 +42,7 @@ export interface FoundAttachment {
 }
 
 export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previous"> {
-  /** Told once of all files that were taken over, then after every download. */
+  /** Told once before the first download, when files were taken over, then after every download. */
   readonly progress: (latest: FoundAttachment, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
@@ -98,7 +99,9 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
       const response = yield* http
         .execute(HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity" } }))
         .pipe(
-          Effect.mapError(({ cause }) => broken(found, url, cause)),
+          Effect.mapError(({ cause }) =>
+            isCertificateProblem(cause) ? untrusted(found, url, cause) : broken(found, url, cause)
+          ),
           within(maxTimeout, () => stalled(found, url))
         )
       const { location } = response.headers
@@ -116,6 +119,12 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
 
   const broken = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
     new TryAgain(notSaved(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`))
+
+  const untrusted = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
+    notSaved(
+      found,
+      `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check the clock of this machine, and whether its network intercepts TLS (the environment variable NODE_EXTRA_CA_CERTS names a file of further authorities)`
+    )
 
   const stalled = (found: FoundAttachment, { origin }: URL) =>
     new TryAgain(notSaved(found, `nothing came from ${origin} for ${maxTimeout} ms ("maxTimeout")`))
@@ -261,7 +270,7 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     }
     const reused = done
     const [first] = files
-    if (first !== undefined && reused > 0) {
+    if (first !== undefined) {
       yield* tell(first)
     }
     yield* Effect.forEach(

@@ -2,6 +2,8 @@
  * Attachments of a table source, over real sockets.
  */
 import type { ServerResponse } from "node:http"
+import { createServer } from "node:https"
+import type { AddressInfo } from "node:net"
 import { inspect } from "node:util"
 import { SystemError } from "@effect/platform/Error"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
@@ -26,6 +28,7 @@ import * as TableSource from "../../../src/layers/tables/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tables/TableSourceClientMemory.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 import { TableSourceClient } from "../../../src/services/TableSourceClient.ts"
+import * as certificates from "../../support/certificates.ts"
 import { memory } from "../../support/memory.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 import * as ScriptedServer from "./ScriptedServer.ts"
@@ -151,8 +154,9 @@ describe("attachments", () => {
         { id: "rec3", Lookup: [null, [null, localOne], { error: "#ERROR!" }, [localTwo]] }
       ])
       const allRead = { document: "Objects", documents: { done: 2, total: 2 }, records: 2 }
-      expect(progress.slice(-3)).toEqual([
+      expect(progress.slice(-4)).toEqual([
         { document: "Rooms", documents: { done: 1, total: 2 }, records: 1 },
+        { ...allRead, attachments: { done: 0, total: 2, bytes: 0 } },
         { ...allRead, attachments: { done: 1, total: 2, bytes: 5 } },
         { ...allRead, attachments: { done: 2, total: 2, bytes: 10 } }
       ])
@@ -434,6 +438,28 @@ describe("a download", () => {
     }).pipe(run)
   )
 
+  it.scoped("from a host whose certificate nobody vouches for is not tried again", () =>
+    Effect.gen(function* () {
+      const connections = yield* Queue.unbounded<void>()
+      const server = yield* Effect.acquireRelease(
+        Effect.async<ReturnType<typeof createServer>>((resume) => {
+          const server = createServer({ key: certificates.key, cert: certificates.local })
+          server.on("connection", () => connections.unsafeOffer(undefined))
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const { fetch, logs, setOne } = yield* setUp()
+      yield* setOne({ url: `${url}/att1?${signature}` })
+      const { message } = yield* Effect.flip(fetch())
+      expect(message).toContain(`the certificate of ${url} is not accepted: self-signed certificate. Check`)
+      expect(message).not.toContain("secret")
+      expect(yield* Queue.size(connections)).toBe(1)
+      expect(yield* Queue.size(logs)).toBe(0)
+    }).pipe(run)
+  )
+
   it.scoped("has its time for the answer to begin and for each pause, not for the whole", () =>
     Effect.gen(function* () {
       const { directories, fetch, fileSystem, host, logs, setOne } = yield* setUp()
@@ -643,6 +669,10 @@ describe("files of the version before", () => {
       yield* setTable("Objects", [record("rec1", [...both, photo("att3")])])
       const third = yield* fetch(second.directory)
       expect(third.attachments).toEqual({ total: 3, bytes: 15, reused: 2 })
+      expect(third.progress.flatMap(({ attachments = [] }) => attachments)).toEqual([
+        { done: 2, total: 3, bytes: 10 },
+        { done: 3, total: 3, bytes: 15 }
+      ])
       expect(third.fingerprint).not.toBe(first.fingerprint)
       expect(yield* Queue.size(host.received)).toBe(1)
     }).pipe(run)
