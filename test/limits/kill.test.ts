@@ -1,6 +1,6 @@
 /**
- * Controllers that are killed at random instants while they promote. `npm run kill` for 200 of them;
- * `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run.
+ * Controllers that are killed at random instants while they fetch tables and attachments and promote them.
+ * `npm run kill` for 200 of them; `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run.
  */
 import { closeSync, openSync, readSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -12,7 +12,7 @@ import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { Manifest } from "../../src/services/VersionStore.ts"
-import { checksum, readPromoted, stagingOf, startPromoter } from "../support/promoter.ts"
+import { checksum, filmBytes, makePromoters, readPromoted, stagingOf } from "../support/promoter.ts"
 
 const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
 const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
@@ -20,6 +20,40 @@ const runs = Number(KILL_RUNS ?? (isLong ? 200 : 16))
 const seed = KILL_SEED ?? String(Date.now())
 
 const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
+
+/** What a promoter says first of each stretch of a fetch, its start included. */
+const milestones = [
+  "ready",
+  "started",
+  "content:source:progress",
+  "content:source:done",
+  "content:fetch:done"
+] as const
+
+/** What a promoter that said this was doing last; `left` are the names in its staging folder. */
+const stageOf = (output: string, left: ReadonlyArray<string>) => {
+  const start = output.lastIndexOf("content:fetch:start")
+  const fetch = output.slice(start)
+  return start === -1
+    ? "starting"
+    : fetch.includes("content:fetch:done")
+      ? "sweeping"
+      : fetch.split("content:source:done").length > 2
+        ? "promoting"
+        : left.some((name) => name.includes("attachments"))
+          ? "downloading"
+          : "listing"
+}
+
+/** How many attachments the fetches of a promoter that said this took over, of how many. */
+const attachmentsOf = (output: string) =>
+  [...output.matchAll(/"total":(\d+),"bytes":\d+,"reused":(\d+)/g)].reduce(
+    ({ reused, total }, [, allOfOne, reusedOfOne]) => ({
+      total: total + Number(allOfOne),
+      reused: reused + Number(reusedOfOne)
+    }),
+    { total: 0, reused: 0 }
+  )
 
 /** The version that the manifest names, read as a whole; nothing where there is no manifest. */
 const readActive = Effect.fnUntraced(function* (downloads: string) {
@@ -44,7 +78,7 @@ const openReader = Effect.fnUntraced(function* (
     Effect.sync(() => files.map((file) => ({ file, fd: openSync(file, "r") }))),
     (open) => Effect.sync(() => open.map(({ fd }) => closeSync(fd)))
   )
-  const buffer = Buffer.alloc(1 << 20)
+  const buffer = Buffer.alloc(filmBytes)
   const contents = Effect.sync(() =>
     open.map(({ fd }) => checksum(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0))))
   )
@@ -67,10 +101,21 @@ describe("a controller that is killed", () => {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()
         const downloads = `${folder}/downloads`
-        const figures = { beforeStart: 0, stagingLeft: 0, betweenRenames: 0 }
+        const figures = {
+          starting: 0,
+          listing: 0,
+          downloading: 0,
+          promoting: 0,
+          sweeping: 0,
+          stagingLeft: 0,
+          filmsCutOff: 0,
+          betweenRenames: 0,
+          attachments: 0,
+          reused: 0
+        }
         const notYetNamed = new Set<string>()
-        let last = { versionId: "", count: 0 }
-        const prepare = Scope.extend(startPromoter(downloads, folder), yield* Effect.scope)
+        let last = { versionId: "", edition: 0 }
+        const prepare = Scope.extend(yield* makePromoters(folder), yield* Effect.scope)
         let next = yield* prepare
 
         const killOne = Effect.gen(function* () {
@@ -78,10 +123,8 @@ describe("a controller that is killed", () => {
           next = yield* prepare
           yield* promoter.ready
           yield* promoter.go
-          if (yield* Random.nextBoolean) {
-            yield* promoter.started
-          }
-          yield* Effect.sleep(yield* Random.nextRange(0, isLong ? 500 : 150))
+          yield* promoter.said(yield* Random.choice(milestones))
+          yield* Effect.sleep(yield* Random.nextRange(0, isLong ? 300 : 100))
           yield* promoter.kill
           return yield* promoter.output
         })
@@ -89,9 +132,9 @@ describe("a controller that is killed", () => {
         /** What holds after each kill. */
         const check = Effect.fnUntraced(function* (output: string) {
           const active = yield* readActive(downloads)
-          const { count, versionId } = Option.getOrElse(active, () => last)
-          expect(versionId >= last.versionId && count >= last.count).toBe(true)
-          expect(Option.isSome(active) || last.count === 0).toBe(true)
+          const { edition, versionId } = Option.getOrElse(active, () => last)
+          expect(versionId >= last.versionId && edition >= last.edition).toBe(true)
+          expect(Option.isSome(active) || last.edition === 0).toBe(true)
           expect(output).not.toMatch(/failed|error|logged/)
           expect(stagingOf(output)).toEqual([])
 
@@ -100,15 +143,23 @@ describe("a controller that is killed", () => {
             .pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
           yield* Effect.forEach(versions, (version) => readPromoted(`${downloads}/versions/${version}`))
           const left = yield* fs
-            .readDirectory(`${downloads}/.staging`)
+            .readDirectory(`${downloads}/.staging`, { recursive: true })
             .pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
-          figures.beforeStart += output.includes("started") ? 0 : 1
+          const films = yield* Effect.forEach(
+            left.filter((name) => name.endsWith(".mp4")),
+            (name) => fs.stat(`${downloads}/.staging/${name}`)
+          )
+          const attachments = attachmentsOf(output)
+          figures[stageOf(output, left)]++
           figures.stagingLeft += left.length > 0 ? 1 : 0
+          figures.filmsCutOff += films.some(({ size }) => size > 0 && size < filmBytes) ? 1 : 0
+          figures.attachments += attachments.total
+          figures.reused += attachments.reused
           for (const version of versions.filter((version) => version > versionId)) {
             notYetNamed.add(version)
           }
           figures.betweenRenames = notYetNamed.size
-          last = { versionId, count }
+          last = { versionId, edition }
         })
 
         for (let run = 0; run < runs; ) {
@@ -128,11 +179,13 @@ describe("a controller that is killed", () => {
         yield* next.ready
         yield* next.go
         expect(yield* next.started).toEqual([])
-        yield* next.promoted(4)
+        yield* next.said("content:version:promoted", 4)
         yield* next.kill
         yield* check(yield* next.output)
+        expect(figures.reused).toBeGreaterThan(0)
+        expect(figures.attachments).toBeGreaterThan(figures.reused)
         if (isLong) {
-          console.info(`${runs} kills, seed ${seed}, ${last.count} versions: ${JSON.stringify(figures)}`)
+          console.info(`${runs} kills, seed ${seed}, ${last.edition} editions: ${JSON.stringify(figures)}`)
         }
       }).pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
     isLong ? 3_600_000 : 60_000
@@ -144,7 +197,7 @@ describe("a controller that is killed", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()
-        const start = Effect.tap(startPromoter(`${folder}/downloads`, folder), ({ ready }) => ready)
+        const start = Effect.tap(yield* makePromoters(folder), ({ ready }) => ready)
         const first = yield* start
         yield* first.go
         yield* first.started

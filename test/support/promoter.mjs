@@ -1,13 +1,13 @@
 /**
- * A controller of the built package, to be killed: `node promoter.mjs DOWNLOADS`. It says `ready` and waits for
- * a line on its standard input; then it promotes one version after the other, and says what it finds and does.
+ * A controller of the built package, to be killed: `node promoter.mjs DOWNLOADS TABLES ENDPOINT`. It says `ready` and
+ * waits for a line on its standard input; then it edits the tables and fetches them from the table server at the
+ * endpoint, over and over, and says what it finds and does.
  *
- * Each source of a version holds the version's count, files, and attachments of which all but one are hard links
- * to those of the version before; `checksums.json` says what must be there.
+ * All records of one edition have its number, and the settings say how much there is of everything. From one edition to
+ * the next, one picture is replaced, and the film.
  */
-import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
-import { link, mkdir, readFile, writeFile } from "node:fs/promises"
+import { readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -22,75 +22,99 @@ import * as ControllerStateMemory from "../../dist/layers/ControllerStateMemory.
 import * as Content from "../../dist/layers/content/Content.js"
 import * as VersionStoreDisk from "../../dist/layers/content/VersionStoreDisk.js"
 import * as EventBusMemory from "../../dist/layers/EventBusMemory.js"
+import * as HttpClientNode from "../../dist/layers/http/httpClient.js"
+import { tableSource } from "../../dist/layers/tables/TableSource.js"
 import { EventBus } from "../../dist/services/EventBus.js"
+import { RequestPacing } from "../../dist/services/RequestPacing.js"
 
-const [downloads = ""] = process.argv.slice(2)
-const fileCount = 12
-const attachmentCount = 6
+const [downloads = "", tables = "", endpointUrl = ""] = process.argv.slice(2)
 
 const say = (line) => process.stdout.write(`${line}\n`)
 
-const sha256 = (content) => createHash("sha256").update(content).digest("hex")
+const rows = (count, row) => Array.from({ length: count }, (_, index) => row(index))
 
-/** Content that is never the same twice, of up to 32 KiB. */
-const contentOf = (name, count) =>
-  `${name} of version ${count}\n`.repeat(1 + ((count * 7919 + name.length * 104729) % 1000))
+const attachments = readdirSync(tables).toSorted()
+const pictures = attachments.filter((file) => file.endsWith(".jpg"))
+const films = attachments.filter((file) => file.endsWith(".mp4"))
 
-const activeVersion = async () => {
-  const text = await readFile(join(downloads, "manifest.json"), "utf8").catch(() => undefined)
-  return text === undefined ? undefined : join(downloads, JSON.parse(text).versionPath)
-}
+/** More records than a page holds; with each edition the pictures move up by one. */
+const tablesOf = (edition) => ({
+  Objects: rows(150, (index) => ({
+    name: `object ${index}`,
+    edition,
+    text: `${index} of ${edition}, `.repeat(index % 50),
+    pictures: index < 8 ? [{ file: pictures[(edition + index) % pictures.length] }] : []
+  })),
+  Settings: Object.entries({ edition, objects: 150, pictures: 8, rooms: 10, films: 1 }).map(
+    ([key, value]) => ({
+      key,
+      value
+    })
+  ),
+  Rooms: rows(10, (index) => ({
+    name: `room ${index}`,
+    edition,
+    film: index === 0 ? [{ file: films[edition % films.length] }] : []
+  }))
+})
 
-const fetchInto = async (directory, id) => {
-  const before = await activeVersion()
-  const last = before && JSON.parse(await readFile(join(before, id, "checksums.json"), "utf8"))
-  const count = (last?.count ?? 0) + 1
-  const files = {}
-  const save = async (name, content) => {
-    await writeFile(join(directory, name), content)
-    files[name] = sha256(content)
+/** The number is read from the table that is written last. */
+const edit = Effect.promise(async () => {
+  const last = await readFile(join(tables, "Rooms.json"), "utf8").catch(() => undefined)
+  const edition = last === undefined ? 1 : JSON.parse(last)[0].edition + 1
+  for (const [table, rows] of Object.entries(tablesOf(edition))) {
+    await writeFile(join(tables, `.${table}`), JSON.stringify(rows))
+    await rename(join(tables, `.${table}`), join(tables, `${table}.json`))
   }
-  const names = Array.from({ length: fileCount }, (_, index) => `table ${index}.json`)
-  await Promise.all(names.map((name) => save(name, contentOf(name, count))))
-  await mkdir(join(directory, "attachments"))
-  for (let index = 0; index < attachmentCount; index++) {
-    const name = join("attachments", `picture ${index}.jpg`)
-    if (before === undefined || index === count % attachmentCount) {
-      await save(name, contentOf(name, count))
-    } else {
-      await link(join(before, id, name), join(directory, name))
-      files[name] = last.files[name]
-    }
-  }
-  await writeFile(join(directory, "checksums.json"), JSON.stringify({ count, files }))
-  return { fingerprint: String(count), records: fileCount }
-}
+})
 
-const source = (id) => ({ id, fetch: ({ directory }) => Effect.promise(() => fetchInto(directory, id)) })
+const source = (id, selection) =>
+  tableSource({ id, baseId: id, apiKey: "any", endpointUrl, defaultView: null, ...selection })
+
+const sources = [
+  source("objects", { tables: ["Objects"], keyValueTables: ["Settings"] }),
+  source("rooms", { tables: ["Rooms"] })
+]
+
+/** Without a pause: this server has no limit. */
+const unpaced = Layer.succeed(RequestPacing, {
+  pacer: () => Effect.succeed({ take: Effect.void, hold: () => Effect.void })
+})
 
 const run = Effect.gen(function* () {
   say(`started ${JSON.stringify(readdirSync(join(downloads, ".staging")))}`)
-  const bus = yield* EventBus
-  const events = yield* bus.subscribe
-  const begin = yield* Content.make({ fetchEvery: "0 millis" }, [source("objects"), source("rooms")])
-  yield* begin
-  yield* Stream.runForEach(events, ({ name, payload }) =>
-    Effect.sync(() => {
-      if (name === "content:version:promoted" || name === "content:fetch:error") {
-        say(`${name} ${JSON.stringify(payload)}`)
-      }
-    })
+  const events = yield* (yield* EventBus).subscribe
+  yield* Effect.forkScoped(
+    Stream.runForEach(events, ({ name, payload }) =>
+      Effect.sync(() => {
+        if (name !== "content:source:progress" || payload.attachments !== undefined) {
+          say(`${name} ${JSON.stringify(payload)}`)
+        }
+      })
+    )
   )
+  const { fetch, start } = yield* Content.Content
+  yield* edit
+  yield* start
+  // The first one joins that of the start.
+  yield* Effect.forever(Effect.zipRight(fetch, edit))
 }).pipe(
   Effect.scoped,
-  Effect.provide([
-    VersionStoreDisk.layer({ directory: downloads, keepVersions: 2, ackLease: "1 hour" }).pipe(
+  Effect.provide(
+    Content.layer({ sources }).pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(
+          VersionStoreDisk.layer({ directory: downloads, keepVersions: 2, ackLease: "1 hour" }),
+          EventBusMemory.layer,
+          CommandBusMemory.layer,
+          ControllerStateMemory.layer("persistent"),
+          HttpClientNode.layer,
+          unpaced
+        )
+      ),
       Layer.provide([NodeFileSystem.layer, NodePath.layer])
-    ),
-    EventBusMemory.layer,
-    CommandBusMemory.layer,
-    ControllerStateMemory.layer("persistent")
-  ]),
+    )
+  ),
   Effect.provide(
     Logger.replace(
       Logger.defaultLogger,
