@@ -94,6 +94,20 @@ describe("a manifest that does not tell the active version", () => {
     )
   }
 
+  scenario("is mended after the next fetch, too, even if that fails", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      yield* Effect.gen(function* () {
+        const { manifest: active } = yield* promote("one")
+        yield* fs.writeFileString(`${directory}/manifest.json`, "{ half")
+        yield* sweep
+        expect(yield* manifest).toEqual({ status: "ok", manifest: active })
+      }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(log).toEqual([expect.stringContaining("active again")])
+    })
+  )
+
   scenario("passes over what is no whole version", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -377,7 +391,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
           const store = yield* VersionStore
           expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
           expect((yield* Effect.flip(promote("four"))).message).toMatch(
-            /^Cannot make .*: the disk is read-only\.$/
+            /^Cannot write to .*\.staging: the disk is read-only\.$/
           )
           expect(yield* store.sweep).toEqual([])
           expect(log).toHaveLength(3)

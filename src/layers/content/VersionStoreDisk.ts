@@ -139,7 +139,7 @@ export const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Vers
   const makeStagingFolder = Effect.suspend(() => {
     const folder = path.join(stagingFolder, randomUUID())
     return makeFolders.pipe(
-      Effect.zipRight(fs.makeDirectory(folder).pipe(explained("make", folder))),
+      Effect.zipRight(fs.makeDirectory(folder).pipe(explained("write to", stagingFolder))),
       Effect.as(folder)
     )
   })
@@ -187,7 +187,7 @@ export const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Vers
     const manifest = manifestOf(versionId, record)
     yield* fs
       .writeFileString(path.join(folder, recordName), JSON.stringify(record))
-      .pipe(Effect.zipRight(syncTree(folder)), explained("write to", folder))
+      .pipe(Effect.zipRight(syncTree(folder)), explained("write to", stagingFolder))
     yield* Effect.gen(function* () {
       yield* fs.rename(folder, folderOf(versionId)).pipe(explained("write to", versionsFolder))
       yield* syncDirectory(versionsFolder)
@@ -265,8 +265,9 @@ export const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Vers
       )
     )
     yield* removeLitter
+    yield* restore.pipe(warned)
     return removed.map(({ versionId }) => versionId)
-  })
+  }).pipe(Effect.provide(platform))
 
   /** Out of the versions in one step, so that no half of it is ever seen there. */
   const discard = Effect.fnUntraced(function* (versionId: VersionId) {
