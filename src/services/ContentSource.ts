@@ -39,7 +39,7 @@ const counter = Schema.NonNegativeInt
 export const AttachmentProgress = Schema.Struct({
   done: counter,
   total: counter,
-  /** The size of those that are done. */
+  /** The size of those that are done, and of what there is of others. */
   bytes: counter
 })
 export type AttachmentProgress = typeof AttachmentProgress.Type

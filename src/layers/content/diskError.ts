@@ -1,9 +1,10 @@
 /**
- * What the file system said, in words that a technician understands.
+ * What goes wrong in the downloads folder.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
 import { VersionStoreError } from "../../services/VersionStore.ts"
+import { explain } from "../fileError.ts"
 
 /** Says what could not be done to which file or folder, and why. */
 export const explained =
@@ -23,32 +24,3 @@ export const orWhereMissing =
       (error) => error._tag === "SystemError" && error.reason === "NotFound",
       () => Effect.succeed(otherwise)
     )
-
-const explain = (error: PlatformError): string => {
-  switch (errorCode(error)) {
-    case "EACCES":
-    case "EPERM":
-      return "permission denied. The user that runs the controller must be able to read and write there."
-    case "EROFS":
-      return "the disk is read-only."
-    case "ENOSPC":
-    case "EDQUOT":
-      return "the disk is full."
-    case "ENOTDIR":
-      return "a file stands where a folder is needed."
-    case "EISDIR":
-      return "a folder stands where a file is needed."
-    case "EEXIST":
-      return "something else of this name stands there."
-    case "ENOENT":
-      return "it is not there."
-    case "EBUSY":
-      return "another program has it open."
-    default:
-      return error.description ?? error.message
-  }
-}
-
-/** The system's code, `ENOSPC` for example. */
-export const errorCode = ({ cause }: PlatformError): unknown =>
-  typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined

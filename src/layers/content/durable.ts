@@ -7,7 +7,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { errorCode } from "./diskError.ts"
+import { errorCode } from "../fileError.ts"
 
 /**
  * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.

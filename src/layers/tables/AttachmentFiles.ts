@@ -20,6 +20,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { AttachmentProgress, FetchedAttachments, FetchTarget } from "../../services/ContentSource.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { explain } from "../fileError.ts"
 import { attachmentsIn } from "./Attachment.ts"
 import { AttachmentNotSaved } from "./AttachmentNotSaved.ts"
 import { isCertificateProblem } from "./certificateProblem.ts"
@@ -42,7 +43,7 @@ export interface FoundAttachment {
 }
 
 export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previous"> {
-  /** Told once before the first download, when files were taken over, then after every download. */
+  /** Told once before the first download, then after every one, and each second in a long one. */
   readonly progress: (latest: FoundAttachment, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
@@ -50,6 +51,9 @@ export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previ
 const concurrency = 6
 
 const maxRedirects = 5
+
+/** Milliseconds from one report of progress to the next while no file is done. */
+const tellEvery = 1000
 
 /**
  * Saves each file once. `maxTimeout` is for an answer to begin and for every pause in it, not for the whole
@@ -129,10 +133,18 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
   const stalled = (found: FoundAttachment, { origin }: URL) =>
     new TryAgain(notSaved(found, `nothing came from ${origin} for ${maxTimeout} ms ("maxTimeout")`))
 
-  /** Writes what is at the address into the file, which must not be there yet. Gives its size. */
-  const download = (found: FoundAttachment, address: string, file: string) =>
-    Effect.gen(function* () {
-      const handle = yield* writing(found, file, fileSystem.open(file, { flag: "wx" }))
+  /**
+   * Writes what is at the address into the file, which must not be there yet. `came` is told of every part that is
+   * written, and that as much is gone again where it has to begin anew.
+   */
+  const download = (found: FoundAttachment, address: string, file: string, came: Came) => {
+    let written = 0
+    const comes = (bytes: number) => {
+      written += bytes
+      return came(bytes)
+    }
+    return Effect.gen(function* () {
+      const handle = yield* writing(found, fileSystem.open(file, { flag: "wx" }))
       // Nothing that takes time may come between the answer and the reading of its body: a body that breaks off
       // unread looks empty.
       const response = yield* request(found, address)
@@ -149,7 +161,10 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
         const reset = Effect.sync(() => {
           waitingSince = clock.unsafeCurrentTimeMillis()
         })
-        return Effect.zipRight(writing(found, file, handle.writeAll(part)), reset)
+        return writing(found, handle.writeAll(part)).pipe(
+          Effect.zipRight(reset),
+          Effect.zipRight(Effect.suspend(() => comes(part.length)))
+        )
       }
       const save = response.stream.pipe(
         Stream.mapError(({ cause }) => broken(found, url, cause)),
@@ -172,14 +187,20 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
           : Effect.zipRight(Effect.sleep(Math.min(left, maxTimeout)), stall)
       })
       yield* Effect.raceFirst(save, stall)
-      return Option.exists(expected, (expected) => bytes < expected)
-        ? yield* Effect.fail(new TryAgain(wrongSize(String(bytes))))
-        : bytes
+      if (Option.exists(expected, (expected) => bytes < expected)) {
+        return yield* Effect.fail(new TryAgain(wrongSize(String(bytes))))
+      }
     }).pipe(
       Effect.scoped,
-      Effect.tapError(() => remove(file)),
+      Effect.tapError(() =>
+        Effect.zipRight(
+          remove(file),
+          Effect.suspend(() => (written === 0 ? Effect.void : comes(-written)))
+        )
+      ),
       withRetries
     )
+  }
 
   const accept = Effect.fnUntraced(function* (
     found: FoundAttachment,
@@ -219,14 +240,14 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     }
   })
 
-  const downloadWithFreshLink = (found: FoundAttachment, file: string, links: FreshLinks) =>
+  const downloadWithFreshLink = (found: FoundAttachment, file: string, links: FreshLinks, came: Came) =>
     Effect.suspend(() => {
       const linkNow = () => links.get(found.id) ?? found.url
       const link = linkNow()
-      return Effect.catchTag(download(found, link, file), "LinkExpired", ({ error }) =>
+      return Effect.catchTag(download(found, link, file, came), "LinkExpired", ({ error }) =>
         // Another download from the same record may have brought a fresh link meanwhile.
         Effect.when(readAgain(found, error, links), () => linkNow() === link).pipe(
-          Effect.zipRight(Effect.suspend(() => download(found, linkNow(), file))),
+          Effect.zipRight(Effect.suspend(() => download(found, linkNow(), file, came))),
           Effect.catchTag("LinkExpired", () =>
             Effect.fail(notSaved(found, `${error.detail}, with a fresh link too`))
           )
@@ -241,24 +262,33 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     const links: FreshLinks = new Map()
     const files = distinct(found)
     const missing: Array<FoundAttachment> = []
+    const clock = yield* Effect.clock
     let done = 0
     let bytes = 0
-    const count = (size: number) => {
-      done++
-      bytes += size
-    }
-    const tell = (latest: FoundAttachment) => progress(latest, { done, total: files.length, bytes })
+    let toldAt = 0
+    const tell = (latest: FoundAttachment) =>
+      Effect.suspend(() => {
+        toldAt = clock.unsafeCurrentTimeMillis()
+        return progress(latest, { done, total: files.length, bytes })
+      })
+    const came =
+      (found: FoundAttachment): Came =>
+      (size) => {
+        bytes += size
+        return clock.unsafeCurrentTimeMillis() - toldAt < tellEvery ? Effect.void : tell(found)
+      }
     const makeFolderFor = Effect.fnUntraced(function* (found: FoundAttachment) {
       const file = path.join(directory, found.localPath)
       const folder = path.dirname(file)
-      yield* writing(found, folder, fileSystem.makeDirectory(folder, { recursive: true }))
+      yield* writing(found, fileSystem.makeDirectory(folder, { recursive: true }))
       return file
     })
 
     const takeOver = Effect.fnUntraced(function* (found: FoundAttachment, previous: string) {
       const size = yield* reuse(found, yield* makeFolderFor(found), previous)
       if (Option.isSome(size)) {
-        count(size.value)
+        done++
+        bytes += size.value
       } else {
         missing.push(found)
       }
@@ -276,7 +306,8 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     yield* Effect.forEach(
       missing,
       Effect.fnUntraced(function* (found) {
-        count(yield* downloadWithFreshLink(found, yield* makeFolderFor(found), links))
+        yield* downloadWithFreshLink(found, yield* makeFolderFor(found), links, came(found))
+        done++
         yield* tell(found)
       }),
       { concurrency, discard: true }
@@ -287,6 +318,9 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
 
   return { fetchAll }
 })
+
+/** Told how many bytes more there are of a file, or fewer where a try has failed. */
+type Came = (bytes: number) => Effect.Effect<void>
 
 /** The links of records that were read again, by the id of the attachment. */
 type FreshLinks = Map<string, string>
@@ -304,8 +338,10 @@ const notSaved = (
   cause?: Error
 ): AttachmentNotSaved => new AttachmentNotSaved({ table, recordId, field, filename, detail, cause })
 
-const writing = <A, R>(found: FoundAttachment, file: string, write: Effect.Effect<A, PlatformError, R>) =>
-  Effect.mapError(write, (cause) => notSaved(found, `cannot write ${file}: ${cause.message}`, cause))
+const writing = <A, R>(found: FoundAttachment, write: Effect.Effect<A, PlatformError, R>) =>
+  Effect.mapError(write, (cause) =>
+    notSaved(found, `cannot write ${found.localPath}: ${explain(cause)}`, cause)
+  )
 
 /** Without its fragment, which is not for servers. */
 const httpUrl = (address: string): URL | undefined => {

@@ -5,12 +5,14 @@
  * whoever asked for it.
  */
 import { createHash } from "node:crypto"
+import { basename } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import type { CursorExpired, TableError, TableRecord } from "../../services/TableSourceClient.ts"
+import { explain } from "../fileError.ts"
 import {
   type Attachment,
   attachmentsIn,
@@ -200,5 +202,6 @@ const makeCollection = ({ appendLocalAttachmentPaths, pathOf, table }: SavedTabl
 const writing = <A, R>({ path, table }: SavedTableTarget, write: Effect.Effect<A, PlatformError, R>) =>
   Effect.mapError(
     write,
-    (cause) => new TableNotSaved({ table, detail: `cannot write ${path}: ${cause.message}`, cause })
+    (cause) =>
+      new TableNotSaved({ table, detail: `cannot write ${basename(path)}: ${explain(cause)}`, cause })
   )
