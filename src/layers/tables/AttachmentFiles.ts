@@ -23,7 +23,7 @@ import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { explain } from "../fileError.ts"
 import { attachmentsIn } from "./Attachment.ts"
 import { AttachmentNotSaved } from "./AttachmentNotSaved.ts"
-import { isCertificateProblem } from "./certificateProblem.ts"
+import { certificateAdvice, isCertificateProblem } from "./certificateProblem.ts"
 import { askedPause, deepestMessage, oneLine, TryAgain, within, withRetries } from "./HttpFailure.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
@@ -127,7 +127,7 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
   const untrusted = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
     notSaved(
       found,
-      `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check the clock of this machine, and whether its network intercepts TLS (the environment variable NODE_EXTRA_CA_CERTS names a file of further authorities)`
+      `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`
     )
 
   const stalled = (found: FoundAttachment, { origin }: URL) =>

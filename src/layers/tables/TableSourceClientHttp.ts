@@ -28,7 +28,7 @@ import {
   type TableRecord,
   TableSourceClient
 } from "../../services/TableSourceClient.ts"
-import { isCertificateProblem } from "./certificateProblem.ts"
+import { certificateAdvice, isCertificateProblem } from "./certificateProblem.ts"
 import { type ErrorAnswer, readErrorAnswer } from "./ErrorAnswer.ts"
 import {
   askedPause,
@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function* ({
     new TableError({
       table,
       reason: "Unreachable",
-      detail: `the certificate of ${endpointUrl} is not accepted: ${quote(deepestMessage(cause))}. Check "endpointUrl", the clock of this machine, and whether its network intercepts TLS (the environment variable NODE_EXTRA_CA_CERTS names a file of further authorities)`
+      detail: `the certificate of ${endpointUrl} is not accepted: ${quote(deepestMessage(cause))}. Check "endpointUrl", ${certificateAdvice}`
     })
 
   const unexpected = ({ table }: Request, detail: string, status = 200) =>

@@ -26,3 +26,7 @@ const codes = new Set([
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
 ])
+
+/** What to check then, as in "Check …". */
+export const certificateAdvice =
+  "the clock of this machine, and whether its network intercepts TLS (the environment variable NODE_EXTRA_CA_CERTS names a file of further authorities)"
