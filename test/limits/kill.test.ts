@@ -184,6 +184,11 @@ describe("a controller that is killed", () => {
         yield* check(yield* next.output)
         expect(figures.reused).toBeGreaterThan(0)
         expect(figures.attachments).toBeGreaterThan(figures.reused)
+        if (runs >= 200) {
+          const { downloading, filmsCutOff, listing, promoting, starting, sweeping } = figures
+          const stages = { starting, listing, downloading, filmsCutOff, promoting, sweeping }
+          expect(Object.values(stages), JSON.stringify(stages)).not.toContain(0)
+        }
         if (isLong) {
           console.info(`${runs} kills, seed ${seed}, ${last.edition} editions: ${JSON.stringify(figures)}`)
         }
