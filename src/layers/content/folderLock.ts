@@ -121,10 +121,15 @@ const listen = (address: string, state: State) =>
       socket.on("error", () => socket.destroy()).end(`${state.holds ? holding : ""}process ${process.pid}`)
     )
     server.on("error", (error) => resume(Effect.fail(error)))
-    // Whichever user asks: one who may not would take a dead socket for a mute one.
-    server.listen({ path: address, readableAll: true, writableAll: true }, () =>
-      resume(Effect.succeed(server))
-    )
+    try {
+      // Whichever user asks: one who may not would take a dead socket for a mute one.
+      server.listen({ path: address, readableAll: true, writableAll: true }, () =>
+        resume(Effect.succeed(server))
+      )
+    } catch (error) {
+      // Thrown where one that has the lock cleans its staging folder before the socket has its mode.
+      resume(Effect.fail(asError(error)))
+    }
     server.unref()
   })
 
