@@ -105,6 +105,20 @@ describe("events", () => {
     })
   )
 
+  it.scoped("without a name are passed over, and said once", () =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const { port } = yield* setUp(controller, { events: ["*"] })
+      const client = yield* openEvents(port)
+      for (const name of [undefined, 5, Symbol("s"), { toString: throwing }]) {
+        controller.emit(nonsense(name), 0)
+      }
+      controller.emit("content:x", 1)
+      expect(yield* eventsUntil(client, "1")).toHaveLength(1)
+      expect(controller.lines.filter((line) => line.includes("whose name is no string"))).toHaveLength(1)
+    })
+  )
+
   it.scoped("go out with a placeholder for what JSON cannot hold", () =>
     Effect.gen(function* () {
       const controller = makePlainController()

@@ -2,6 +2,7 @@
  * The event bus of a plain controller.
  */
 import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
 import { EventBus } from "../../services/EventBus.ts"
 import * as EventBusMemory from "../EventBusMemory.ts"
 import type { PlainEventBus, PlainEventHandler } from "./PlainContext.ts"
@@ -16,10 +17,15 @@ export const make = (plain: PlainEventBus) =>
     subscribe: Effect.gen(function* () {
       const { publish, subscribe } = yield* EventBusMemory.make
       const feed = yield* subscribe
+      const run = Runtime.runSync(yield* Effect.runtime())
+      const warnOfNames = yield* Effect.once(
+        Effect.logWarning("Events whose name is no string are not forwarded. Some are on the event bus.")
+      )
       yield* Effect.acquireRelease(
         Effect.sync(() => {
           // Whoever emits must not see it fail, and need not wait for it.
-          const handler: PlainEventHandler = (name, payload) => Effect.runSync(publish(name, payload))
+          const handler: PlainEventHandler = (name: unknown, payload) =>
+            run(typeof name === "string" ? publish(name, payload) : warnOfNames)
           plain.onAny(handler)
           return handler
         }),
