@@ -60,9 +60,16 @@ const endFirmly = () => {
   }
 }
 
+/** A log that cannot be written is no reason to end; whoever reads the output of a command and goes ends it. */
+const outliveOutput = () => {
+  process.stderr.on("error", () => {})
+  process.stdout.on("error", () => process.exit(1))
+}
+
 /** Does what the arguments of the process say, and ends the process. */
 export const run = (version: string): void => {
   endFirmly()
+  outliveOutput()
   Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(
     withFittingColours,
     Effect.tapErrorCause(reportFailure),

@@ -1,10 +1,12 @@
 /**
  * What a technician does with a controller that runs.
  */
+import { spawn } from "node:child_process"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { makeProject } from "../support/project.ts"
+import { builtBin } from "../support/vitrineProcess.ts"
 
 const project = Effect.gen(function* () {
   const { folder, run, ...rest } = yield* makeProject
@@ -89,6 +91,26 @@ describe.concurrent("a controller that runs", () => {
           /^The controller was not started\. \S*vitrine\.config\.ts: it could not be loaded\. /
         )
       })
+    })
+  )
+
+  it.scopedLive("goes on where its log cannot be written", () =>
+    Effect.gen(function* () {
+      const { folder, serveTables, vitrine } = yield* project
+      const TABLES = yield* serveTables()
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          spawn("sh", ["-c", `exec '${process.execPath}' '${builtBin}' start 2>/dev/full`], {
+            cwd: folder,
+            env: { ...process.env, TABLES },
+            stdio: "ignore"
+          })
+        ),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
+      )
+      const isReady = Effect.map(vitrine("status"), ({ stdout }) => /Active version {2}\d/.test(stdout))
+      yield* Effect.timeout(Effect.repeat(isReady, { until: (ready) => ready }), "20 seconds")
+      expect((yield* vitrine("stop")).stdout).toContain("The controller has ended")
     })
   )
 

@@ -33,7 +33,7 @@ export interface Options {
   readonly bin?: string
 }
 
-const builtBin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
+export const builtBin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
 
 /** Runs `vitrine …`; it is killed with the scope if it still runs then. */
 export const runVitrine = (
