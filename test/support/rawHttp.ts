@@ -1,10 +1,10 @@
 /**
  * HTTP to the byte: what is sent is sent as it stands, and the whole answer is read as it comes.
  */
-import * as net from "node:net"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Received from "./Received.ts"
+import type * as Received from "./Received.ts"
+import { openSocket } from "./socket.ts"
 
 export interface Connection {
   readonly received: Received.Received
@@ -19,29 +19,14 @@ export interface Connection {
 
 /** A connection that is closed with the scope. */
 export const connect = (port: number): Effect.Effect<Connection, Error, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.async<net.Socket, Error>((resume) => {
-      const socket = net.connect({ host: "127.0.0.1", port, allowHalfOpen: true })
-      socket.once("error", (error) => resume(Effect.fail(error)))
-      socket.once("connect", () => resume(Effect.succeed(socket)))
-    }),
-    (socket) => Effect.sync(() => socket.destroy())
-  ).pipe(
-    Effect.map((socket) => {
-      const received = Received.make()
-      socket.on("data", received.append)
-      // A reset ends it as well; what was received before tells the difference.
-      socket.on("error", () => {})
-      socket.on("end", () => socket.end())
-      socket.on("close", received.end)
-      return {
-        received,
-        send: (data) => void socket.write(data),
-        finish: () => void socket.end(),
-        reset: () => void socket.resetAndDestroy(),
-        stall: () => void socket.pause()
-      }
-    })
+  openSocket({ host: "127.0.0.1", port }).pipe(
+    Effect.map(({ received, socket }) => ({
+      received,
+      send: (data) => void socket.write(data),
+      finish: () => void socket.end(),
+      reset: () => void socket.resetAndDestroy(),
+      stall: () => void socket.pause()
+    }))
   )
 
 /** Sends something and reads until the server closes the connection. */

@@ -1,7 +1,6 @@
 /**
  * A controller's socket in a folder of its own, and peers that send it what they like.
  */
-import * as net from "node:net"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { it } from "@effect/vitest"
@@ -18,7 +17,8 @@ import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
 import { serveIpc } from "../../../src/layers/ipc/IpcServer.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
-import * as Received from "../../support/Received.ts"
+import type * as Received from "../../support/Received.ts"
+import { openSocket } from "../../support/socket.ts"
 
 const controller = Layer.mergeAll(
   EventBusMemory.layer,
@@ -84,20 +84,8 @@ export interface Peer {
 
 /** A peer that is gone with the scope. */
 export const connect = (path: string): Effect.Effect<Peer, Error, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.async<net.Socket, Error>((resume) => {
-      const socket = net.connect({ path, allowHalfOpen: true })
-      socket.once("error", (error) => resume(Effect.fail(error)))
-      socket.once("connect", () => resume(Effect.succeed(socket)))
-    }),
-    (socket) => Effect.sync(() => socket.destroy())
-  ).pipe(
-    Effect.map((socket) => {
-      const received = Received.make()
-      socket.on("data", received.append)
-      socket.on("error", () => {})
-      socket.on("end", () => socket.end())
-      socket.on("close", received.end)
+  openSocket({ path }).pipe(
+    Effect.map(({ received, socket }) => {
       const line = (count: number) =>
         Effect.map(
           received.until((text) => text.split("\n").length > count),
