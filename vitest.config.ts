@@ -15,6 +15,8 @@ export default defineConfig({
     globalSetup: ["test/setup/build.ts", "test/setup/chromium.ts", "test/setup/curl.ts"],
     maxWorkers: 2,
     minWorkers: 1,
+    // Loading its modules anew takes longer than most files of tests do.
+    poolOptions: { threads: { isolate: false } },
     projects: [
       {
         resolve,
@@ -22,6 +24,7 @@ export default defineConfig({
           name: "parts",
           include: ["test/**/*.test.ts"],
           exclude: alone,
+          pool: "threads",
           testTimeout,
           sequence: { groupOrder: 0 }
         }
@@ -32,6 +35,7 @@ export default defineConfig({
           name: "whole",
           include: alone,
           ...oneAtATime,
+          pool: "forks",
           testTimeout,
           sequence: { groupOrder: 1 }
         }

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as CommandBusMemory from "../../src/layers/CommandBusMemory.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
-import { countsOf } from "../support/metrics.ts"
+import { countsOf, since } from "../support/metrics.ts"
 
 const counts = countsOf("vitrine_commands_total")
 
@@ -25,8 +25,9 @@ it.scoped("commands are counted by type and by what they came to, and no type is
       { type: "die" },
       ...Array.from({ length: 50 }, (_, n) => ({ type: `made up ${n}` }))
     ]
+    const before = yield* counts
     yield* Effect.forEach(commands, (command) => Effect.ignore(dispatch(command)))
-    expect(yield* counts).toEqual({
+    expect(since(yield* counts, before)).toEqual({
       "outcome=ok,type=double": 2,
       "outcome=invalid,type=double": 1,
       "outcome=failed,type=fail": 1,

@@ -22,6 +22,14 @@ export const countsOf = (name: string): Effect.Effect<Readonly<Record<string, nu
     )
   )
 
+/** What has been counted between two readings of `countsOf`; what was not is left out. */
+export const since = (now: Readonly<Record<string, number>>, then: Readonly<Record<string, number>>) =>
+  Object.fromEntries(
+    Object.entries(now)
+      .map(([labels, count]) => [labels, count - (then[labels] ?? 0)] as const)
+      .filter(([, count]) => count !== 0)
+  )
+
 const numberIn = (state: unknown): Option.Option<number> =>
   Option.fromNullable(
     ["count", "value"].flatMap((key) => (Predicate.hasProperty(state, key) ? [state[key]] : []))[0]

@@ -1,9 +1,11 @@
 /**
  * The one place where events become frames and frames reach clients (specification, section 4.1 and 4.2).
  *
- * The live events are one Stream that is run once, and each frame is encoded once, however many clients there
- * are. Pings are a Stream of their own: merged into one, an event costs twice the processor time. A replayed frame is remembered and put into the outbox under the same lock that a client joins under:
- * what a client is given from the backlog and what it is given live neither overlap nor leave a gap.
+ * The live events are one Stream that is run once, and each frame is encoded once, however many clients there are.
+ * Pings are a Stream of their own: merged into one, an event costs twice the processor time.
+ *
+ * A replayed frame is remembered and put into the outbox under the same lock that a client joins under: what a client
+ * is given from the backlog and what it is given live neither overlap nor leave a gap.
  *
  * The hub knows nothing of sockets: a client is a `FrameSink`.
  */

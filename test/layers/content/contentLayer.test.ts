@@ -23,7 +23,7 @@ import type { FetchOutcome } from "../../../src/services/ContentEvents.ts"
 import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { tellWait } from "../../../src/services/WaitObserver.ts"
-import { countsOf } from "../../support/metrics.ts"
+import { countsOf, since } from "../../support/metrics.ts"
 
 const services = Layer.unwrapScoped(
   Effect.gen(function* () {
@@ -100,8 +100,6 @@ it.scoped("fetches, promotions, records, versions, requests, waits and attachmen
       durations: countsOf("vitrine_content_fetch_duration_seconds")
     })
     const before = yield* read
-    const since = (now: Readonly<Record<string, number>>, then: Readonly<Record<string, number>>) =>
-      Object.fromEntries(Object.entries(now).map(([labels, count]) => [labels, count - (then[labels] ?? 0)]))
 
     yield* setTable("Objects", objects(250))
     yield* Effect.gen(function* () {

@@ -12,12 +12,12 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
-import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
-import { VersionStore } from "../../src/services/VersionStore.ts"
-import { promote } from "../services/VersionStore.contract.ts"
-import { inMemory } from "../support/inMemory.ts"
-import { withLocked } from "../support/lockedFiles.ts"
-import { withLog } from "../support/logged.ts"
+import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { promote } from "../../services/VersionStore.contract.ts"
+import { inMemory } from "../../support/inMemory.ts"
+import { withLocked } from "../../support/lockedFiles.ts"
+import { withLog } from "../../support/logged.ts"
 
 const { HISTORIES, npm_lifecycle_event } = process.env
 const histories = Number(HISTORIES ?? (npm_lifecycle_event === "kill" ? 300 : 25))

@@ -8,12 +8,12 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
-import { VersionStore } from "../../src/services/VersionStore.ts"
-import { promote } from "../services/VersionStore.contract.ts"
-import { withLocked } from "../support/lockedFiles.ts"
-import { withLog } from "../support/logged.ts"
-import { type Disk, mayMount, smallDisk } from "../support/tmpfs.ts"
+import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { promote } from "../../services/VersionStore.contract.ts"
+import { withLocked } from "../../support/lockedFiles.ts"
+import { withLog } from "../../support/logged.ts"
+import { type Disk, mayMount, smallDisk } from "../../support/tmpfs.ts"
 
 type Environment = FileSystem.FileSystem | Path.Path | Scope.Scope
 
