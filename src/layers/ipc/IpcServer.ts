@@ -3,7 +3,8 @@
  *
  * It is a Unix socket beside the configuration (`socketPath.ts`), or a named pipe on Windows. Only its user can
  * reach it, so that everything is allowed over it. Both sides send JSON-RPC 2.0, each message as a line of UTF-8
- * that a line feed ends.
+ * that a line feed ends. The last request may lack its line feed where the peer ends the sending side, as who pipes
+ * one by hand does; an answer that lacks it was cut off.
  *
  * | Method        | Params                     | Result                                                    |
  * | ------------- | -------------------------- | --------------------------------------------------------- |

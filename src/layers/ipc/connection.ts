@@ -33,7 +33,7 @@ const requestsInTurn = 64
  * A command goes on when whoever asked for it is gone, and takes up the connection until it has ended.
  */
 export const serveConnection = (socket: Socket, { closing, feed, methods }: ConnectionContext) => {
-  const { more, next } = readLines(socket, maxRequestBytes)
+  const { more, next } = readLines(socket, { maxBytes: maxRequestBytes, endsLastLine: true })
   const sink = makeSocketSink(socket)
   // Each request may have to wait for it.
   socket.setMaxListeners(2 * maxConcurrentRequests)

@@ -9,13 +9,15 @@ export type Line = Uint8Array | typeof tooLong
 
 export interface LineReader {
   readonly push: (piece: Uint8Array) => void
+  /** Ends the line that has begun, as a line feed does. For when nothing more comes. */
+  readonly end: () => void
   /** The next line without its end; undefined where more must be pushed first. */
   readonly next: () => Line | undefined
 }
 
 /**
- * Lines end with a line feed, in front of which may be a carriage return. Blank ones, and what comes after the last
- * line feed, are none.
+ * Lines end with a line feed, in front of which may be a carriage return. Blank ones are none; nor is what comes
+ * after the last line feed, before `end` says that it is whole.
  *
  * A line of more than `maxBytes` is told of as soon as it is that long.
  */
@@ -74,7 +76,8 @@ export const makeLineReader = (maxBytes: number): LineReader => {
     return undefined
   }
 
-  return { push: (piece) => void pieces.push(piece), next }
+  const push = (piece: Uint8Array) => void pieces.push(piece)
+  return { push, end: () => push(Uint8Array.of(lineFeed)), next }
 }
 
 const lineFeed = 0x0a

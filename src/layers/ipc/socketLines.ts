@@ -11,13 +11,24 @@ import { type Line, makeLineReader } from "./lines.ts"
 export interface SocketLines {
   /** The next line that was received; undefined where none was yet. */
   readonly next: () => Line | undefined
-  /** Waits until something was received; false where the peer's side of the connection has ended, however. */
+  /** Waits until there may be another line; false where the peer's side of the connection has ended, however. */
   readonly more: Effect.Effect<boolean>
 }
 
+export interface Reading {
+  /** The longest line that is taken, in bytes. */
+  readonly maxBytes: number
+  /**
+   * Whether what stands after the last line feed is a line as well, where the peer ends its side. Of a connection
+   * that breaks, it never is one.
+   */
+  readonly endsLastLine: boolean
+}
+
 /** An iterator of the socket would be no good: its end waits until something more is received. */
-export const readLines = (socket: Socket, maxBytes: number): SocketLines => {
+export const readLines = (socket: Socket, { endsLastLine, maxBytes }: Reading): SocketLines => {
   const lines = makeLineReader(maxBytes)
+  let lastLineIsOpen = endsLastLine
   let wake = () => {}
   const onChange = () => wake()
   for (const event of ["readable", "end", "close"]) {
@@ -35,6 +46,10 @@ export const readLines = (socket: Socket, maxBytes: number): SocketLines => {
       if (piece !== null) {
         lines.push(piece)
         done(true)
+      } else if (socket.readableEnded && lastLineIsOpen) {
+        lastLineIsOpen = false
+        lines.end()
+        done(true)
       } else if (socket.readableEnded || socket.destroyed) {
         done(false)
       }
@@ -47,9 +62,9 @@ export const readLines = (socket: Socket, maxBytes: number): SocketLines => {
   return { next: lines.next, more }
 }
 
-/** All lines until the peer's side of the connection ends. */
+/** All lines until the peer's side of the connection ends. What no line feed ends may be half of one, and is none. */
 export const lineStream = (socket: Socket, maxBytes: number): Stream.Stream<Line> => {
-  const { more, next } = readLines(socket, maxBytes)
+  const { more, next } = readLines(socket, { maxBytes, endsLastLine: false })
   const received = () => {
     const lines: Array<Line> = []
     for (let line = next(); line !== undefined; line = next()) {

@@ -112,6 +112,16 @@ describe("the client of a controller's socket", () => {
     })
   )
 
+  scenario(
+    "takes nothing that no line feed ends for an answer, though it can be understood",
+    Effect.gen(function* () {
+      const { client } = yield* talkingTo((socket) =>
+        socket.end('{"jsonrpc":"2.0","id":1,"result":{"pid":1}}')
+      )
+      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "IpcConnectionLost" })
+    })
+  )
+
   const strange: ReadonlyArray<readonly [string, string]> = [
     ["HTTP/1.1 400 Bad Request", "no JSON-RPC"],
     ['{"jsonrpc":"2.0","id":1,"result":{"sections":[]}}', 'its answer to "status" is not understood'],
@@ -149,6 +159,7 @@ describe("the client of a controller's socket", () => {
         `{"jsonrpc":"2.0","method":"event","params":{"name":"${name}","payload":{}}}`
       for (const [last, tag] of [
         ["", "IpcConnectionLost"],
+        [event("c"), "IpcConnectionLost"],
         ["garbage\n", "IpcProtocolError"],
         ['{"jsonrpc":"2.0","id":2,"result":null}\n', "IpcProtocolError"]
       ]) {

@@ -216,12 +216,42 @@ describe("the controller's socket", () => {
       yield* register("slow", Deferred.await(release))
       const { finish, received, send } = yield* connect
       send(`${JSON.stringify(request("dispatch", 1, { command: { type: "slow" } }))}\n`)
-      send(`${JSON.stringify(request("subscribe", 2))}\n{"unfinished":`)
+      send(`${JSON.stringify(request("subscribe", 2))}\n`)
       yield* received.until((text) => text.includes('"id":2'))
       finish()
       yield* Effect.replicateEffect(eventLoopTurn, 5)
       yield* Deferred.succeed(release, undefined)
       expect(yield* received.whole).toMatch(/\n\{"jsonrpc":"2\.0","id":1,"result":null\}\n$/)
+    })
+  )
+
+  scenario(
+    "takes the end of the sending side for the end of the last request",
+    Effect.gen(function* () {
+      const { connect, stops } = yield* start
+      const whole = JSON.stringify(request("process"))
+      const result = { jsonrpc: "2.0", id: 1, result: { pid: process.pid } }
+      const refusal = (code: number) => ({ jsonrpc: "2.0", id: null, error: { code } })
+      const endings: ReadonlyArray<readonly [sent: string, answers: ReadonlyArray<object>]> = [
+        [whole, [result]],
+        [`${whole}\n${whole}\r`, [result, result]],
+        [`${whole}\n`, [result]],
+        [`${whole}\n\r`, [result]],
+        ["", []],
+        [whole.slice(0, -1), [refusal(-32700)]],
+        [whole.padEnd(65_536), [result]],
+        [whole.padEnd(65_537), [refusal(-32600)]],
+        ['{"jsonrpc":"2.0","method":"stop"}', []]
+      ]
+      for (const [sent, answers] of endings) {
+        const { finish, received, send } = yield* connect
+        if (sent !== "") send(sent)
+        finish()
+        const lines = (yield* received.whole).split("\n")
+        expect(lines.pop()).toBe("")
+        expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject(answers)
+      }
+      expect(stops()).toBe(1)
     })
   )
 

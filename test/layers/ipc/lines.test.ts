@@ -6,24 +6,31 @@ import { memory } from "../../support/memory.ts"
 
 const limit = 12
 
-const readAll = (pieces: ReadonlyArray<Uint8Array>) => {
-  const { next, push } = makeLineReader(limit)
+const readAll = (pieces: ReadonlyArray<Uint8Array>, ends: boolean) => {
+  const { end, next, push } = makeLineReader(limit)
   const lines: Array<Line> = []
-  for (const piece of pieces) {
-    push(piece)
+  const takeAll = () => {
     for (let line = next(); line !== undefined; line = next()) {
       lines.push(line)
     }
+  }
+  for (const piece of pieces) {
+    push(piece)
+    takeAll()
+  }
+  if (ends) {
+    end()
+    takeAll()
   }
   return lines.map((line) => (line === tooLong ? line : Buffer.from(line).toString("latin1")))
 }
 
 /** The same by other means: the whole text, taken apart at once. */
-const expected = (text: string) =>
+const expected = (text: string, ends: boolean) =>
   text
     .split("\n")
     .flatMap((line, index, { length }) =>
-      line.length > limit ? [tooLong] : index === length - 1 ? [] : [line.replace(/\r$/, "")]
+      line.length > limit ? [tooLong] : index === length - 1 && !ends ? [] : [line.replace(/\r$/, "")]
     )
     .filter((line) => line !== "")
 
@@ -40,11 +47,16 @@ const cut = (text: string, places: ReadonlyArray<number>) => {
 }
 
 describe("makeLineReader", () => {
-  it("gives the same lines wherever the bytes are cut", () => {
+  it("gives the same lines wherever the bytes are cut, and the last one where nothing more comes", () => {
     FastCheck.assert(
-      FastCheck.property(text, FastCheck.array(FastCheck.nat()), (text, places) => {
-        expect(readAll(cut(text, places))).toEqual(expected(text))
-      }),
+      FastCheck.property(
+        text,
+        FastCheck.array(FastCheck.nat()),
+        FastCheck.boolean(),
+        (text, places, ends) => {
+          expect(readAll(cut(text, places), ends)).toEqual(expected(text, ends))
+        }
+      ),
       { numRuns: 1000 }
     )
   })
