@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { ResultAsync } from "neverthrow"
+import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { type Instance, setUp } from "./layers/plain/instance.ts"
 import type { PlainContext, PlainFetchContext } from "./layers/plain/PlainContext.ts"
 import { makeTableDocuments, type TableDocument } from "./layers/plain/tableDocuments.ts"
@@ -33,8 +34,8 @@ export interface HttpTransportPlugin {
   readonly name: "http-transport"
 
   /**
-   * Opens the port, in persistent mode. It never throws: mistakes in the options, in task mode too, and a port that
-   * cannot be bound are an `err` that names the reason and has it as its cause.
+   * Opens the port, in persistent mode. It never throws: mistakes in the context and in the options, in task mode too,
+   * and a port that cannot be bound are an `err` that names the reason and has it as its cause.
    *
    * Events that are emitted once it has returned are forwarded or remembered; its result need not be there yet.
    */
@@ -66,7 +67,8 @@ export interface TableSource {
    * Begins to read every table anew, and gives a document for each. Attachments stay as they come, with links that are
    * valid for two hours: there is no folder to save them to.
    *
-   * It throws `InvalidOptions`, which names every mistake in the options; nothing else is thrown.
+   * It throws `InvalidOptions`, which names every mistake in the options, or an error that names those in the context;
+   * nothing else is thrown.
    */
   readonly fetch: (context: PlainFetchContext) => ReadonlyArray<TableDocument>
 }
@@ -76,6 +78,6 @@ export const tableSource = (options: TableSourceConfig): TableSource => {
   const documents = Either.map(decodeSource(options), makeTableDocuments)
   return {
     id: idOf(options),
-    fetch: (context) => Either.getOrThrowWith(documents, identity)(context)
+    fetch: (context) => Either.getOrThrowWith(Either.ap(documents, checkFetchContext(context)), identity)
   }
 }

@@ -400,45 +400,67 @@ describe("setup", () => {
     })
   )
 
-  it.effect.each<[string, object | undefined]>([
-    ["nothing", undefined],
-    ["an empty one", {}],
-    ["no event bus", { eventBus: undefined }],
-    ["no abort signal", { abortSignal: undefined }],
-    ["a bus that takes no handlers", { eventBus: { onAny: throwing, offAny: throwing } }],
-    ["a state that cannot be updated", { updateState: throwing }],
+  it.effect.each<[string, object, string]>([
+    [
+      "no event bus",
+      { eventBus: undefined },
+      "There is a mistake in the context that setup was given:\n" +
+        "  context.eventBus: expected an object, got undefined"
+    ],
+    [
+      "neither an abort signal nor a method of the logger",
+      { abortSignal: undefined, logger: { error() {}, warn() {}, info() {}, debug() {} } },
+      "There are 2 mistakes in the context that setup was given:\n" +
+        "  context.logger.verbose: expected a function, got undefined\n" +
+        "  context.abortSignal: expected an AbortSignal, got undefined"
+    ],
+    [
+      "a bus that takes no handlers",
+      { eventBus: { onAny: throwing, offAny: throwing, emit: throwing } },
+      "no"
+    ],
+    ["a state that cannot be updated", { updateState: throwing }, "no"],
     [
       "getters that throw",
       {
         get eventBus() {
           return throwing()
         }
-      }
+      },
+      "no"
     ],
     [
       "a signal whose listeners cannot be added",
-      { abortSignal: { aborted: false, addEventListener: throwing } }
+      { abortSignal: { aborted: false, addEventListener: throwing, removeEventListener: throwing } },
+      "no"
     ]
-  ])("with a context that has %s is an err and leaves nothing behind", ([, parts]) =>
+  ])("with a context that has %s is an err and leaves nothing behind", ([, parts, reason]) =>
     Effect.gen(function* () {
       const controller = makePlainController()
       const port = yield* freePort
       const before = yield* lifetime.whatIsThere
-      const context =
-        parts === undefined
-          ? undefined
-          : Object.keys(parts).length === 0
-            ? {}
-            : Object.defineProperties(
-                { ...controller.contextOf("http-transport") },
-                Object.getOwnPropertyDescriptors(parts)
-              )
+      const context = Object.defineProperties(
+        { ...controller.contextOf("http-transport") },
+        Object.getOwnPropertyDescriptors(parts)
+      )
       const error = yield* Effect.flip(fromResult(httpTransport({ port }).setup(nonsense(context))))
-      expect(error.message).toContain('The plugin "http-transport" could not be set up.')
+      expect(error.message).toBe(`The plugin "http-transport" could not be set up. ${reason}`)
       expect(error.cause).toBeInstanceOf(Error)
       expect(controller.handlers()).toEqual([])
       yield* before.isAllAgain()
       expect(yield* isFree(port)).toBe(true)
+    })
+  )
+
+  it.effect("without a context is an err that names every field that is missing", () =>
+    Effect.gen(function* () {
+      for (const [context, mistakes] of [
+        [undefined, 1],
+        [{}, 8]
+      ] as const) {
+        const error = yield* Effect.flip(fromResult(httpTransport().setup(nonsense(context))))
+        expect(error.cause).toMatchObject({ _tag: "InvalidContext", issues: { length: mistakes } })
+      }
     })
   )
 

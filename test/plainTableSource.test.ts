@@ -10,7 +10,12 @@ import * as Queue from "effect/Queue"
 import * as httpClient from "../src/layers/http/httpClient.ts"
 import * as RequestPacingMemory from "../src/layers/tables/RequestPacingMemory.ts"
 import { tableSource as effectTableSource } from "../src/layers/tables/TableSource.ts"
-import { type TableDocument, type TableSourceConfig, tableSource } from "../src/plain.ts"
+import {
+  type PlainFetchContext,
+  type TableDocument,
+  type TableSourceConfig,
+  tableSource
+} from "../src/plain.ts"
 import { SourceFailed } from "../src/services/ContentSource.ts"
 import { InvalidOptions } from "../src/services/Options.ts"
 import * as ScriptedServer from "./layers/tables/ScriptedServer.ts"
@@ -294,4 +299,21 @@ describe("options with mistakes", () => {
     }
     expect(fetch).not.toThrow("with space")
   })
+})
+
+describe("a context with mistakes", () => {
+  it.scoped("is thrown by fetch, all of them, and nothing is asked for", () =>
+    Effect.gen(function* () {
+      const { server, source } = yield* setUp({ Objects: objects })
+      const fetchIn = (context: unknown) => () => source.fetch(context as PlainFetchContext)
+      expect(fetchIn(undefined)).toThrow("  context: expected an object, got undefined")
+      expect(fetchIn({})).toThrow(
+        "There are 2 mistakes in the context that fetch was given:\n" +
+          "  context.logger: expected an object, got undefined\n" +
+          "  context.abortSignal: expected an AbortSignal, got undefined"
+      )
+      yield* eventLoopTurn
+      expect(yield* Queue.size(server.received)).toBe(0)
+    })
+  )
 })

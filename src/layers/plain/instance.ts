@@ -18,6 +18,7 @@ import { EventBus } from "../../services/EventBus.ts"
 import { PluginSetupFailed } from "../../services/Plugin.ts"
 import * as CommandBusPlain from "./CommandBusPlain.ts"
 import * as ControllerStatePlain from "./ControllerStatePlain.ts"
+import { checkContext } from "./checkContext.ts"
 import * as EventBusPlain from "./EventBusPlain.ts"
 import type { PlainContext } from "./PlainContext.ts"
 import { withPlainLogger } from "./plainLogger.ts"
@@ -69,7 +70,8 @@ export const setUp = <A extends object>(
     return released
   }
 
-  const setup = Effect.suspend(() => watch(context.abortSignal, releaseOnce)).pipe(
+  const setup = Effect.suspend(() => checkContext(context)).pipe(
+    Effect.zipRight(Effect.suspend(() => watch(context.abortSignal, releaseOnce))),
     Effect.zipRight(Effect.suspend(() => Effect.provide(acquire, services(context)))),
     Scope.extend(scope),
     logged,
