@@ -259,6 +259,27 @@ describe("commands", () => {
   )
 })
 
+describe("a dispatch that returns", () => {
+  it.scoped.each<[string, unknown, string]>([
+    ["nothing", undefined, "expected a promise, got undefined"],
+    ["a promise of a value", Promise.resolve("done"), 'expected a Result in the promise, got "done"']
+  ])("%s is answered with what it should be", ([, returned, issue]) =>
+    Effect.gen(function* () {
+      const context = makePlainController().contextOf("http-transport")
+      const { port } = yield* setUpIn({ ...context, dispatchCommand: () => nonsense(returned) })
+      expect(yield* postCommand(port, { type: "content.ack" })).toEqual({
+        status: 500,
+        body: {
+          error: {
+            name: "NoResult",
+            message: `"dispatchCommand" must return a ResultAsync of neverthrow, such as okAsync(value): ${issue}`
+          }
+        }
+      })
+    })
+  )
+})
+
 describe("status and state", () => {
   it.scoped("are what the controller says, with the transport's slice in the state", () =>
     Effect.gen(function* () {

@@ -2,8 +2,13 @@
  * The command bus of a plain controller.
  */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
-import type { PlainContext } from "./PlainContext.ts"
+import { expects } from "../../services/Options.ts"
+import { issueText, placedIssues } from "../../services/ParseIssues.ts"
+import type { PlainContext, PlainSettled } from "./PlainContext.ts"
 
 /** Commands are the controller's own: it knows which there are, decodes them and carries them out. */
 export const make = (context: Pick<PlainContext, "dispatchCommand">) =>
@@ -17,6 +22,13 @@ export const make = (context: Pick<PlainContext, "dispatchCommand">) =>
         settle(context, command, (value) => resume(Effect.succeed(value)), fail)
       })
   })
+
+/** What the controller returned is no result, so that nobody knows what became of the command. */
+export class NoResult extends Schema.TaggedError<NoResult>()("NoResult", { issue: Schema.String }) {
+  override get message() {
+    return `"dispatchCommand" must return a ResultAsync of neverthrow, such as okAsync(value): ${this.issue}`
+  }
+}
 
 /** Tells what becomes of a command, be it refused, thrown or no result at all. */
 const settle = (
@@ -33,6 +45,24 @@ const settle = (
     }
   }
   attempt(() =>
-    context.dispatchCommand(command).then((result) => attempt(() => result.match(onOk, onErr)), onErr)
+    asPromise(context.dispatchCommand(command)).then(
+      (result) => attempt(() => asResult(result).match(onOk, onErr)),
+      onErr
+    )
   )
 }
+
+/** Gives what is as it should be, and throws otherwise. */
+const must = <A>(be: string, is: Predicate.Refinement<unknown, A>) => {
+  const decode = Schema.decodeUnknownEither(expects(Schema.declare(is), be))
+  return (value: unknown): A =>
+    Either.getOrThrowWith(decode(value), (error) => new NoResult({ issue: issueText(placedIssues(error)) }))
+}
+
+const asPromise = must("a promise", Predicate.isPromiseLike)
+
+/** A text has a `match` of its own, which would never call back. */
+const asResult = must(
+  "a Result in the promise",
+  (value): value is PlainSettled => Predicate.hasProperty(value, "match") && Predicate.isFunction(value.match)
+)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
-import { errAsync, okAsync, ResultAsync } from "neverthrow"
+import { errAsync, ok, okAsync, ResultAsync } from "neverthrow"
 import * as CommandBusPlain from "../../../src/layers/plain/CommandBusPlain.ts"
 import type { PlainContext } from "../../../src/plain.ts"
 import { CommandFailed } from "../../../src/services/CommandBus.ts"
@@ -45,15 +45,26 @@ describe("CommandBusPlain", () => {
     })
   )
 
-  it.effect.each<[string, unknown]>([
-    ["nothing", undefined],
-    ["a plain value", 7],
-    ["a promise of something else", Promise.resolve({ ok: true })]
-  ])("fails where the dispatch returns %s instead of a result", ([, returned]) =>
+  it.effect.each<[string, unknown, string]>([
+    ["nothing", undefined, "expected a promise, got undefined"],
+    ["a plain value", 7, "expected a promise, got 7"],
+    ["a result that is no promise", ok(7), "expected a promise, got an object"],
+    ["a promise of nothing", Promise.resolve(), "expected a Result in the promise, got undefined"],
+    [
+      "a promise of something else",
+      Promise.resolve({ ok: true }),
+      "expected a Result in the promise, got an object"
+    ],
+    ["a promise of a text", Promise.resolve("done"), 'expected a Result in the promise, got "done"']
+  ])("fails where the dispatch returns %s instead of a result", ([, returned, issue]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(dispatch(asDispatch(() => returned)))
       expect(error).toBeInstanceOf(CommandFailed)
-      expect(error.cause).toBeInstanceOf(TypeError)
+      expect(error.cause).toBeInstanceOf(CommandBusPlain.NoResult)
+      expect(error.message).toBe(
+        'The command "work" failed: "dispatchCommand" must return a ResultAsync of neverthrow, ' +
+          `such as okAsync(value): ${issue}`
+      )
     })
   )
 
