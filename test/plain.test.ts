@@ -537,6 +537,27 @@ describe("the end", () => {
     })
   )
 
+  it.scoped.each<[string, unknown]>([
+    ["undefined", undefined],
+    ["null", null],
+    ["empty", ""]
+  ])("is logged without a reason where that is %s", ([, reason]) =>
+    Effect.gen(function* () {
+      const controller = makePlainController()
+      const aborting = new AbortController()
+      const abortSignal = Object.defineProperty(aborting.signal, "reason", { value: reason })
+      const { disconnect } = yield* setUp(controller)
+      const other = yield* setUpIn({ ...controller.contextOf("http-transport"), abortSignal })
+      yield* fromResult(disconnect(reason))
+      aborting.abort()
+      yield* fromResult(other.disconnect("enough"))
+      expect(controller.lines.filter((line) => line.includes("shuts down"))).toEqual([
+        'DEBUG The plugin "http-transport" shuts down.',
+        'DEBUG The plugin "http-transport" shuts down.'
+      ])
+    })
+  )
+
   it.scoped("comes with the abort signal, and disconnect waits for it", () =>
     Effect.gen(function* () {
       const controller = makePlainController()

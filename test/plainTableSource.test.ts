@@ -227,6 +227,15 @@ describe("a table that cannot be read", () => {
     })
   )
 
+  it.scopedLive("is told to whoever fetches, and not said in the log", () =>
+    Effect.gen(function* () {
+      const { controller, fetch, server } = yield* setUp({})
+      server.next(ScriptedServer.json(200, { records: [record("rec1", {})], offset: "next" }))
+      yield* Effect.forEach(fetch(), settle)
+      expect(controller.lines).toEqual([])
+    })
+  )
+
   it.scopedLive.each<[string, Record<string, ReadonlyArray<object>>, string]>([
     ["two columns for one", { Objects: [record("rec1", { id: 1, id_: 2 })] }, 'columns "id" and "id_"'],
     [

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { err, ok, type Result, ResultAsync } from "neverthrow"
@@ -51,7 +52,8 @@ export const setUp = <A extends object>(
   const release = async (reason: unknown): Promise<Result<void, Error>> => {
     // It may be aborted by something that the setup itself calls.
     await Promise.resolve()
-    const exit = await Effect.logDebug(`The plugin "${plugin}" shuts down: ${messageOf(reason)}`).pipe(
+    const why = Predicate.isNullable(reason) || reason === "" ? "." : `: ${messageOf(reason)}`
+    const exit = await Effect.logDebug(`The plugin "${plugin}" shuts down${why}`).pipe(
       Effect.zipRight(Fiber.interrupt(setup)),
       Effect.zipRight(Scope.close(scope, Exit.void)),
       Effect.tapErrorCause((cause) =>

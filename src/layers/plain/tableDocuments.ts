@@ -8,6 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
@@ -60,7 +61,9 @@ export const makeTableDocuments = (
       Effect.provideService(RequestPacing, pacing),
       Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
       Effect.onError((cause) => Effect.forEach(documents, ({ fail }) => fail(cause))),
-      withPlainLogger(context)
+      withPlainLogger(context),
+      // Whoever waits is told; the fiber that read the page would say it in the log, too.
+      Effect.withUnhandledErrorLogLevel(Option.none())
     )
     void Effect.runPromiseExit(reading, { signal })
     return documents.map(({ settled, table }) => ({ id: fileName(table), data: unwrap(settled, signal) }))

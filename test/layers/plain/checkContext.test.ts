@@ -89,6 +89,20 @@ describe("checkContext", () => {
     )
   })
 
+  it.each(["aborted", "addEventListener", "removeEventListener"])(
+    "says that a signal without %s is no abort signal",
+    (lacking) => {
+      const abortSignal = { aborted: false, addEventListener() {}, removeEventListener() {} }
+      expect(messageOf(checkContext({ ...whole(), abortSignal }))).toBe("")
+      expect(
+        messageOf(checkContext({ ...whole(), abortSignal: { ...abortSignal, [lacking]: undefined } }))
+      ).toBe(
+        "There is a mistake in the context that setup was given:\n" +
+          "  context.abortSignal: expected an AbortSignal, got an object"
+      )
+    }
+  )
+
   it.each([
     [undefined, "undefined"],
     [null, "null"],
