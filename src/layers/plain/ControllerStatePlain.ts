@@ -19,8 +19,18 @@ export const make = (
     status: Effect.sync(() => context.getStatusSnapshot()),
     addSection: () => Effect.void,
     updateSlice: (_plugin, f) =>
-      Effect.sync(() => void context.updateState((slice) => become(slice, f(slice))))
+      Effect.flatMap(
+        Effect.sync(() => context.updateState((slice) => become(slice, f(slice)))),
+        (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
+      )
   })
+
+/** Nobody else looks at that promise: rejected, it would end the process. The controller may keep it for long. */
+const warnWhereRejected = (updating: PromiseLike<unknown>) =>
+  Effect.promise(() => updating).pipe(
+    Effect.catchAllCause((cause) => Effect.logWarning("The state could not be updated", cause)),
+    Effect.forkDaemon
+  )
 
 /** Right for a controller that gives a draft away, and for one that takes what is returned. */
 const become = (slice: unknown, next: unknown): unknown =>

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ControllerStatePlain from "../../../src/layers/plain/ControllerStatePlain.ts"
+import { withPlainLogger } from "../../../src/layers/plain/plainLogger.ts"
 import { makePlainController } from "../../support/plainController.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 describe("ControllerStatePlain", () => {
   it.scoped("gives status and state as the controller gives them", () =>
@@ -58,6 +60,21 @@ describe("ControllerStatePlain", () => {
     Effect.gen(function* () {
       const { returned } = yield* slices(slice)
       expect(returned).toEqual({ url: "new" })
+    })
+  )
+
+  it.effect("waits for no promise of an update, and warns where one is rejected", () =>
+    Effect.gen(function* () {
+      const { contextOf, lines } = makePlainController()
+      const context = contextOf("test")
+      const update = (updating: Promise<void>) =>
+        ControllerStatePlain.make({ ...context, updateState: () => updating })
+          .updateSlice("test", () => ({}))
+          .pipe(withPlainLogger(context))
+      yield* update(new Promise(() => {}))
+      yield* update(Promise.reject(new Error("no")))
+      yield* eventLoopTurn
+      expect(lines[0]).toBe("WARN The state could not be updated: no")
     })
   )
 })
