@@ -24,6 +24,11 @@ import { DownloadsInUse, VersionStoreError } from "../../services/VersionStore.t
  * is there: the second of two that come at the same moment sees the first, and a dead socket can be removed at
  * any time. The sockets lie in the folder, for all that see the folder, and in the folder for temporary files:
  * the downloads may have no room for sockets, no sockets at all, or be removed and made anew.
+ *
+ * Every user may connect to them. To one who may not, a dead socket looks like a live one, so that what a crash
+ * leaves would keep the controllers of all other users from a folder that they share. There is little to guard:
+ * who connects is told the id of a process, is not listened to, and is disconnected at once. What others say there
+ * is trusted no further than that somebody is there.
  */
 export const lockFolder = (directory: string, scratch: string) =>
   (process.platform === "win32" ? lockPipe(directory) : lockSockets(directory, scratch)).pipe(
@@ -117,9 +122,11 @@ const putUp = ({ folder, prefix, scratch }: Place, token: string, state: State) 
 
 const listen = (address: string, state: State) =>
   Effect.async<Net.Server, NodeJS.ErrnoException>((resume) => {
-    const server = Net.createServer((socket) =>
-      socket.on("error", () => socket.destroy()).end(`${state.holds ? holding : ""}process ${process.pid}`)
-    )
+    const server = Net.createServer((socket) => {
+      const disconnect = () => socket.destroy()
+      // Left open, or with something in it that nobody reads, it would take up a file handle for good.
+      socket.on("error", disconnect).end(`${state.holds ? holding : ""}process ${process.pid}`, disconnect)
+    })
     server.on("error", (error) => resume(Effect.fail(error)))
     try {
       // Whichever user asks: one who may not would take a dead socket for a mute one.
@@ -142,6 +149,10 @@ const asError = (error: unknown) => (error instanceof Error ? error : new Error(
 
 /** What one that has the lock says first. */
 const holding = "held by "
+
+/** What a controller says, and a length that it never has. */
+const said = new RegExp(`^(${holding})?(process \\d+)$`)
+const tooLong = 64
 
 /** How often one that is still fighting for the lock is asked how it went, and the pause between, in milliseconds. */
 const maxAsked = 100
@@ -169,22 +180,27 @@ interface Answer {
 /** How long a process may take to say who it is, in milliseconds. */
 const answerMs = 1000
 
-/** Asks who is behind a socket. One that does not answer is taken to have the lock. */
+/** Asks who is behind a socket. One that does not answer, or not as a controller does, is taken to have the lock. */
 const ask = (address: string) =>
   Effect.async<Answer>((resume) => {
     let text = ""
-    const answer = (state: Answer["state"]) => {
+    const answer = (state: Answer["state"], owner = `it does not answer at ${address}`) => {
       socket.destroy()
-      const owner = text.startsWith(holding) ? text.slice(holding.length) : text
-      resume(Effect.succeed({ state, owner: owner || `it does not answer at ${address}` }))
+      resume(Effect.succeed({ state, owner }))
     }
     const socket = Net.connect(address)
       .setEncoding("utf8")
       .setTimeout(answerMs, () => answer("holds"))
       .on("data", (data) => {
         text += data
+        if (text.length >= tooLong) {
+          answer("holds")
+        }
       })
-      .on("end", () => answer(text === "" || text.startsWith(holding) ? "holds" : "fights"))
+      .on("end", () => {
+        const [, held, owner] = said.exec(text) ?? []
+        answer(owner === undefined || held !== undefined ? "holds" : "fights", owner)
+      })
       .on("error", ({ code }: NodeJS.ErrnoException) => {
         switch (code) {
           case "ECONNREFUSED":

@@ -1,5 +1,6 @@
 import { once } from "node:events"
-import { connect, createServer } from "node:net"
+import { lstat } from "node:fs/promises"
+import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { text } from "node:stream/consumers"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -10,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import { lockFolder } from "../../../src/layers/content/folderLock.ts"
+import { eventually } from "../../support/waiting.ts"
 
 const scenario = (
   title: string,
@@ -30,6 +32,28 @@ const isRefused = (directory: string) =>
     Effect.as(false),
     Effect.catchTag("DownloadsInUse", ({ owner }) => Effect.succeed(owner === `process ${process.pid}`)),
     Effect.scoped
+  )
+
+/** The sockets of the one that has the lock: in the folder, and among the temporary files. */
+const socketsOf = (directory: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const own = (yield* fs.readDirectory(directory)).filter((name) => name.startsWith(".lock-"))
+    const token = own.join().slice(-12)
+    const others = (yield* fs.readDirectory(tmpdir())).filter((name) => name.endsWith(`.lock-${token}`))
+    expect([own.length, others.length]).toEqual([1, 1])
+    return [...own.map((name) => `${directory}/${name}`), ...others.map((name) => `${tmpdir()}/${name}`)]
+  })
+
+/** Somebody who is no controller, and does as they like with each that asks. */
+const stranger = (directory: string, behave: (socket: Socket) => void) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((socket) => behave(socket.on("error", () => {})))
+      await once(server.listen(`${directory}/.lock-ffffffffffff`), "listening")
+      return server
+    }),
+    (server) => Effect.sync(() => server.close())
   )
 
 /** What a killed process leaves: a socket that nobody listens on. */
@@ -85,11 +109,49 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
 
   scenario("says who has it to whoever asks, so that others are refused at once", (directory) =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
       yield* lock(directory)
-      const socket = (yield* fs.readDirectory(directory)).find((name) => name.startsWith(".lock-"))
-      const answer = yield* Effect.promise(() => text(connect(`${directory}/${socket}`)))
-      expect(answer).toBe(`held by process ${process.pid}`)
+      for (const socket of yield* socketsOf(directory)) {
+        const answer = yield* Effect.promise(() => text(connect(socket)))
+        expect(answer).toBe(`held by process ${process.pid}`)
+        // Every user may ask.
+        expect((yield* Effect.promise(() => lstat(socket))).mode & 0o222).toBe(0o222)
+      }
+    })
+  )
+
+  scenario("keeps no connection, whatever is sent over it and however long it is left open", (directory) =>
+    Effect.gen(function* () {
+      yield* lock(directory)
+      for (const path of yield* socketsOf(directory)) {
+        const asking = connect({ path, allowHalfOpen: true })
+          .on("error", () => {})
+          .resume()
+        yield* Effect.addFinalizer(() => Effect.sync(() => asking.destroy()))
+        // Only writing tells that nobody will read it.
+        yield* eventually(
+          Effect.sync(() => {
+            asking.write("x")
+            return asking.destroyed
+          })
+        )
+      }
+    })
+  )
+
+  scenario("believes what a controller would say, and hears nobody out who says more", (directory) =>
+    Effect.gen(function* () {
+      const endless = (socket: Socket) => {
+        const goOn = () => void socket.write("process 1 ".repeat(1000), (error) => error ?? goOn())
+        goOn()
+      }
+      const strange = (socket: Socket) => socket.end("process 1\u001b[2J")
+      for (const behave of [endless, strange]) {
+        const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
+        expect(yield* Effect.scoped(refusal)).toMatchObject({
+          _tag: "DownloadsInUse",
+          owner: `it does not answer at ${directory}/.lock-ffffffffffff`
+        })
+      }
     })
   )
 
