@@ -6,11 +6,10 @@ import { text } from "node:stream/consumers"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { describe, expect, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import { lockFolder } from "../../../src/layers/content/folderLock.ts"
+import { contend, leaveDeadSocket } from "../../support/contenders.ts"
 import { eventually } from "../../support/waiting.ts"
 
 const scenario = (
@@ -56,18 +55,6 @@ const stranger = (directory: string, behave: (socket: Socket) => void) =>
     (server) => Effect.sync(() => server.close())
   )
 
-/** What a killed process leaves: a socket that nobody listens on. */
-const leaveDeadSocket = (directory: string, name: string) =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const server = createServer()
-    yield* Effect.promise(() => once(server.listen(`${directory}/${name}.alive`), "listening"))
-    yield* fs.rename(`${directory}/${name}.alive`, `${directory}/${name}`)
-    yield* Effect.async<void>((resume) => {
-      server.close(() => resume(Effect.void))
-    })
-  })
-
 describe.skipIf(process.platform === "win32")("lockFolder", () => {
   scenario("is one's own until the scope ends, and leaves nothing behind", (directory) =>
     Effect.gen(function* () {
@@ -86,22 +73,11 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
   scenario("goes to exactly one of many that come at the same moment after a crash", (directory) =>
     Effect.gen(function* () {
       for (let round = 0; round < 20; round++) {
-        yield* leaveDeadSocket(directory, ".lock")
-        yield* leaveDeadSocket(directory, ".lock-000000000000")
-        yield* leaveDeadSocket(directory, ".lock-ffffffffffff")
-        const allTried = yield* Deferred.make<void>()
-        let tried = 0
-        const contend = lock(directory).pipe(
-          Effect.exit,
-          Effect.tap(() =>
-            ++tried === 8 ? Deferred.succeed(allTried, undefined) : Deferred.await(allTried)
-          ),
-          Effect.scoped
-        )
-        const outcomes = yield* Effect.replicateEffect(contend, 8, { concurrency: "unbounded" })
-        expect(outcomes.filter(Exit.isSuccess)).toHaveLength(1)
-        for (const outcome of outcomes.filter(Exit.isFailure)) {
-          expect(outcome.cause).toMatchObject({ error: { owner: `process ${process.pid}` } })
+        yield* leaveDeadSocket(`${directory}/.lock`)
+        yield* leaveDeadSocket(`${directory}/.lock-000000000000`)
+        yield* leaveDeadSocket(`${directory}/.lock-ffffffffffff`)
+        for (const refusal of yield* contend(lock(directory))) {
+          expect(refusal).toMatchObject({ _tag: "DownloadsInUse", owner: `process ${process.pid}` })
         }
       }
     })

@@ -1,13 +1,11 @@
 import { once } from "node:events"
-import { chmod, lstat, mkdir, rename, symlink, writeFile } from "node:fs/promises"
+import { chmod, lstat, mkdir, symlink, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
@@ -15,6 +13,7 @@ import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
 import { serveIpc } from "../../../src/layers/ipc/IpcServer.ts"
 import { readPidFile } from "../../../src/layers/ipc/pidFile.ts"
 import { locateController } from "../../../src/layers/ipc/socketPath.ts"
+import { contend, leaveDeadSocket } from "../../support/contenders.ts"
 import { withLog } from "../../support/logged.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 import { startHolder } from "./holder.ts"
@@ -22,17 +21,6 @@ import { connect, liveScenario, scenario, start, temporaryFolder } from "./ipc.t
 
 const serve = (folder: string) => serveIpc({ folder, stop: Effect.void })
 const refusal = (folder: string) => Effect.scoped(Effect.flip(serve(folder)))
-
-/** What a killed process leaves: a socket that nobody listens on. */
-const leaveDeadSocket = (path: string) =>
-  Effect.gen(function* () {
-    const server = createServer()
-    yield* Effect.promise(() => once(server.listen(`${path}.alive`), "listening"))
-    yield* Effect.promise(() => rename(`${path}.alive`, path))
-    yield* Effect.async<void>((resume) => {
-      server.close(() => resume(Effect.void))
-    })
-  })
 
 describe("the place of the controller", () => {
   scenario(
@@ -56,19 +44,8 @@ describe("the place of the controller", () => {
         const { socket } = yield* locateController(folder)
         yield* Effect.promise(() => mkdir(dirname(socket)))
         yield* leaveDeadSocket(socket)
-        const allTried = yield* Deferred.make<void>()
-        let tried = 0
-        const contend = serve(folder).pipe(
-          Effect.exit,
-          Effect.tap(() =>
-            ++tried === 8 ? Deferred.succeed(allTried, undefined) : Deferred.await(allTried)
-          ),
-          Effect.scoped
-        )
-        const outcomes = yield* Effect.replicateEffect(contend, 8, { concurrency: "unbounded" })
-        expect(outcomes.filter(Exit.isSuccess)).toHaveLength(1)
-        for (const outcome of outcomes.filter(Exit.isFailure)) {
-          expect(outcome.cause).toMatchObject({ error: { _tag: "ControllerAlreadyRunning" } })
+        for (const refusal of yield* contend(serve(folder))) {
+          expect(refusal).toMatchObject({ _tag: "ControllerAlreadyRunning" })
         }
       }
     })
