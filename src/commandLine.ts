@@ -13,9 +13,13 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
 import * as library from "./index.ts"
 import * as fetch from "./layers/commandLine/fetch.ts"
+import { bashCompletions, cliConfig, helpText } from "./layers/commandLine/help.ts"
 import * as init from "./layers/commandLine/init.ts"
+import { overview } from "./layers/commandLine/overview.ts"
+import { readArguments } from "./layers/commandLine/readArguments.ts"
 import * as start from "./layers/commandLine/start.ts"
 import * as status from "./layers/commandLine/status.ts"
 import * as stop from "./layers/commandLine/stop.ts"
@@ -37,6 +41,19 @@ const vitrine = Command.make("vitrine").pipe(
     tables.command
   ])
 )
+
+/** Does what the library leaves out or says unclearly, and leaves the rest to it. */
+const answer = (version: string, args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { command, completions, isHelpWanted } = yield* readArguments(vitrine.descriptor, args)
+    if (isHelpWanted) {
+      yield* Console.log(Option.match(command, { onNone: () => overview(version), onSome: helpText }))
+    } else if (completions === "bash" || completions === "sh") {
+      yield* Effect.flatMap(bashCompletions(vitrine.descriptor), Console.log)
+    } else {
+      yield* Command.run(vitrine, { name: "vitrine", version })(process.argv)
+    }
+  })
 
 const reportFailure = <E>(cause: Cause.Cause<E>) =>
   Cause.isInterruptedOnly(cause) || ValidationError.isValidationError(Cause.squash(cause))
@@ -70,12 +87,12 @@ const outliveOutput = () => {
 export const run = (version: string): void => {
   endFirmly()
   outliveOutput()
-  Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(
+  answer(version, process.argv.slice(2)).pipe(
     withFittingColours,
     Effect.tapErrorCause(reportFailure),
     logTo({ format: "text", write: console.error }),
     Effect.provide(
-      Layer.mergeAll(NodeContext.layer, HttpClient.layer, CliConfig.layer({ showBuiltIns: false }))
+      Layer.mergeAll(NodeContext.layer, HttpClient.layer, Layer.succeed(CliConfig.CliConfig, cliConfig))
     ),
     NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true, teardown })
   )

@@ -375,6 +375,28 @@ export default defineConfig({
     })
   )
 
+  scenario("completes commands, options and their values in bash", () =>
+    Effect.gen(function* () {
+      const { run } = yield* project
+      const { stdout: script } = yield* Effect.flatMap(run(["--completions", "bash"]), ({ ended }) => ended)
+      const complete = (...words: ReadonlyArray<string>) =>
+        execFileSync(
+          "bash",
+          [
+            "-c",
+            `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vitrine_bash_completions vitrine; echo "\${COMPREPLY[@]}"`,
+            "bash",
+            "vitrine",
+            ...words
+          ],
+          { encoding: "utf8" }
+        ).trim()
+      expect(complete("st")).toBe("start status stop")
+      expect(complete("start", "--log")).toBe("--log-file --log-format --log-level")
+      expect(complete("start", "--log-format", "")).toBe("text json")
+    })
+  )
+
   scenario("tells its version, its commands, and how to use each", () =>
     Effect.gen(function* () {
       const { run } = yield* project
@@ -387,12 +409,12 @@ export default defineConfig({
       }
       expect(yield* Effect.flatMap(run([]), ({ ended }) => ended)).toEqual(help)
       const { stdout } = yield* Effect.flatMap(run(["start", "--help"]), ({ ended }) => ended)
-      expect(stdout).toContain("--detach")
+      expect(stdout).toContain("vitrine start [--config file] [--detach] ")
       expect(stdout).not.toContain("\u001b")
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
-      expect(unknown.stdout + unknown.stderr).toContain(
-        "use one of 'init', 'start', 'status', 'fetch', 'stop', 'tables'"
+      expect(unknown.stderr).toBe(
+        'There is no command "strat"; there are fetch, init, start, status, stop, tables. See: vitrine --help\n'
       )
     })
   )

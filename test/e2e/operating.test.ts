@@ -2,6 +2,7 @@
  * What a technician does with a controller that runs.
  */
 import { spawn } from "node:child_process"
+import { symlinkSync } from "node:fs"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -73,16 +74,24 @@ describe.concurrent("a controller that runs", () => {
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
       expect(started).toMatchObject({ status: 0, stderr: "" })
       expect((yield* vitrine("fetch")).status).toBe(0)
-      expect((yield* vitrine("stop")).stdout).toBe(`The controller has ended (process ${pid}).\n`)
+      expect(yield* vitrine("start", "--detach")).toMatchObject({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringContaining(`A controller is already running here (process ${pid};`)
+      })
+
+      const ends = yield* Effect.all([vitrine("stop"), vitrine("stop")], { concurrency: 2 })
+      expect(ends.map(({ stdout }) => stdout)).toContain(`The controller has ended (process ${pid}).\n`)
+      expect(yield* read(".vitrine/errors.log")).toBe("")
       expect(yield* read(".vitrine/controller.log")).toMatch(
-        /^\d{4}-\S+Z {2}info {3}Starting with [\s\S]* Ready\n[\s\S]* Stopping\n$/
+        /^\d{4}-\S+Z {2}info {3}Starting with (?:(?!Starting)[\s\S])* Ready\n(?:(?!Starting)[\s\S])* Stopping\n$/
       )
     })
   )
 
   it.scopedLive("says why it did not start in the background", () =>
     Effect.gen(function* () {
-      const { vitrine, write } = yield* project
+      const { folder, list, vitrine, write } = yield* project
       yield* write("vitrine.config.ts", "export default {")
       expect(yield* vitrine("start", "--detach")).toMatchObject({
         status: 1,
@@ -91,6 +100,15 @@ describe.concurrent("a controller that runs", () => {
           /^The controller was not started\. \S*vitrine\.config\.ts: it could not be loaded\. /
         )
       })
+      yield* Effect.sync(() => symlinkSync("gone/controller.log", `${folder}/any.log`))
+      const gone = ["--log-file", "any.log"]
+      expect((yield* vitrine("start", ...gone)).stderr).toMatch(
+        /^The log cannot be written to any\.log: it is not there\. /
+      )
+      expect((yield* vitrine("start", "--detach", ...gone)).stderr).toMatch(
+        /^The controller was not started\. The log cannot be written to \S*any\.log: /
+      )
+      expect(yield* list(".vitrine")).toEqual(["controller.log"])
     })
   )
 

@@ -16,6 +16,7 @@ export const makeProject = Effect.gen(function* () {
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
   const write = (name: string, content: string) => fs.writeFileString(`${folder}/${name}`, content)
   const read = (name: string) => fs.readFileString(`${folder}/${name}`)
+  const list = (name: string) => fs.readDirectory(`${folder}/${name}`)
   yield* fs.makeDirectory(`${folder}/node_modules`)
   yield* fs.symlink(packageFolder, `${folder}/node_modules/vitrine`)
   yield* fs.makeDirectory(`${folder}/tables`)
@@ -55,7 +56,7 @@ export default defineConfig({
     run(["tables", "--port", "0", ...args, "tables"]).pipe(
       Effect.flatMap((server) => server.logged(/ at (http:\S+): /))
     )
-  return { folder, write, read, run, serveTables }
+  return { folder, write, read, list, run, serveTables }
 })
 
 /** The address of the transport that a controller prints when it starts. */

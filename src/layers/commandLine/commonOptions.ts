@@ -17,6 +17,6 @@ export const envFileOption = Options.file("env-file").pipe(
 )
 
 export const logFormatOption = Options.choice("log-format", logFormats).pipe(
-  Options.withDescription("How to log: lines for people, or JSON lines for programs."),
+  Options.withDescription("How to log: lines for people, or JSON lines for programs. Default: text."),
   Options.withDefault("text" as const)
 )

@@ -2,10 +2,12 @@
  * A controller that goes on in the background.
  */
 import { spawn } from "node:child_process"
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { messageOf } from "../../services/ErrorDescription.ts"
 
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
   /** What the process said, or how it ended. */
@@ -19,35 +21,58 @@ export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
 export interface DetachedOptions {
   /** The arguments of `vitrine` in the background. */
   readonly args: ReadonlyArray<string>
-  /** Where what it says beside its log goes: why it did not start, or why it crashed. */
+  /** Where what it says beside its log goes once it is ready: why it crashed. */
   readonly errorFile: string
 }
 
-/** Starts `vitrine` in the background and waits until it says that it is ready. Gives its process id. */
+/**
+ * Starts `vitrine` in the background and waits until it says that it is ready. Gives its process id.
+ *
+ * Until then it has a file of its own for what it says: the error file may be that of a controller that runs already.
+ */
 export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effect<number, NotStarted> =>
-  Effect.async<number, NotStarted>((resume) => {
-    mkdirSync(dirname(errorFile), { recursive: true, mode: 0o700 })
-    const errors = openSync(errorFile, "w", 0o600)
-    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...args], {
-      detached: true,
-      windowsHide: true,
-      stdio: ["ignore", "ignore", errors, "ipc"]
-    })
-    closeSync(errors)
-    child.once("error", (error) => resume(new NotStarted({ detail: error.message })))
-    child.once("exit", (status, signal) => {
-      const said = readFileSync(errorFile, "utf8").trim()
-      resume(
-        new NotStarted({ detail: said === "" ? `It ended with ${signal ?? `status ${status}`}.` : said })
-      )
-    })
-    child.once("message", () => {
-      child.disconnect()
-      child.unref()
-      resume(Effect.succeed(child.pid ?? 0))
-    })
-    return Effect.sync(() => child.kill())
-  })
+  Effect.acquireUseRelease(
+    attempt(() => {
+      mkdirSync(dirname(errorFile), { recursive: true, mode: 0o700 })
+      return `${errorFile}.${randomBytes(6).toString("hex")}`
+    }),
+    (said) =>
+      Effect.zipLeft(
+        spawnUntilReady(args, said),
+        attempt(() => renameSync(said, errorFile))
+      ),
+    (said) => Effect.sync(() => rmSync(said, { force: true }))
+  )
+
+const attempt = <A>(action: () => A) =>
+  Effect.try({ try: action, catch: (error) => new NotStarted({ detail: messageOf(error) }) })
+
+const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
+  Effect.flatMap(
+    attempt(() => openSync(errorFile, "wx", 0o600)),
+    (errors) =>
+      Effect.async<number, NotStarted>((resume) => {
+        const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...args], {
+          detached: true,
+          windowsHide: true,
+          stdio: ["ignore", "ignore", errors, "ipc"]
+        })
+        closeSync(errors)
+        child.once("error", (error) => resume(new NotStarted({ detail: error.message })))
+        child.once("exit", (status, signal) => {
+          const said = readFileSync(errorFile, "utf8").trim()
+          resume(
+            new NotStarted({ detail: said === "" ? `It ended with ${signal ?? `status ${status}`}.` : said })
+          )
+        })
+        child.once("message", () => {
+          child.disconnect()
+          child.unref()
+          resume(Effect.succeed(child.pid ?? 0))
+        })
+        return Effect.sync(() => child.kill())
+      })
+  )
 
 /** Tells whoever started this process in the background that it is ready. */
 export const tellReady = Effect.sync(() => {

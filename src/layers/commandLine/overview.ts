@@ -31,8 +31,8 @@ export const commands = {
 }
 
 /** Whether these are the arguments of somebody who wants to know what there is. */
-export const isOverviewWanted = ([first]: ReadonlyArray<string>): boolean =>
-  first === undefined || first === "--help" || first === "-h"
+export const isOverviewWanted = ([first, second]: ReadonlyArray<string>): boolean =>
+  first === undefined || first === "--help" || first === "-h" || (first === "help" && second === undefined)
 
 export const overview = (version: string): string => {
   const all = Object.values(commands)

@@ -47,11 +47,11 @@ export const makeCommand = (library: object) =>
 
 const runHere = Effect.fnUntraced(function* (file: string, library: object) {
   const configuration = yield* loadConfiguration(file, library)
-  yield* Effect.logInfo(`Starting with ${configuration.file}`)
   const asked = yield* Deferred.make<void>()
-  const endpoint = Effect.as(
-    serveIpc({ folder: configuration.cwd, stop: Deferred.succeed(asked, undefined) }),
-    Deferred.await(asked)
+  // Whoever is refused here leaves the log to the one that runs.
+  const endpoint = serveIpc({ folder: configuration.cwd, stop: Deferred.succeed(asked, undefined) }).pipe(
+    Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
+    Effect.as(Deferred.await(asked))
   )
   yield* runPersistent(configuration, { endpoint, onReady: tellReady }).pipe(
     Effect.mapError(inFile(configuration.file))
@@ -67,8 +67,7 @@ const withLog = <A, E, R>(
     onNone: () => logTo({ format, write: console.error })(effect),
     onSome: (file) =>
       Effect.gen(function* () {
-        const path = yield* Path.Path
-        const write = yield* openLogFile({ folder: path.dirname(file), name: path.basename(file) })
+        const write = yield* openLogFile({ file })
         return yield* logTo({ format, write, time: (date) => date.toISOString() })(effect)
       })
   })

@@ -5,6 +5,7 @@ import * as Command from "@effect/cli/Command"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -37,12 +38,25 @@ export const command = Command.make("stop", { config: configOption }, ({ config 
     yield* askToEnd.pipe(
       Effect.provide(IpcClientSocket.layer(socket)),
       Effect.catchTags({
-        ControllerNotRunning: ({ message }) => Console.log(message),
+        ControllerNotRunning: ({ message }) => awaitEnd(message, pidFile),
         ControllerUnresponsive: (error) => endUnresponsive(error, pidFile)
       })
     )
   })
 ).pipe(Command.withDescription(commands.stop.description))
+
+/**
+ * One that is about to end does not listen any more, and removes the file with its process id last. One that was killed
+ * has left the file behind, and its id may be somebody else's since.
+ */
+const awaitEnd = (notRunning: string, pidFile: string) =>
+  Effect.gen(function* () {
+    const ending = Option.filter(yield* readPidFile(pidFile), isRunning)
+    const ended = yield* Effect.transposeMapOption(ending, (pid) => Effect.as(hasEnded(pid), pid)).pipe(
+      Effect.timeoutTo({ duration: patience, onSuccess: identity, onTimeout: Option.none })
+    )
+    yield* Option.match(ended, { onNone: () => Console.log(notRunning), onSome: sayEnded })
+  })
 
 const askToEnd = Effect.gen(function* () {
   const controller = yield* IpcClient
@@ -53,11 +67,13 @@ const askToEnd = Effect.gen(function* () {
     Effect.flatMap(
       Option.match({
         onNone: () => endFirmly(pid),
-        onSome: () => Console.log(`The controller has ended (process ${pid}).`)
+        onSome: () => sayEnded(pid)
       })
     )
   )
 })
+
+const sayEnded = (pid: number) => Console.log(`The controller has ended (process ${pid}).`)
 
 /** It listens still, so the process whose id is in its file is the one. */
 const endUnresponsive = (error: ControllerUnresponsive, pidFile: string) =>

@@ -17,20 +17,22 @@ export const command = Command.make(
       Args.withDescription("The folder; each CSV or JSON file in it is a table.")
     ),
     port: Options.integer("port").pipe(
-      Options.withDescription("Listening port; 0 picks a free one."),
+      Options.withDescription("Listening port; 0 picks a free one. Default: 8730."),
       Options.withDefault(8730)
     ),
     attachmentPort: Options.integer("attachment-port").pipe(
-      Options.withDescription("The port that attachments come from; 0 picks a free one."),
+      Options.withDescription("The port that attachments come from; 0 picks a free one. Default: 0."),
       Options.withDefault(0)
     ),
     attachmentLinkLifetime: Options.text("attachment-link-lifetime").pipe(
       Options.filterMap(Duration.decodeUnknown, 'Expected a length of time such as "10 seconds".'),
-      Options.withDescription('How long the link to an attachment is good for, "10 seconds" for example.'),
+      Options.withDescription(
+        'How long the link to an attachment is good for, "10 seconds" for example. Default: 2 hours.'
+      ),
       Options.withDefault(Duration.hours(2))
     ),
     host: Options.text("host").pipe(
-      Options.withDescription("Interface to bind."),
+      Options.withDescription("Interface to bind. Default: 127.0.0.1."),
       Options.withDefault("127.0.0.1")
     ),
     token: Options.text("token").pipe(
@@ -48,7 +50,8 @@ export const command = Command.make(
       Options.withDescription(
         'What goes wrong on purpose, "Objects 503 x2" for example; may be given many times.'
       ),
-      Options.repeated
+      Options.repeated,
+      Options.withDefault([])
     )
   },
   ({ base, noRateLimit, token, ...options }) =>

@@ -1,15 +1,20 @@
 import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { openLogFile } from "../../../src/layers/terminal/logFile.ts"
+import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually } from "../../support/waiting.ts"
 
 const name = "controller.log"
 
 const scenario = (
   title: string,
-  test: (folder: string, fs: FileSystem.FileSystem) => Effect.Effect<void, unknown>
+  test: (
+    folder: string,
+    fs: FileSystem.FileSystem
+  ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>
 ) =>
   it.scopedLive(title, () =>
     Effect.gen(function* () {
@@ -23,7 +28,7 @@ describe("a log file", () => {
     Effect.gen(function* () {
       for (const lines of [["one", "two"], ["three"]]) {
         yield* Effect.scoped(
-          Effect.map(openLogFile({ folder, name }), (write) => {
+          Effect.map(openLogFile({ file: `${folder}/${name}` }), (write) => {
             for (const line of lines) write(line)
           })
         )
@@ -36,7 +41,7 @@ describe("a log file", () => {
     Effect.gen(function* () {
       for (let round = 0; round < 6; round++) {
         yield* Effect.scoped(
-          Effect.map(openLogFile({ folder, name, size: "1K", kept: 2 }), (write) => {
+          Effect.map(openLogFile({ file: `${folder}/${name}`, size: "1K", kept: 2 }), (write) => {
             write(`${round}${"x".repeat(1100)}`)
           })
         )
@@ -49,25 +54,63 @@ describe("a log file", () => {
     })
   )
 
+  scenario("says at once why it cannot be written", (folder, fs) =>
+    Effect.gen(function* () {
+      yield* fs.writeFileString(`${folder}/in the way`, "")
+      const failure = (file: string) =>
+        Effect.map(Effect.flip(Effect.scoped(openLogFile({ file }))), ({ message }) => message)
+      expect(yield* failure(folder)).toBe(
+        `The log cannot be written to ${folder}: a folder stands where a file is needed. Name another file with --log-file FILE.`
+      )
+      expect(yield* failure(`${folder}/in the way/${name}`)).toContain(
+        "something else of this name stands there."
+      )
+    })
+  )
+
+  const onDisk = mayMount ? scenario : it.skip
+  onDisk("waits for room on a disk that is full (skipped where this user may not mount one)", (_, fs) =>
+    Effect.gen(function* () {
+      const disk = yield* smallDisk
+      const file = `${disk.folder}/${name}`
+      yield* disk.fill(0)
+      const write = yield* openLogFile({ file })
+      write("lost")
+      yield* disk.free
+      const isWritten = Effect.map(
+        Effect.orElseSucceed(fs.readFileString(file), () => ""),
+        (text) => text.includes("again\n")
+      )
+      yield* eventually(
+        Effect.zipRight(
+          Effect.sync(() => write("again")),
+          isWritten
+        )
+      )
+    }).pipe(Effect.scoped)
+  )
+
   scenario("goes on when it can be written again", (folder, fs) =>
     Effect.gen(function* () {
-      const inTheWay = `${folder}/logs`
-      yield* fs.writeFileString(inTheWay, "")
+      const logs = `${folder}/logs`
+      const file = `${logs}/${name}`
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const write = yield* openLogFile({ folder: inTheWay, name })
+          const write = yield* openLogFile({ file })
+          yield* fs.remove(logs, { recursive: true })
+          yield* fs.writeFileString(logs, "in the way")
           write("lost")
-          yield* fs.remove(inTheWay)
-          yield* fs.makeDirectory(inTheWay)
+          yield* fs.remove(logs)
+          yield* fs.makeDirectory(logs)
           yield* eventually(
             Effect.zipRight(
               Effect.sync(() => write("again")),
-              fs.exists(`${inTheWay}/${name}`)
+              fs.exists(file)
             )
           )
         })
       )
-      expect(yield* fs.readFileString(`${inTheWay}/${name}`)).toContain("again\n")
+      expect(yield* fs.readFileString(file)).toContain("again\n")
     })
   )
 })
