@@ -17,6 +17,7 @@ import * as HttpTransport from "./layers/transport/HttpTransport.ts"
 import { decode, type HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
+export { InvalidContext } from "./layers/plain/checkContext.ts"
 export type {
   PlainContext,
   PlainEventBus,
@@ -67,8 +68,8 @@ export interface TableSource {
    * Begins to read every table anew, and gives a document for each. Attachments stay as they come, with links that are
    * valid for two hours: there is no folder to save them to.
    *
-   * It throws `InvalidOptions`, which names every mistake in the options, or an error that names those in the context;
-   * nothing else is thrown.
+   * It throws `InvalidOptions`, which names every mistake in the options, or `InvalidContext`, which names those in the
+   * context; nothing else is thrown.
    */
   readonly fetch: (context: PlainFetchContext) => ReadonlyArray<TableDocument>
 }

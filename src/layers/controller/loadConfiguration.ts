@@ -74,7 +74,7 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file:
     catch: (cause) =>
       new ConfigurationUnusable({
         path: file,
-        detail: `it could not be loaded. ${messageOf(cause)}`,
+        detail: `it could not be loaded. ${tidy(messageOf(cause))}`,
         cause
       })
   })
@@ -88,6 +88,14 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file:
   const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), plugins }
   return configuration
 })
+
+/** What parsers say has lines that are indented as they like, and ends of lines that nobody sees. */
+const tidy = (message: string) =>
+  message
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join("\n  ")
 
 /** Adds the file to what is wrong with the configuration; any other error stays as it is. */
 export const inFile =

@@ -33,6 +33,7 @@ it.effect("lines come with news, and else every five seconds", () =>
       yield* progress(300)
       yield* progress(300, { waiting: { reason: "retry", until } })
       yield* progress(301, { waiting: { reason: "retry", until } })
+      yield* progress(302, { waiting: { reason: "pacing", until } })
       yield* progress(1, { document: "Rooms", attachments: { done: 1, total: 2, bytes: 2048 } })
       yield* show({
         name: "content:source:done",
@@ -56,7 +57,7 @@ it.effect("lines come with news, and else every five seconds", () =>
       "exhibits: Objects, 0 records",
       "exhibits: Objects, 200 records",
       `exhibits: Objects, 300 records; waiting until ${clock} for another try`,
-      "exhibits: Rooms, 1 record; 1 of 2 files, 2.0 KiB",
+      "exhibits: Objects, 302 records; then Rooms",
       "exhibits: done, 301 records, 2 files (1 as before), 3.0 MiB, in 1.2 s",
       "tours: failed"
     ])
