@@ -1,11 +1,8 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
-/** Whole programs, and whatever is under load: they must not take each other's processor. */
-const alone = ["test/e2e/**/*.test.ts", "test/limits/**/*.test.ts"]
-
-/** The types of a project lack it; the runner knows it. */
-const oneAtATime = { fileParallelism: false }
+/** Whole programs, and whatever is under load: after all others, each in a process of its own. */
+const whole = ["test/e2e/**/*.test.ts", "test/limits/**/*.test.ts"]
 
 const resolve = { alias: { vitrine: fileURLToPath(new URL("src/index.ts", import.meta.url)) } }
 const testTimeout = 30_000
@@ -23,7 +20,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/**/*.test.ts"],
-          exclude: alone,
+          exclude: whole,
           pool: "threads",
           testTimeout,
           sequence: { groupOrder: 0 }
@@ -33,8 +30,7 @@ export default defineConfig({
         resolve,
         test: {
           name: "whole",
-          include: alone,
-          ...oneAtATime,
+          include: whole,
           pool: "forks",
           testTimeout,
           sequence: { groupOrder: 1 }

@@ -11,7 +11,7 @@ import * as KioskPage from "./KioskPage.ts"
 const { env } = process
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const tablesPort = Number(env.TABLES_PORT ?? 8730)
-const downloads = env.DOWNLOADS ?? here("downloads")
+const downloads = here("downloads")
 
 export default defineConfig({
   plugins: [

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { expect, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Page } from "playwright-core"
@@ -10,23 +10,26 @@ import { transportUrl } from "../support/project.ts"
 import { exchange } from "../support/rawHttp.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 
-const exhibit = fileURLToPath(new URL("../../scratchpad/exhibit", import.meta.url))
+const inProject = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
-/** A copy of the exhibit's tables in a temporary folder, on a table server, and what the demo makes of them. */
+/** A copy of the exhibit in a temporary folder, its tables on a table server, and what the demo makes of them. */
 const makeExhibit = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
   const downloads = `${folder}/downloads`
-  yield* fs.copy(`${exhibit}/tables`, `${folder}/tables`)
+  for (const name of ["vitrine.config.ts", "KioskPage.ts", "page", "tables"]) {
+    yield* fs.copy(inProject(`scratchpad/exhibit/${name}`), `${folder}/${name}`)
+  }
+  yield* fs.symlink(inProject("node_modules"), `${folder}/node_modules`)
   const tables = yield* runVitrine(["tables", "--port", "0", "tables"], { cwd: folder })
   const tablesUrl = yield* tables.logged(/ at (http:\S+): /)
 
   /** Starts the controller, with the kiosk page in it. */
   const start = (ports = { TRANSPORT_PORT: "0", PAGE_PORT: "0" }) =>
     Effect.gen(function* () {
-      const controller = yield* runVitrine(["start", "--config", `${exhibit}/vitrine.config.ts`], {
+      const controller = yield* runVitrine(["start"], {
         cwd: folder,
-        env: { ...ports, TABLES_URL: tablesUrl, DOWNLOADS: downloads }
+        env: { ...ports, TABLES_URL: tablesUrl }
       })
       const transport = yield* controller.logged(transportUrl)
       const kiosk = yield* controller.logged(/kiosk page is at (\S+)/)
@@ -68,144 +71,146 @@ const waxCylinder = "VM-2011-03"
 
 const environment = Layer.merge(NodeContext.layer, Browser.layer)
 
-layer(environment, { excludeTestServices: true })("the demo exhibit in a browser", (it) => {
-  it.scoped("shows the content, shows a change without a reload, and recovers from a crash", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { downloads, folder, start } = yield* makeExhibit
-      const before = yield* start()
+describe.concurrent("the demo exhibit in a browser", () => {
+  layer(environment, { excludeTestServices: true })((it) => {
+    it.scoped("shows the content, shows a change without a reload, and recovers from a crash", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { downloads, folder, start } = yield* makeExhibit
+        const before = yield* start()
 
-      const page = yield* openTab(before.kiosk)
-      yield* waitForData(page, "version", yield* before.logged(/New version (\S+):/))
-      yield* waitForData(page, "connection", "live")
-      const objects = `${folder}/tables/Objects.csv`
-      const [inventory = "", title = ""] = firstObject(yield* fs.readFileString(objects))
-      yield* waitForTitle(page, inventory, title)
-      expect(yield* titles(page)).toHaveLength(21)
+        const page = yield* openTab(before.kiosk)
+        yield* waitForData(page, "version", yield* before.logged(/New version (\S+):/))
+        yield* waitForData(page, "connection", "live")
+        const objects = `${folder}/tables/Objects.csv`
+        const [inventory = "", title = ""] = firstObject(yield* fs.readFileString(objects))
+        yield* waitForTitle(page, inventory, title)
+        expect(yield* titles(page)).toHaveLength(21)
 
-      yield* evaluate(page, "window.unreloaded = true")
-      yield* edit(objects, title, "A changed cell")
-      yield* waitForTitle(page, inventory, "A changed cell")
-      const second = yield* before.logged(/New version [\s\S]*New version (\S+):/)
-      yield* waitForData(page, "version", second)
-      expect(yield* evaluate(page, "window.unreloaded")).toBe(true)
-      yield* Effect.repeat(leases(downloads), { until: (ids) => ids.includes(second) })
+        yield* evaluate(page, "window.unreloaded = true")
+        yield* edit(objects, title, "A changed cell")
+        yield* waitForTitle(page, inventory, "A changed cell")
+        const second = yield* before.logged(/New version [\s\S]*New version (\S+):/)
+        yield* waitForData(page, "version", second)
+        expect(yield* evaluate(page, "window.unreloaded")).toBe(true)
+        yield* Effect.repeat(leases(downloads), { until: (ids) => ids.includes(second) })
 
-      yield* before.signal("SIGKILL")
-      yield* before.ended
-      yield* waitForData(page, "connection", "offline")
-      expect(yield* titles(page)).toContain("A changed cell")
-      yield* edit(objects, "A changed cell", "A cell changed meanwhile")
+        yield* before.signal("SIGKILL")
+        yield* before.ended
+        yield* waitForData(page, "connection", "offline")
+        expect(yield* titles(page)).toContain("A changed cell")
+        yield* edit(objects, "A changed cell", "A cell changed meanwhile")
 
-      yield* start({
-        TRANSPORT_PORT: new URL(before.transport).port,
-        PAGE_PORT: new URL(before.kiosk).port
+        yield* start({
+          TRANSPORT_PORT: new URL(before.transport).port,
+          PAGE_PORT: new URL(before.kiosk).port
+        })
+        yield* waitForTitle(page, inventory, "A cell changed meanwhile")
+        yield* waitForData(page, "connection", "live")
+        expect(yield* evaluate(page, "window.unreloaded")).toBe(true)
       })
-      yield* waitForTitle(page, inventory, "A cell changed meanwhile")
-      yield* waitForData(page, "connection", "live")
-      expect(yield* evaluate(page, "window.unreloaded")).toBe(true)
-    })
-  )
+    )
 
-  it.scoped("shows the pictures that come with the content, and a picture that has changed", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, start } = yield* makeExhibit
-      const page = yield* openTab((yield* start()).kiosk)
-      yield* waitForPicture(page, bell, 880)
-      expect(yield* evaluate(page, `${pictureOf(bell)}.alt`)).toContain("bronze bell")
+    it.scoped("shows the pictures that come with the content, and a picture that has changed", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder, start } = yield* makeExhibit
+        const page = yield* openTab((yield* start()).kiosk)
+        yield* waitForPicture(page, bell, 880)
+        expect(yield* evaluate(page, `${pictureOf(bell)}.alt`)).toContain("bronze bell")
 
-      yield* fs.writeFileString(`${folder}/tables/pictures/fog-bell.svg`, drawing(123))
-      yield* waitForPicture(page, bell, 123)
-      const name = "50 % of #1 & größer.svg"
-      yield* fs.writeFileString(`${folder}/tables/pictures/${name}`, drawing(77))
-      yield* edit(`${folder}/tables/Objects.csv`, "pictures/fog-bell.svg", `pictures/${name}`)
-      yield* waitForPicture(page, bell, 77)
+        yield* fs.writeFileString(`${folder}/tables/pictures/fog-bell.svg`, drawing(123))
+        yield* waitForPicture(page, bell, 123)
+        const name = "50 % of #1 & größer.svg"
+        yield* fs.writeFileString(`${folder}/tables/pictures/${name}`, drawing(77))
+        yield* edit(`${folder}/tables/Objects.csv`, "pictures/fog-bell.svg", `pictures/${name}`)
+        yield* waitForPicture(page, bell, 77)
 
-      yield* pick(page, waxCylinder)
-      yield* Effect.promise(() => page.waitForSelector(`.leaf.current[data-featured="${waxCylinder}"]`))
-      expect(yield* evaluate(page, pictureOf(waxCylinder))).toBeNull()
-    })
-  )
+        yield* pick(page, waxCylinder)
+        yield* Effect.promise(() => page.waitForSelector(`.leaf.current[data-featured="${waxCylinder}"]`))
+        expect(yield* evaluate(page, pictureOf(waxCylinder))).toBeNull()
+      })
+    )
 
-  it.scoped("shows nothing of a version while a picture of it is missing", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { downloads, start, tables } = yield* makeExhibit
-      const { kiosk, logged } = yield* start()
-      const whole = yield* logged(/New version (\S+):/)
-      const page = yield* openTab(kiosk)
-      yield* waitForPicture(page, bell, 880)
-      // From here on the test is who makes versions.
-      yield* tables.signal("SIGKILL")
-      yield* tables.ended
+    it.scoped("shows nothing of a version while a picture of it is missing", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { downloads, start, tables } = yield* makeExhibit
+        const { kiosk, logged } = yield* start()
+        const whole = yield* logged(/New version (\S+):/)
+        const page = yield* openTab(kiosk)
+        yield* waitForPicture(page, bell, 880)
+        // From here on the test is who makes versions.
+        yield* tables.signal("SIGKILL")
+        yield* tables.ended
 
-      const next = "20991231T000000Z"
-      const content = `${downloads}/versions/${next}/exhibit`
-      const attachments = `${content}/attachments`
-      yield* fs.copy(`${downloads}/versions/${whole}`, `${downloads}/versions/${next}`)
-      yield* edit(`${content}/Objects.json`, "The Penrice Fog Bell", "Not yet")
-      yield* fs.rename(attachments, `${content}/elsewhere`)
-      const warning = yield* Effect.fork(
-        Effect.promise(() =>
-          page.waitForEvent("console", (message) => message.text().startsWith("The screen stays"))
+        const next = "20991231T000000Z"
+        const content = `${downloads}/versions/${next}/exhibit`
+        const attachments = `${content}/attachments`
+        yield* fs.copy(`${downloads}/versions/${whole}`, `${downloads}/versions/${next}`)
+        yield* edit(`${content}/Objects.json`, "The Penrice Fog Bell", "Not yet")
+        yield* fs.rename(attachments, `${content}/elsewhere`)
+        const warning = yield* Effect.fork(
+          Effect.promise(() =>
+            page.waitForEvent("console", (message) => message.text().startsWith("The screen stays"))
+          )
         )
-      )
-      yield* edit(`${downloads}/manifest.json`, whole, next)
-      expect((yield* warning).text()).toMatch(/\/attachments\/.*\.svg cannot be loaded/)
-      expect(yield* titles(page)).not.toContain("Not yet")
-      yield* waitForData(page, "version", whole)
-      yield* waitForPicture(page, bell, 880)
+        yield* edit(`${downloads}/manifest.json`, whole, next)
+        expect((yield* warning).text()).toMatch(/\/attachments\/.*\.svg cannot be loaded/)
+        expect(yield* titles(page)).not.toContain("Not yet")
+        yield* waitForData(page, "version", whole)
+        yield* waitForPicture(page, bell, 880)
 
-      yield* fs.rename(`${content}/elsewhere`, attachments)
-      yield* waitForTitle(page, bell, "Not yet")
-      yield* waitForData(page, "version", next)
-      expect(yield* evaluate(page, `${pictureOf(bell)}.src`)).toContain(next)
-    })
-  )
+        yield* fs.rename(`${content}/elsewhere`, attachments)
+        yield* waitForTitle(page, bell, "Not yet")
+        yield* waitForData(page, "version", next)
+        expect(yield* evaluate(page, `${pictureOf(bell)}.src`)).toContain(next)
+      })
+    )
 
-  it.scoped("is served files by their type, and none from outside of its folders", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { downloads, folder, start } = yield* makeExhibit
-      const { kiosk } = yield* start()
-      const get = (target: string) =>
-        exchange(
-          Number(new URL(kiosk).port),
-          `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`
-        )
-      for (const [name, type] of Object.entries({
-        "a.svg": "image/svg+xml",
-        "a.png": "image/png",
-        "a.jpg": "image/jpeg",
-        "a.webp": "image/webp",
-        "a.avif": "image/avif",
-        unknown: "application/octet-stream"
-      })) {
-        yield* fs.writeFileString(`${downloads}/${name}`, "")
-        const answer = yield* get(`/content/${name}`)
-        expect(answer).toMatch(/^HTTP\/1.1 200 /)
-        expect(answer).toContain(`content-type: ${type}\r\n`)
-        expect(answer).toContain("x-content-type-options: nosniff\r\n")
-        expect(answer).toContain("content-security-policy: sandbox\r\n")
-      }
+    it.scoped("is served files by their type, and none from outside of its folders", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { downloads, folder, start } = yield* makeExhibit
+        const { kiosk } = yield* start()
+        const get = (target: string) =>
+          exchange(
+            Number(new URL(kiosk).port),
+            `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`
+          )
+        for (const [name, type] of Object.entries({
+          "a.svg": "image/svg+xml",
+          "a.png": "image/png",
+          "a.jpg": "image/jpeg",
+          "a.webp": "image/webp",
+          "a.avif": "image/avif",
+          unknown: "application/octet-stream"
+        })) {
+          yield* fs.writeFileString(`${downloads}/${name}`, "")
+          const answer = yield* get(`/content/${name}`)
+          expect(answer).toMatch(/^HTTP\/1.1 200 /)
+          expect(answer).toContain(`content-type: ${type}\r\n`)
+          expect(answer).toContain("x-content-type-options: nosniff\r\n")
+          expect(answer).toContain("content-security-policy: sandbox\r\n")
+        }
 
-      yield* fs.makeDirectory(`${folder}/downloads-of-others`)
-      yield* fs.writeFileString(`${folder}/downloads-of-others/secret`, "")
-      yield* fs.symlink(`${folder}/downloads-of-others`, `${downloads}/link`)
-      for (const target of [
-        "/content/../downloads-of-others/secret",
-        "/content/%2e%2e/downloads-of-others/secret",
-        "/content/..%2fdownloads-of-others%2fsecret",
-        "/content/link/secret",
-        "/content/versions",
-        "/content/a.svg%00.png",
-        "/%2e%2e/KioskPage.ts"
-      ]) {
-        expect(yield* get(target)).toMatch(/^HTTP\/1.1 404 /)
-      }
-    })
-  )
+        yield* fs.makeDirectory(`${folder}/downloads-of-others`)
+        yield* fs.writeFileString(`${folder}/downloads-of-others/secret`, "")
+        yield* fs.symlink(`${folder}/downloads-of-others`, `${downloads}/link`)
+        for (const target of [
+          "/content/../downloads-of-others/secret",
+          "/content/%2e%2e/downloads-of-others/secret",
+          "/content/..%2fdownloads-of-others%2fsecret",
+          "/content/link/secret",
+          "/content/versions",
+          "/content/a.svg%00.png",
+          "/%2e%2e/KioskPage.ts"
+        ]) {
+          expect(yield* get(target)).toMatch(/^HTTP\/1.1 404 /)
+        }
+      })
+    )
+  })
 })
 
 /** Puts one text in the place of another, wherever it stands in the file, without a moment of half a file. */
