@@ -16,7 +16,7 @@ import { checksum, filmBytes, makePromoters, readPromoted, stagingOf } from "../
 
 const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
 const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
-const runs = Number(KILL_RUNS ?? (isLong ? 200 : 16))
+const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
 const seed = KILL_SEED ?? String(Date.now())
 
 const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
