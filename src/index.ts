@@ -38,7 +38,7 @@ export * as HttpClientNode from "./layers/http/httpClient.ts"
 export * as IpcClientSocket from "./layers/ipc/IpcClientSocket.ts"
 export * as IpcServer from "./layers/ipc/IpcServer.ts"
 export * as TableSource from "./layers/tables/TableSource.ts"
-export * as TableSourceClientHttp from "./layers/tables/TableSourceClientHttpLayer.ts"
+export * as TableSourceClientHttp from "./layers/tables/TableSourceClientHttp.ts"
 /** A fake for tests. */
 export * as TableSourceClientMemory from "./layers/tables/TableSourceClientMemory.ts"
 export {
@@ -130,6 +130,7 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => 
         const pacing = yield* Layer.build(RequestPacingMemory.layer)
         return yield* Effect.forEach(sources, ({ make }) => make).pipe(
           Effect.flatMap((sources) => Content.make(settings, sources)),
+          Effect.map(({ start }) => start),
           Effect.provideServiceEffect(VersionStore, VersionStoreDisk.make({ ...settings, directory })),
           Effect.provide(pacing)
         )

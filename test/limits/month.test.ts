@@ -81,7 +81,10 @@ it.effect(
       yield* show(0)
       yield* readEvents
       const store = VersionStoreDisk.layer({ directory: folder, keepVersions: 3, ackLease: "30 minutes" })
-      yield* Effect.flatten(Effect.provide(Content.make({ fetchEvery }, [source]), yield* Layer.build(store)))
+      const { start } = yield* Content.make({ fetchEvery }, [source]).pipe(
+        Effect.provide(yield* Layer.build(store))
+      )
+      yield* start
 
       const isAsleep = Effect.map(TestClock.sleeps(), (sleeps) => Chunk.size(sleeps) === 2)
       const nextFetch = Effect.gen(function* () {

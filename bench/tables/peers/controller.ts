@@ -49,6 +49,7 @@ const unpacedContent = (plan: FetchPlan): Plugin.Plugin => ({
       })
       const services = yield* Layer.build(Layer.merge(store, unpaced))
       return yield* Effect.flatMap(source(plan).make, (source) => Content.make({}, [source])).pipe(
+        Effect.map(({ start }) => start),
         Effect.provide(services)
       )
     })

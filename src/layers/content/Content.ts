@@ -55,15 +55,12 @@ export const layer = (
     Content,
     Effect.gen(function* () {
       const { sources, ...settings } = yield* decodeFetching(config)
-      return yield* makeService(settings, yield* Effect.all(sources.map(({ make }) => make)))
+      return yield* make(settings, yield* Effect.all(sources.map(({ make }) => make)))
     })
   )
 
-/** For a plugin: all but `start`, which is what it gives. Options are decoded, sources made. */
-export const make = (...parameters: Parameters<typeof makeService>) =>
-  Effect.map(makeService(...parameters), ({ start }) => start)
-
-const makeService = Effect.fn("Content.make")(function* (
+/** The same without a layer, of decoded options and sources that are made. */
+export const make = Effect.fn("Content.make")(function* (
   { fetchEvery }: Pick<ContentOptions, "fetchEvery">,
   sources: ReadonlyArray<ContentSource>
 ) {

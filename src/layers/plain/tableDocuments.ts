@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
-import type { TableError, TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
+import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
 import { fileName } from "../FileName.ts"
 import * as HttpClient from "../http/httpClient.ts"
 import { keyValues } from "../tables/KeyValueTable.ts"
@@ -56,7 +56,7 @@ export const makeTableDocuments = (
 
     const reading = warnOnce.pipe(
       Effect.zipRight(Effect.forEach(documents, ({ read }) => read, { discard: true })),
-      Effect.provide(TableSourceClientHttp.layer(options)),
+      Effect.provideServiceEffect(TableSourceClient, TableSourceClientHttp.make(options)),
       Effect.provide(HttpClient.layer),
       Effect.provideService(RequestPacing, pacing),
       Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),

@@ -19,6 +19,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { InvalidOptions } from "../../services/Options.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import {
   CursorExpired,
@@ -40,7 +41,12 @@ import {
   withRetries
 } from "./HttpFailure.ts"
 import { hideSecret } from "./hideSecret.ts"
-import { isPathSegment, type TableSourceOptions } from "./TableSourceOptions.ts"
+import {
+  decodeClient,
+  isPathSegment,
+  type TableClientConfig,
+  type TableSourceOptions
+} from "./TableSourceOptions.ts"
 
 /** Where the base is, how to get in, and how long one request may take (milliseconds). */
 export type TableSourceClientHttpOptions = Pick<
@@ -62,6 +68,13 @@ const penalty = Duration.seconds(30)
 
 const maxPenalties = 3
 
+/** The client of the hosted table API. Its requests take their turn in the pacing of the process. */
+export const layer = (
+  config: TableClientConfig
+): Layer.Layer<TableSourceClient, InvalidOptions, HttpClient.HttpClient | RequestPacing> =>
+  Layer.effect(TableSourceClient, Effect.flatMap(decodeClient(config), make))
+
+/** The same without a layer, of decoded options. */
 export const make = Effect.fnUntraced(function* ({
   apiKey,
   baseId,
@@ -268,8 +281,6 @@ export const make = Effect.fnUntraced(function* ({
 
   return TableSourceClient.of({ listPage, readRecord })
 })
-
-export const layer = (options: TableSourceClientHttpOptions) => Layer.effect(TableSourceClient, make(options))
 
 /** The server refuses all requests to the base for a while. */
 class Penalised extends Data.TaggedError("Penalised")<{

@@ -233,7 +233,8 @@ describe("Content", () => {
       })
       const events = yield* follow
       const content = Content.make({ fetchEvery: "10 minutes" }, [source])
-      yield* Effect.flatten(Effect.provideService(content, VersionStore, flaky))
+      const { start } = yield* Effect.provideService(content, VersionStore, flaky)
+      yield* start
       yield* events.until("content:fetch:start")
       yield* somebodySleeps
       yield* TestClock.adjust("10 minutes")
@@ -263,10 +264,10 @@ describe("Content", () => {
   it.scoped("announces the active version when it is made ready, before it fetches", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
-      const ready = yield* Content.make({}, [source])
+      const { start } = yield* Content.make({}, [source])
       yield* fetch
       const events = yield* follow
-      yield* ready
+      yield* start
       expect(names(yield* events.until("content:fetch:done"))).toEqual([
         "content:version:promoted",
         "content:fetch:start",
@@ -282,7 +283,8 @@ describe("Content", () => {
     Effect.gen(function* () {
       const { failure, fetches, source } = yield* makeSource("objects")
       const events = yield* follow
-      yield* Effect.flatten(Content.make({ fetchEvery: "10 minutes" }, [source]))
+      const { start } = yield* Content.make({ fetchEvery: "10 minutes" }, [source])
+      yield* start
       yield* events.until("content:fetch:done")
       yield* Ref.set(failure, Option.some(new Error("no network")))
       yield* somebodySleeps
@@ -304,7 +306,8 @@ describe("Content", () => {
       const release = yield* Deferred.make<void>()
       yield* Ref.set(hold, Deferred.await(release))
       const events = yield* follow
-      yield* Effect.flatten(Content.make({ fetchEvery: "10 minutes" }, [source]))
+      const { start } = yield* Content.make({ fetchEvery: "10 minutes" }, [source])
+      yield* start
       yield* events.until("content:source:progress")
       expect(yield* sourceRows("objects")).toEqual([
         ["Now", "text, 1 record"],
