@@ -51,7 +51,12 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
       known.set(consumerId, said.value.versionId)
     }
     const versionId = known.get(consumerId)
-    const until = Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() + lifetime })
+    const takenAt = Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() })
+    if (takenAt > now) {
+      // Taken while the clock was wrong: it would be fresh until that time has come.
+      yield* Effect.ignore(fs.utimes(file, new Date(now), new Date(now)))
+    }
+    const until = Math.min(takenAt, now) + lifetime
     return until >= now && versionId !== undefined ? [{ consumerId, versionId, until }] : []
   })
 

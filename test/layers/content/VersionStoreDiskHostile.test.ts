@@ -180,7 +180,7 @@ describe("a clock that jumps", () => {
     })
   )
 
-  scenario("back: leases stay fresh", (directory) =>
+  scenario("back: leases stay fresh, and run out from there", (directory) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-11-21T12:00:00Z"))
       yield* Effect.gen(function* () {
@@ -191,6 +191,9 @@ describe("a clock that jumps", () => {
         yield* Effect.forEach(["two", "three", "four"], promote)
         expect(yield* sweep).toHaveLength(1)
         expect(yield* versionIds).toContain(manifest.versionId)
+        yield* TestClock.adjust("31 minutes")
+        yield* sweep
+        expect(yield* versionIds).not.toContain(manifest.versionId)
       }).pipe(Effect.provide(storeIn(directory)))
     })
   )
