@@ -76,6 +76,13 @@ export interface FetchedSource {
   readonly bytes: number
   /** The files that hang on records, where the source knows such. */
   readonly attachments?: FetchedAttachments
+  /**
+   * What is left to do in `target.directory` where it becomes part of a version: files of `target.previous` are put
+   * there only then, and not at every fetch that changes nothing.
+   */
+  readonly complete?: Effect.Effect<void, SourceFailed>
+  /** Whether `target.previous` lacks files, or has cut ones, of what its fingerprint says that it has. */
+  readonly isPreviousDamaged?: boolean
 }
 
 /** What a source needs to be built from its options. */

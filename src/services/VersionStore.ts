@@ -59,9 +59,19 @@ export interface StagedVersion {
   /**
    * Makes it the active version: durable on disk first, then named by the manifest in one step.
    *
-   * Where the active version holds just the same, nothing is promoted.
+   * Where the active version holds just the same, nothing is promoted, unless it is damaged.
    */
-  readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
+  readonly promote: <E = never>(
+    sources: ReadonlyArray<VersionSource>,
+    options?: PromoteOptions<E>
+  ) => Effect.Effect<Promotion, VersionStoreError | E>
+}
+
+export interface PromoteOptions<E> {
+  /** Done first where it is promoted: what was put off until it is known that something has changed. */
+  readonly complete?: Effect.Effect<unknown, E>
+  /** Whether the active version, if it holds the same, has lost some of it. */
+  readonly isActiveDamaged?: boolean
 }
 
 export interface Promotion {

@@ -11,17 +11,19 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { type ManifestReading, VersionStore } from "../../src/services/VersionStore.ts"
+import { type ManifestReading, type PromoteOptions, VersionStore } from "../../src/services/VersionStore.ts"
 
 /** Stages one source with one file and promotes it. */
-export const promote = (content: string) =>
+export const promote = (content: string) => promoteWith<never>(content, {})
+
+const promoteWith = <E>(content: string, options: PromoteOptions<E>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
     const directory = yield* staged.sourceDirectory("objects")
     yield* fs.writeFileString(path.join(directory, "Objects.json"), content)
-    return yield* staged.promote([{ sourceId: "objects", fingerprint: content }])
+    return yield* staged.promote([{ sourceId: "objects", fingerprint: content }], options)
   }).pipe(Effect.scoped)
 
 const promoteLater = (content: string) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))
@@ -75,6 +77,36 @@ export const versionStoreContract = (
         const again = yield* promoteLater("one")
         expect(again).toEqual({ changed: false, manifest: first.manifest })
         expect(yield* versionIds).toEqual([first.manifest.versionId])
+      })
+    )
+
+    scenario(
+      "completes what was staged only where it is promoted, and promotes nothing that cannot be completed",
+      Effect.gen(function* () {
+        const completed: Array<string> = []
+        const complete = (content: string) =>
+          Effect.zipRight(
+            TestClock.adjust("1 second"),
+            promoteWith(content, { complete: Effect.sync(() => completed.push(content)) })
+          )
+        yield* complete("one")
+        yield* complete("one")
+        const { manifest } = yield* complete("two")
+        expect(completed).toEqual(["one", "two"])
+        expect(yield* Effect.flip(promoteWith("three", { complete: Effect.fail("no room") }))).toBe("no room")
+        const store = yield* VersionStore
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+      })
+    )
+
+    scenario(
+      "replaces an active version that is damaged by an equal one",
+      Effect.gen(function* () {
+        const first = yield* promote("one")
+        yield* TestClock.adjust("1 second")
+        const again = yield* promoteWith("one", { isActiveDamaged: true })
+        expect(again.changed).toBe(true)
+        expect(yield* versionIds).toEqual([first.manifest.versionId, again.manifest.versionId])
       })
     )
 

@@ -25,12 +25,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { describeError } from "../../services/ErrorDescription.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { InvalidOptions } from "../../services/Options.ts"
-import {
-  type Manifest,
-  type StagedVersion,
-  type VersionSource,
-  VersionStore
-} from "../../services/VersionStore.ts"
+import { type Manifest, type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
 import { countText, secondsText } from "../readable.ts"
 import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
@@ -81,6 +76,18 @@ export const make = Effect.fn("Content.make")(function* (
   const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>
     tell({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
 
+  const tellError =
+    (sourceId: string) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.tapError(effect, (error) =>
+        Effect.flatMap(timestamp, (timestamp) =>
+          tell({
+            name: "content:source:error",
+            payload: { timestamp, sourceId, error: describeError(error) }
+          })
+        )
+      )
+
   const fetchSource = Effect.fn("Content.fetchSource")(
     function* (source: ContentSource, staged: StagedVersion) {
       const sourceId = source.id
@@ -90,7 +97,7 @@ export const make = Effect.fn("Content.make")(function* (
       const previous = yield* staged.previousDirectory(sourceId)
       const progress = (progress: SourceProgress) =>
         tell({ name: "content:source:progress", payload: { sourceId, ...progress } })
-      const [duration, { fingerprint, ...counts }] = yield* Effect.timed(
+      const [duration, { complete, fingerprint, isPreviousDamaged, ...counts }] = yield* Effect.timed(
         source
           .fetch({ directory, previous, progress })
           .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
@@ -106,25 +113,26 @@ export const make = Effect.fn("Content.make")(function* (
       })
       yield* Effect.annotateCurrentSpan(counts)
       yield* setRecords(sourceId, counts.records)
-      return { sourceId, fingerprint, records: counts.records }
+      return {
+        version: { sourceId, fingerprint },
+        records: counts.records,
+        complete: (complete ?? Effect.void).pipe(tellError(sourceId)),
+        isPreviousDamaged: isPreviousDamaged ?? false
+      }
     },
-    (effect, { id }) =>
-      Effect.tapError(effect, (error) =>
-        Effect.flatMap(timestamp, (timestamp) =>
-          tell({
-            name: "content:source:error",
-            payload: { timestamp, sourceId: id, error: describeError(error) }
-          })
-        )
-      )
+    (effect, { id }) => tellError(id)(effect)
   )
 
   const promote = Effect.fn("Content.promote")(function* (
     staged: StagedVersion,
-    fetched: ReadonlyArray<VersionSource>
+    fetched: ReadonlyArray<Effect.Effect.Success<ReturnType<typeof fetchSource>>>
   ) {
     const promotion = yield* staged.promote(
-      fetched.map(({ fingerprint, sourceId }) => ({ sourceId, fingerprint }))
+      fetched.map(({ version }) => version),
+      {
+        complete: Effect.forEach(fetched, ({ complete }) => complete),
+        isActiveDamaged: fetched.some(({ isPreviousDamaged }) => isPreviousDamaged)
+      }
     )
     const { changed, manifest } = promotion
     yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })

@@ -164,15 +164,22 @@ export const make = Effect.fn("VersionStoreDisk.make")(function* (settings: Vers
                 : Option.none()
             )
           ),
-        promote: (sources) =>
+        promote: (sources, { complete = Effect.void, isActiveDamaged = false } = {}) =>
           Effect.gen(function* () {
             const current = yield* active
             if (Option.isSome(current)) {
-              const record = yield* readRecord(folderOf(current.value.versionId))
+              const { versionId } = current.value
+              const record = yield* readRecord(folderOf(versionId))
               if (Option.exists(record, (record) => isSame(record.sources, sources))) {
-                return { changed: false, manifest: current.value }
+                if (!isActiveDamaged) {
+                  return { changed: false, manifest: current.value }
+                }
+                yield* Effect.logWarning(
+                  `Files of version ${versionId} are missing or cut: a new one replaces it.`
+                )
               }
             }
+            yield* complete
             return { changed: true, manifest: yield* publish(folder, sources) }
           }).pipe(promoting.withPermits(1), Effect.provide(platform))
       })

@@ -56,7 +56,8 @@ const maxRedirects = 5
 const tellEvery = 1000
 
 /**
- * Saves each file once. `maxTimeout` is for an answer to begin and for every pause in it, not for the whole
+ * Saves each file once: downloads are in the folder when `fetchAll` ends, and what the version before has is put there
+ * by `complete`, which it gives. `maxTimeout` is for an answer to begin and for every pause in it, not for the whole
  * of it: files may be large.
  */
 export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourceOptions, "maxTimeout">) {
@@ -69,19 +70,22 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     HttpClient.withScope
   )
 
-  /** The file of the version before, linked or copied, and its size; nothing where there is none. */
-  const reuse = ({ localPath, size }: FoundAttachment, file: string, previous: string) =>
-    Effect.gen(function* () {
-      const old = path.join(previous, localPath)
-      const stat = yield* fileSystem.stat(old)
-      const bytes = Number(stat.size)
-      if (stat.type !== "File" || Option.exists(size, (size) => size !== bytes)) {
-        return Option.none()
-      }
-      const copy = Effect.tapError(fileSystem.copyFile(old, file), () => remove(file))
-      yield* Effect.catchAll(fileSystem.link(old, file), () => copy)
-      return Option.some(bytes)
-    }).pipe(Effect.orElseSucceed(() => Option.none<number>()))
+  /** Finds the whole file of an attachment in the version before; fails with the attachment where it is not there. */
+  const findIn = (previous: string, found: FoundAttachment) =>
+    fileSystem.stat(path.join(previous, found.localPath)).pipe(
+      Effect.map(({ size, type }) => ({ found, bytes: Number(size), isFile: type === "File" })),
+      Effect.filterOrFail(
+        ({ bytes, isFile }) => isFile && Option.getOrElse(found.size, () => bytes) === bytes
+      ),
+      Effect.mapError(() => found)
+    )
+
+  /** Links the file of the version before, or copies it. */
+  const reuse = (previous: string, { localPath }: FoundAttachment, file: string) => {
+    const old = path.join(previous, localPath)
+    const copy = Effect.tapError(fileSystem.copyFile(old, file), () => remove(file))
+    return Effect.catchAll(fileSystem.link(old, file), () => copy)
+  }
 
   const remove = (file: string) => Effect.ignore(fileSystem.remove(file, { force: true }))
 
@@ -261,10 +265,13 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
   ) {
     const links: FreshLinks = new Map()
     const files = distinct(found)
-    const missing: Array<FoundAttachment> = []
+    const [missing, kept] = yield* Option.match(previous, {
+      onNone: () => Effect.succeed([files, []] as const),
+      onSome: (previous) => Effect.partition(files, (found) => findIn(previous, found), { concurrency })
+    })
     const clock = yield* Effect.clock
-    let done = 0
-    let bytes = 0
+    let done = kept.length
+    let bytes = kept.reduce((sum, { bytes }) => sum + bytes, 0)
     let toldAt = 0
     const tell = (latest: FoundAttachment) =>
       Effect.suspend(() => {
@@ -284,21 +291,6 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
       return file
     })
 
-    const takeOver = Effect.fnUntraced(function* (found: FoundAttachment, previous: string) {
-      const size = yield* reuse(found, yield* makeFolderFor(found), previous)
-      if (Option.isSome(size)) {
-        done++
-        bytes += size.value
-      } else {
-        missing.push(found)
-      }
-    })
-    if (Option.isSome(previous)) {
-      yield* Effect.forEach(files, (found) => takeOver(found, previous.value), { concurrency, discard: true })
-    } else {
-      missing.push(...files)
-    }
-    const reused = done
     const [first] = files
     if (first !== undefined) {
       yield* tell(first)
@@ -312,12 +304,26 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
       }),
       { concurrency, discard: true }
     )
-    return { total: files.length, bytes, reused } satisfies FetchedAttachments
-    // What ends one download is told by the error of the whole: no log of its own, in which a link could be.
-  }, Effect.withUnhandledErrorLogLevel(Option.none()))
+    const takeOver = Effect.fnUntraced(function* (previous: string, { found }: (typeof kept)[number]) {
+      const file = yield* makeFolderFor(found)
+      yield* Effect.catchAll(reuse(previous, found, file), () =>
+        downloadWithFreshLink(found, file, links, () => Effect.void)
+      )
+    })
+    const complete = Option.match(previous, {
+      onNone: () => Effect.void,
+      onSome: (previous) =>
+        Effect.forEach(kept, (found) => takeOver(previous, found), { concurrency, discard: true })
+    })
+    const attachments: FetchedAttachments = { total: files.length, bytes, reused: kept.length }
+    return { attachments, complete: saidOnce(complete) }
+  }, saidOnce)
 
   return { fetchAll }
 })
+
+/** What ends one download is told by the error of the whole: no log of its own, in which a link could be. */
+const saidOnce = Effect.withUnhandledErrorLogLevel(Option.none())
 
 /** Told how many bytes more there are of a file, or fewer where a try has failed. */
 type Came = (bytes: number) => Effect.Effect<void>

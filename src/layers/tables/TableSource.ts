@@ -9,12 +9,13 @@
  * It owns what is saved and under which name. Talking to the API belongs to the client, versions to the content
  * plugin. Attachments wait until all lists are read: a list that nobody goes on with is soon forgotten.
  */
-import type * as FileSystem from "@effect/platform/FileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import {
   type ContentSource,
   type ContentSourceDefinition,
@@ -126,7 +127,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
       ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, pathOf, directory, progress))
     ])
     const records = new Map(files.map(({ records, table }) => [table, records]))
-    const attachments = yield* attachmentFiles.fetchAll(
+    const { attachments, complete } = yield* attachmentFiles.fetchAll(
       files.flatMap(({ attachments }) => attachments),
       {
         directory,
@@ -139,8 +140,28 @@ const makeUncounted = Effect.fnUntraced(function* ({
       fingerprint: fingerprint(files),
       records: files.reduce((sum, { records }) => sum + records, 0),
       bytes: files.reduce((sum, { bytes }) => sum + bytes, attachments.bytes),
-      attachments
+      attachments,
+      complete,
+      isPreviousDamaged: yield* Option.match(previous, {
+        onNone: () => Effect.succeed(false),
+        onSome: (folder) =>
+          attachments.reused < attachments.total
+            ? Effect.succeed(true)
+            : Effect.map(hasAll(folder, files), (hasAll) => !hasAll)
+      })
     }
+  })
+
+  /** Whether the folder has the files of all tables; their sizes differ with the links in them. */
+  const hasAll = Effect.fnUntraced(function* (
+    folder: string,
+    files: ReadonlyArray<{ readonly name: string }>
+  ) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    return yield* Effect.every(files, ({ name }) => fs.exists(path.join(folder, name))).pipe(
+      Effect.orElseSucceed(() => false)
+    )
   })
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
@@ -155,14 +176,19 @@ const makeUncounted = Effect.fnUntraced(function* ({
     return fetched
   })
 
+  const ofSource = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
+      Effect.annotateLogs("source", id),
+      Effect.provide(environment)
+    )
   const source: ContentSource = {
     id,
     fetch: (target) =>
-      fetch(target).pipe(
-        Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
-        Effect.annotateLogs("source", id),
-        Effect.provide(environment)
-      )
+      Effect.map(ofSource(fetch(target)), ({ complete, ...fetched }) => ({
+        ...fetched,
+        complete: ofSource(complete)
+      }))
   }
   return source
 })

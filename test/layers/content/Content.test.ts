@@ -242,6 +242,50 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
+  it.scoped("completes sources where something has changed, and replaces what is damaged", () =>
+    Effect.gen(function* () {
+      const completed: Array<string> = []
+      const make = (id: string) => {
+        const fetched = { fingerprint: "1", isPreviousDamaged: false, fails: false }
+        const source: ContentSource = {
+          id,
+          fetch: () =>
+            Effect.sync(() => ({
+              ...fetched,
+              records: 1,
+              bytes: 1,
+              complete: fetched.fails
+                ? new SourceFailed({ sourceId: id, cause: "no room" })
+                : Effect.sync(() => void completed.push(id))
+            }))
+        }
+        return { fetched, source }
+      }
+      const objects = make("objects")
+      const tours = make("tours")
+      yield* Content.make({}, [objects.source, tours.source])
+      const fetchAgain = Effect.zipRight(
+        Effect.sync(() => completed.splice(0)),
+        fetch
+      )
+      expect(yield* fetchAgain).toMatchObject({ changed: true })
+      expect(completed).toEqual(["objects", "tours"])
+      expect(yield* fetchAgain).toMatchObject({ changed: false })
+      expect(completed).toEqual([])
+      tours.fetched.fingerprint = "2"
+      expect(yield* fetchAgain).toMatchObject({ changed: true })
+      expect(completed).toEqual(["objects", "tours"])
+      objects.fetched.isPreviousDamaged = true
+      expect(yield* fetchAgain).toMatchObject({ changed: true })
+
+      const events = yield* follow
+      tours.fetched.fails = true
+      expect((yield* Effect.flip(fetchAgain)).message).toContain('Source "tours": no room')
+      const told = names(yield* events.until("content:fetch:error"))
+      expect(told.filter((name) => name === "content:source:error")).toHaveLength(1)
+    }).pipe(Effect.provide(services("task")))
+  )
+
   it.scoped("lets a second fetch join the one that runs", () =>
     Effect.gen(function* () {
       const { fetches, hold, source } = yield* makeSource("objects")

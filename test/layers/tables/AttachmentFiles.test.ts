@@ -85,16 +85,20 @@ const setUp = ({
           progress: (step) => Effect.sync(() => progress.push(step))
         })
         .pipe(Effect.provide(collected), Effect.withSpan("outer"))
-      const names = yield* fileSystem.readDirectory(directory, { recursive: true })
+      const fileNames = Effect.map(fileSystem.readDirectory(directory, { recursive: true }), (names) =>
+        names.filter((name) => name.split("/").length === 3)
+      )
+      const downloaded = yield* fileNames
+      yield* fetched.complete ?? Effect.void
       const files: Record<string, string> = {}
-      for (const name of names.filter((name) => name.split("/").length === 3)) {
+      for (const name of yield* fileNames) {
         files[name] = (yield* fileSystem.readFileString(`${directory}/${name}`)).slice(0, 100)
       }
       const saved = (table: string) =>
         Effect.map(fileSystem.readFileString(`${directory}/${table}.json`), (text): unknown =>
           JSON.parse(text)
         )
-      return { ...fetched, directory, files, progress, saved }
+      return { ...fetched, directory, downloaded, files, progress, saved }
     })
 
     /** Lets time pass after every failed try, until it ends; all it said meanwhile. */
@@ -667,8 +671,11 @@ describe("files of the version before", () => {
       yield* setTable("Objects", [record("rec1", both)])
       const second = yield* fetch(first.directory)
       expect(second.attachments).toEqual({ total: 2, bytes: 10, reused: 2 })
+      expect(first.downloaded).toEqual(Object.keys(first.files))
+      expect(second.downloaded).toEqual([])
       expect(second.files).toEqual(first.files)
       expect(second.fingerprint).toBe(first.fingerprint)
+      expect([first.isPreviousDamaged, second.isPreviousDamaged]).toEqual([false, false])
       expect(second.progress.at(-1)?.attachments).toEqual({ done: 2, total: 2, bytes: 10 })
       expect(yield* inode(`${second.directory}/${file}`)).toBe(yield* inode(`${first.directory}/${file}`))
       expect(yield* Queue.size(host.received)).toBe(0)
@@ -680,6 +687,7 @@ describe("files of the version before", () => {
         { done: 2, total: 3, bytes: 10 },
         { done: 3, total: 3, bytes: 15 }
       ])
+      expect(third.downloaded).toEqual(["attachments/att3/a.png"])
       expect(third.fingerprint).not.toBe(first.fingerprint)
       expect(yield* Queue.size(host.received)).toBe(1)
     }).pipe(run)
@@ -722,9 +730,10 @@ describe("files of the version before", () => {
         yield* fileSystem.makeDirectory(`${previous}/attachments/att1`, { recursive: true })
 
         yield* fileSystem.writeFileString(`${previous}/${file}`, "older!")
-        const { attachments, files } = yield* fetch(previous)
+        const { attachments, files, isPreviousDamaged } = yield* fetch(previous)
         expect(files).toEqual({ [file]: "/att1" })
         expect(attachments).toMatchObject({ reused: 0 })
+        expect(isPreviousDamaged).toBe(true)
         expect(yield* fileSystem.readFileString(`${previous}/${file}`)).toBe("older!")
 
         yield* fileSystem.writeFileString(`${previous}/${file}`, "older")

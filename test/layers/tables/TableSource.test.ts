@@ -48,10 +48,13 @@ const setUp = ({
     const directory = yield* fileSystem.makeTempDirectoryScoped()
     const fetchTelling = (tell: (step: SourceProgress) => Effect.Effect<void>) =>
       Effect.provide(source.fetch({ directory, previous: Option.none(), progress: tell }), logger)
+    const fetchFrom = (previous: Option.Option<string>) =>
+      source.fetch({ directory, previous, progress: () => Effect.void })
     return {
       ...memory,
       directory,
       fetchTelling,
+      fetchFrom,
       fetch: fetchTelling((step) => Effect.sync(() => progress.push(step))),
       progress,
       logs,
@@ -84,11 +87,12 @@ describe("a fetch", () => {
       yield* setTable("Räume/1", records(3))
       yield* setTable("None", [])
       yield* setTable("Settings", [{ id: "rec1", fields: { key: "on", value: "true" } }])
-      expect(yield* fetch).toEqual({
+      expect(yield* fetch).toMatchObject({
         fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
         records: 4,
         bytes: 152,
-        attachments: { total: 0, bytes: 0, reused: 0 }
+        attachments: { total: 0, bytes: 0, reused: 0 },
+        isPreviousDamaged: false
       })
       expect(yield* files).toEqual(["None.json", "Räume%2F1.json", "Settings.json"].sort())
       expect(yield* file("Räume%2F1.json")).toBe(
@@ -244,6 +248,26 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 })
+
+it.scoped("the version before is damaged where it lacks a table, whatever the links in that were", () =>
+  Effect.gen(function* () {
+    const { directory, fetchFrom, setTable } = yield* setUp({
+      tables: ["Objects", "Rooms"],
+      keyValueTables: []
+    })
+    const fileSystem = yield* FileSystem.FileSystem
+    yield* setTable("Objects", [{ id: "rec1", fields: { Photo: [photo("x")] } }])
+    yield* setTable("Rooms", [])
+    const first = yield* fetchFrom(Option.none())
+    const previous = `${yield* fileSystem.makeTempDirectoryScoped()}/previous`
+    yield* fileSystem.copy(directory, previous)
+    yield* setTable("Objects", [{ id: "rec1", fields: { Photo: [photo("another, longer one")] } }])
+    const second = yield* fetchFrom(Option.some(previous))
+    expect(second).toMatchObject({ fingerprint: first.fingerprint, isPreviousDamaged: false })
+    yield* fileSystem.remove(`${previous}/Rooms.json`)
+    expect(yield* fetchFrom(Option.some(previous))).toMatchObject({ isPreviousDamaged: true })
+  }).pipe(run)
+)
 
 describe("the fingerprint", () => {
   const fingerprintOf = (objects: ReadonlyArray<TableRecord>, overrides: Partial<typeof options> = {}) =>
