@@ -129,7 +129,8 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
 
   describe("has types", () => {
     const program = `
-import { content, defineConfig, httpTransport, tableSource } from "vitrine"
+import * as Effect from "effect/Effect"
+import { content, defineConfig, EventBusMemory, httpTransport, tableSource } from "vitrine"
 import { httpTransport as plainTransport, type PlainContext, tableSource as plainSource } from "vitrine/plain"
 
 export default defineConfig({
@@ -141,6 +142,7 @@ export default defineConfig({
 
 export const setUp = (context: PlainContext) => plainTransport({ port: 0 }).setup(context)
 export const id: string = plainSource({ id: "a", baseId: "b", apiKey: "c" }).id
+export const bus = Effect.runPromise(Effect.scoped(EventBusMemory.make))
 // @ts-expect-error: no port
 httpTransport({ port: "8710" })
 // @ts-expect-error: no port
@@ -168,7 +170,7 @@ plainTransport({ port: "8710" })
             typeRoots: [join(repository, "node_modules/@types")],
             strict: true,
             noEmit: true,
-            skipLibCheck: true
+            skipLibCheck: false
           }
           yield* fs.writeFileString(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }))
           expect(compile(project)).toBe("")
