@@ -16,6 +16,7 @@ import {
   UnknownCommand
 } from "../services/CommandBus.ts"
 import { issueText, placedIssues } from "../services/ParseIssues.ts"
+import { apartFromSpan } from "./apartFromSpan.ts"
 import { countCommand, countUnknownCommand } from "./commandMetrics.ts"
 
 type Run = (command: Command) => Effect.Effect<unknown, DispatchError>
@@ -25,10 +26,10 @@ export const make = Effect.sync(() => {
 
   const types = Effect.sync(() => [...commands.keys()].sort())
 
-  const register = Effect.fn("CommandBus.register")(function* <Fields, Encoded, R>(
+  const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
     handler: CommandHandler<Fields, Encoded, R>
   ) {
-    const context = yield* Effect.context<R>()
+    const context = yield* apartFromSpan(Effect.context<R>())
     const run = runner(handler)
     const counted = countCommand(handler.type)
     yield* Effect.acquireRelease(

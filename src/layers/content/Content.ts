@@ -26,6 +26,7 @@ import { describeError } from "../../services/ErrorDescription.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { type Manifest, type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
+import { apartFromSpan } from "../apartFromSpan.ts"
 import { countText, secondsText } from "../readable.ts"
 import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
@@ -55,7 +56,7 @@ export const layer = (
   )
 
 /** The same without a layer, of decoded options and sources that are made. */
-export const make = Effect.fn("Content.make")(function* (
+export const make = Effect.fnUntraced(function* (
   { fetchEvery }: Pick<ContentOptions, "fetchEvery">,
   sources: ReadonlyArray<ContentSource>
 ) {
@@ -111,7 +112,8 @@ export const make = Effect.fn("Content.make")(function* (
           durationMs: Math.round(Duration.toMillis(duration))
         }
       })
-      yield* Effect.annotateCurrentSpan(counts)
+      const { attachments, ...sizes } = counts
+      yield* Effect.annotateCurrentSpan({ ...sizes, attachments: attachments?.total ?? 0 })
       yield* setRecords(sourceId, counts.records)
       return {
         version: { sourceId, fingerprint },
@@ -261,7 +263,7 @@ export const make = Effect.fn("Content.make")(function* (
 
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),
-    Effect.zipRight(Effect.forkIn(keepFetching, scope)),
+    Effect.zipRight(Effect.forkIn(apartFromSpan(keepFetching), scope)),
     Effect.asVoid
   )
   return Content.of({ fetch, start: state.mode === "task" ? Effect.void : start })

@@ -24,6 +24,7 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
+import { apartFromSpan } from "../apartFromSpan.ts"
 import { isPlainFileName } from "../FileName.ts"
 import {
   decodeVersionStoreDisk,
@@ -47,10 +48,10 @@ export const layer = (
 > => Layer.scoped(VersionStore, Effect.flatMap(decodeVersionStoreDisk(config), make))
 
 /** The same without a layer, of decoded options. */
-export const make = Effect.fn("VersionStoreDisk.make")(function* (settings: VersionStoreDiskOptions) {
+export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const platform = yield* apartFromSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
 
   const root = path.resolve(settings.directory)
   const manifestFile = path.join(root, "manifest.json")

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type Lease, VersionId, type VersionStoreError } from "../../services/VersionStore.ts"
+import { apartFromSpan } from "../apartFromSpan.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
 
@@ -32,7 +33,7 @@ export interface Settings {
 export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: Settings) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const platform = yield* apartFromSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const lifetime = Duration.toMillis(duration)
   const fileOf = (consumerId: string) => path.join(folder, `${consumerId}.json`)
 

@@ -70,7 +70,7 @@ export const runTask = <A, E>(
 ): Effect.Effect<A, StartError | E, Platform> =>
   Effect.zipRight(start(configuration), task).pipe(inController("task"))
 
-const start = Effect.fn("Controller.start")(function* ({ plugins, ...context }: Configuration) {
+const start = Effect.fnUntraced(function* ({ plugins, ...context }: Configuration) {
   const issues = [...plugins.flatMap(pluginIssues), ...duplicateNames(plugins)]
   if (issues.length > 0) {
     return yield* new InvalidOptions({ subject: "the configuration", issues })

@@ -84,7 +84,7 @@ export const serveIpc: (
   ControllerPaths,
   ControllerAlreadyRunning | IpcSocketUnusable,
   CommandBus | EventBus | ControllerState | Scope.Scope
-> = Effect.fn("serveIpc")(function* ({ folder, stop }: IpcServerOptions) {
+> = Effect.fnUntraced(function* ({ folder, stop }: IpcServerOptions) {
   const paths = yield* locateController(folder)
   yield* claimFolder(paths)
   const feed = yield* EventFeed.make

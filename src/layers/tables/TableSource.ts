@@ -25,6 +25,7 @@ import {
 import { type InvalidOptions, issuesOf } from "../../services/Options.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
+import { apartFromSpan } from "../apartFromSpan.ts"
 import { fileName } from "../FileName.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
@@ -84,7 +85,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
   tables
 }: TableSelection) {
   yield* warnOfNoTables({ id, tables, keyValueTables })
-  const environment = yield* Effect.context<Environment>()
+  const environment = yield* apartFromSpan(Effect.context<Environment>())
 
   const attachmentFiles = yield* AttachmentFiles.make({ maxTimeout })
 

@@ -43,7 +43,7 @@ export const layer = (
 > => Layer.scoped(HttpTransport, Effect.flatMap(decode(options), make))
 
 /** The same without a layer, of decoded options. It subscribes to the event bus before it waits for anything. */
-export const make = Effect.fn("HttpTransport.make")(function* (options: HttpTransportOptions) {
+export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) {
   const state = yield* ControllerState
   if (state.mode === "task") {
     return HttpTransport.of({

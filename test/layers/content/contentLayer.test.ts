@@ -5,8 +5,11 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect, expectTypeOf, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Tracer from "effect/Tracer"
 import * as CommandBusMemory from "../../../src/layers/CommandBusMemory.ts"
@@ -18,8 +21,10 @@ import { countAttachments } from "../../../src/layers/tables/metrics.ts"
 import * as RequestPacingMemory from "../../../src/layers/tables/RequestPacingMemory.ts"
 import * as TableSource from "../../../src/layers/tables/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tables/TableSourceClientMemory.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { Content } from "../../../src/services/Content.ts"
 import type { FetchOutcome } from "../../../src/services/ContentEvents.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { tellWait } from "../../../src/services/WaitObserver.ts"
@@ -142,30 +147,74 @@ it.scoped("a fetch is a tree of spans that says what was fetched, none of them f
   Effect.gen(function* () {
     const { definition, setTable } = yield* makeTables("exhibits")
     yield* setTable("Objects", objects(250))
-    const spans: Array<Tracer.Span> = []
-    const live = yield* Effect.tracer
-    const tracer = Tracer.make({
-      ...live,
-      span: (...parameters) => {
-        const span = live.span(...parameters)
-        spans.push(span)
-        return span
-      }
-    })
-    const outcome = yield* Effect.flatMap(Content, ({ fetch }) => fetch).pipe(
-      Effect.provide(ContentLayer.layer({ sources: [definition] })),
-      Effect.withTracer(tracer)
-    )
-    const { versionId } = outcome
+    const { spans, tracer } = yield* collectSpans
+    yield* Effect.gen(function* () {
+      yield* Layer.build(ContentLayer.layer({ sources: [definition] })).pipe(Effect.withSpan("setup"))
+      const { dispatch } = yield* CommandBus
+      yield* dispatch({ type: "content.fetch" }).pipe(Effect.withSpan("request"))
+    }).pipe(Effect.withTracer(tracer))
+    const versionId = "19700101T000000Z"
     const told = Object.fromEntries(
       spans.map(({ attributes, name }) => [name, Object.fromEntries(attributes)])
     )
     expect(told).toMatchObject({
       "Content.fetch": { changed: true, records: 250, versionId },
-      "Content.fetchSource": { source: "exhibits", records: 250 },
+      "Content.fetchSource": { source: "exhibits", records: 250, attachments: 0 },
       "Content.promote": { changed: true, versionId },
       "TableSource.fetch": { source: "exhibits", records: 250, attachments: 0 },
       "TableSource.fetchTable": { table: "Objects", records: 250 }
     })
+    expect(parentsOf(spans)).toMatchObject({
+      "CommandBus.dispatch": "request",
+      "Content.fetch": "CommandBus.dispatch",
+      "Content.fetchSource": "Content.fetch",
+      "TableSource.fetch": "Content.fetchSource",
+      "TableSource.fetchTable": "TableSource.fetch",
+      "Content.promote": "Content.fetch"
+    })
   }).pipe(Effect.provide(services))
 )
+
+it.scoped("a fetch that comes of itself is a trace of its own", () =>
+  Effect.gen(function* () {
+    const { definition, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(1))
+    const { spans, tracer } = yield* collectSpans
+    yield* Effect.gen(function* () {
+      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+      const context = yield* Layer.build(ContentLayer.layer({ sources: [definition] }))
+      yield* Context.get(context, Content).start
+      yield* Stream.runHead(Stream.filter(events, ({ name }) => name === "content:fetch:done"))
+    }).pipe(
+      Effect.withSpan("setup"),
+      Effect.provide(ControllerStateMemory.layer("persistent")),
+      Effect.withTracer(tracer)
+    )
+    expect(parentsOf(spans)).toMatchObject({ "Content.fetch": null, "Content.fetchSource": "Content.fetch" })
+  }).pipe(Effect.provide(services))
+)
+
+const collectSpans = Effect.map(Effect.tracer, (live) => {
+  const spans: Array<Tracer.Span> = []
+  const tracer = Tracer.make({
+    ...live,
+    span: (...parameters) => {
+      const span = live.span(...parameters)
+      spans.push(span)
+      return span
+    }
+  })
+  return { spans, tracer }
+})
+
+/** The name of the span above each. */
+const parentsOf = (spans: ReadonlyArray<Tracer.Span>) =>
+  Object.fromEntries(
+    spans.map(({ name, parent }) => [
+      name,
+      Option.match(parent, {
+        onNone: () => null,
+        onSome: (above) => spans.find(({ spanId }) => spanId === above.spanId)?.name
+      })
+    ])
+  )
