@@ -17,6 +17,7 @@ export interface EventFeed {
   readonly subscribe: (sink: OutboxSink) => void
   /** From now on it is given nothing more. Harmless for one that is no subscriber. */
   readonly unsubscribe: (sink: OutboxSink) => void
+  readonly isSubscribed: (sink: OutboxSink) => boolean
 }
 
 export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Effect.gen(function* () {
@@ -55,6 +56,7 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
     unsubscribe: (sink) => {
       subscribers.delete(sink)
       outbox.leave(sink)
-    }
+    },
+    isSubscribed: (sink) => subscribers.has(sink)
   }
 })

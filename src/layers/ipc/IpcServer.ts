@@ -31,7 +31,8 @@
  * Requests of a connection are carried out side by side, 16 at most, and answered as they are done; the next is
  * read when one of them is answered. An answer may overtake an event. Blank lines are ignored, notifications
  * carried out without an answer, and whoever ends the sending side is answered before the connection is closed. A
- * peer that leaves answers unread for 10 seconds, or events of more than a mebibyte, is disconnected.
+ * peer that leaves answers unread for 10 seconds, or events of more than a mebibyte, is disconnected, and so is one
+ * that has asked for nothing for 30 seconds and has not subscribed.
  */
 import { chmod } from "node:fs/promises"
 import * as Net from "node:net"

@@ -23,6 +23,9 @@ export const maxConcurrentRequests = 16
 /** How long a peer may leave its answers unread. */
 export const patience = "10 seconds"
 
+/** A peer that asks for nothing in this time, waits for no answer and has not subscribed is not kept. */
+const idleLimit = "30 seconds"
+
 /** How many requests are looked at before everything else in this process has its turn. */
 const requestsInTurn = 64
 
@@ -30,14 +33,25 @@ const requestsInTurn = 64
  * Answers what comes over the connection until the peer ends its side, or `closing` is done; then what was asked
  * for is still answered, and the connection closed.
  *
- * A command goes on when whoever asked for it is gone, and takes up the connection until it has ended.
+ * A command goes on when whoever asked for it is gone, and takes up the connection until it has ended. One that is not
+ * used is closed.
  */
 export const serveConnection = (socket: Socket, { closing, feed, methods }: ConnectionContext) => {
   const { more, next } = readLines(socket, { maxBytes: maxRequestBytes, endsLastLine: true })
   const sink = makeSocketSink(socket)
   // Each request may have to wait for it.
   socket.setMaxListeners(2 * maxConcurrentRequests)
-  return Effect.gen(function* () {
+  let begun = 0
+  let running = 0
+
+  /** Lets the time pass, and tells whether the peer has, too. */
+  const idles = Effect.gen(function* () {
+    const before = begun
+    yield* Effect.sleep(idleLimit)
+    return begun === before && running === 0 && !feed.isSubscribed(sink)
+  })
+
+  const serve = Effect.gen(function* () {
     const places = yield* Effect.makeSemaphore(maxConcurrentRequests)
 
     const answer = (id: JsonRpc.Id | undefined, text: (id: JsonRpc.Id) => string) => {
@@ -55,11 +69,20 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
           }),
         onFailure: (cause) =>
           Effect.map(errorOf(cause), (error) => answer(id, (id) => JsonRpc.error(id, error)))
-      }).pipe(Effect.zipRight(untilRead(socket)), Effect.ensuring(places.release(1)))
+      }).pipe(
+        Effect.zipRight(untilRead(socket)),
+        Effect.ensuring(
+          Effect.suspend(() => {
+            running -= 1
+            return places.release(1)
+          })
+        )
+      )
 
     const begin = (line: Line) => {
       const request = line === tooLong ? requestTooLong : JsonRpc.parseRequest(line)
       if (Either.isRight(request)) {
+        running += 1
         return Effect.zipRight(places.take(1), Effect.fork(carryOut(request.right)))
       }
       socket.write(JsonRpc.error(request.left.id, request.left.error))
@@ -68,7 +91,6 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
 
     const isClosing = Effect.as(Deferred.await(closing), false)
     const goOn = Effect.zipRight(eventLoopTurn, Effect.raceFirst(more, isClosing))
-    let begun = 0
     for (;;) {
       const line = next()
       if (line !== undefined) {
@@ -83,7 +105,11 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
     yield* places.take(maxConcurrentRequests)
     feed.unsubscribe(sink)
     yield* ended(socket)
-  }).pipe(Effect.ensuring(Effect.sync(() => socket.destroy())))
+  })
+
+  return Effect.raceFirst(serve, Effect.repeat(idles, { until: (idles) => idles })).pipe(
+    Effect.ensuring(Effect.sync(() => socket.destroy()))
+  )
 }
 
 export interface ConnectionContext {

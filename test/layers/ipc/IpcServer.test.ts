@@ -256,6 +256,33 @@ describe("the controller's socket", () => {
   )
 
   scenario(
+    "is not kept by a peer that asks for nothing; by one that has subscribed or waits for a command it is",
+    Effect.gen(function* () {
+      const { connect } = yield* start
+      const release = yield* Deferred.make<void>()
+      yield* register("slow", Deferred.await(release))
+      const silent = yield* connect
+      const talkative = yield* connect
+      const subscriber = yield* connect
+      const waiting = yield* connect
+      yield* subscriber.ask(request("subscribe", 1))
+      waiting.send(`${JSON.stringify(request("dispatch", 1, { command: { type: "slow" } }))}\n`)
+      yield* waiting.ask(request("process", 2))
+      yield* TestClock.adjust("20 seconds")
+      yield* talkative.ask(request("process", 1))
+      yield* TestClock.adjust("10 seconds")
+      yield* eventually(Effect.sync(silent.closed))
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* talkative.ask(request("process", 2), 2)).toMatchObject({ id: 2 })
+      yield* TestClock.adjust("2 minutes")
+      yield* eventually(Effect.sync(talkative.closed))
+      expect([subscriber.closed(), waiting.closed()]).toEqual([false, false])
+      expect(yield* waiting.ask(request("process", 3), 2)).toMatchObject({ id: 3 })
+      yield* Deferred.succeed(release, undefined)
+    })
+  )
+
+  scenario(
     "does not give up a command when whoever asked for it is gone",
     Effect.gen(function* () {
       const { client } = yield* start
