@@ -10,9 +10,11 @@ import * as Net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { DownloadsInUse, VersionStoreError } from "../../services/VersionStore.ts"
 
@@ -40,6 +42,18 @@ export const lockFolder = (directory: string, scratch: string) =>
     )
   )
 
+/** The process that has the lock of a folder, given by its real absolute path: where one has it and says who it is. */
+export const lockHolder = Effect.fnUntraced(function* (directory: string) {
+  const addresses =
+    process.platform === "win32"
+      ? [pipeOf(directory)]
+      : (yield* Effect.forEach(placesOf(directory), socketsIn)).flat()
+  const answers = yield* Effect.forEach(addresses, ask)
+  return Array.findFirst(answers, ({ pid, state }) =>
+    Option.fromNullable(state === "holds" ? pid : undefined)
+  )
+})
+
 /** What was acquired is released at once where the whole fails: the others wait for it. */
 const orNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -52,29 +66,30 @@ const orNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /** A pipe has no name that could outlive it, and two cannot have the same. */
 const lockPipe = (directory: string) => {
-  const pipe = `\\\\.\\pipe\\${nameOf(directory)}`
+  const pipe = pipeOf(directory)
   return Effect.catchIf(
     Effect.acquireRelease(listen(pipe, { holds: true }), close),
     ({ code }) => code === "EADDRINUSE",
-    () => Effect.flatMap(ask(pipe), ({ owner }) => new DownloadsInUse({ path: directory, owner }))
+    () => Effect.flatMap(ask(pipe), (answer) => inUse(directory, pipe, answer))
   )
 }
 
 const lockSockets = Effect.fnUntraced(function* (directory: string, scratch: string) {
-  const places: ReadonlyArray<Place> = [
-    { folder: directory, prefix: ".lock", scratch },
-    { folder: tmpdir(), prefix: `${nameOf(directory)}.lock`, scratch: tmpdir() }
-  ]
+  const places = placesOf(directory)
   const token = randomBytes(6).toString("hex")
   const state = { holds: false }
-  const [failures, sockets] = yield* Effect.partition(places, (place) => putUp(place, token, state))
+  const [failures, sockets] = yield* Effect.partition(places, (place) =>
+    putUp(place, place.scratch ?? scratch, token, state)
+  )
   if (sockets.length === 0) {
     return yield* Effect.fail(failures[0] ?? new Error("no place for a socket"))
   }
   for (const place of places) {
-    for (const name of yield* otherSockets(place, token)) {
-      const givesWay = name.slice(-token.length) > token
-      yield* outlast(join(place.folder, name), givesWay, directory)
+    for (const socket of yield* socketsIn(place)) {
+      if (!socket.endsWith(token)) {
+        const givesWay = socket.slice(-token.length) > token
+        yield* outlast(socket, givesWay, directory)
+      }
     }
   }
   state.holds = true
@@ -85,9 +100,16 @@ interface Place {
   readonly folder: string
   /** What their names begin with. */
   readonly prefix: string
-  /** Where they are made: until it listens, a socket cannot be told from a dead one. */
-  readonly scratch: string
+  /**
+   * Where they are made, if not in the scratch folder: until it listens, a socket cannot be told from a dead one.
+   */
+  readonly scratch?: string
 }
+
+const placesOf = (directory: string): ReadonlyArray<Place> => [
+  { folder: directory, prefix: ".lock" },
+  { folder: tmpdir(), prefix: `${nameOf(directory)}.lock`, scratch: tmpdir() }
+]
 
 interface State {
   /** Whether the lock was taken, or is still fought for. */
@@ -97,15 +119,17 @@ interface State {
 const nameOf = (directory: string) =>
   `vitrine-${createHash("sha256").update(directory).digest("hex").slice(0, 16)}`
 
-const otherSockets = ({ folder, prefix }: Place, token: string) =>
+const pipeOf = (directory: string) => `\\\\.\\pipe\\${nameOf(directory)}`
+
+const socketsIn = ({ folder, prefix }: Place) =>
   Effect.promise(() => readdir(folder).catch((): ReadonlyArray<string> => [])).pipe(
-    Effect.map((names) => names.filter((name) => name.startsWith(prefix) && !name.endsWith(token)))
+    Effect.map((names) => names.filter((name) => name.startsWith(prefix)).map((name) => join(folder, name)))
   )
 
 /** The path of a socket cannot be longer than this everywhere, in bytes. */
 const maxSocketPath = 100
 
-const putUp = ({ folder, prefix, scratch }: Place, token: string, state: State) => {
+const putUp = ({ folder, prefix }: Place, scratch: string, token: string, state: State) => {
   const socket = join(folder, `${prefix}-${token}`)
   const unready = join(scratch, `lock-${token}`)
   return Effect.acquireRelease(
@@ -151,7 +175,7 @@ const asError = (error: unknown) => (error instanceof Error ? error : new Error(
 const holding = "held by "
 
 /** What a controller says, and a length that it never has. */
-const said = new RegExp(`^(${holding})?(process \\d+)$`)
+const said = new RegExp(`^(${holding})?process (\\d+)$`)
 const tooLong = 64
 
 /** How often one that is still fighting for the lock is asked how it went, and the pause between, in milliseconds. */
@@ -166,15 +190,22 @@ const outlast = Effect.fnUntraced(function* (address: string, givesWay: boolean,
       return yield* remove(address)
     }
     if (answer.state === "holds" || !givesWay || asked === maxAsked) {
-      return yield* new DownloadsInUse({ path: directory, owner: answer.owner })
+      return yield* inUse(directory, address, answer)
     }
     yield* Effect.promise(() => setTimeout(pauseMs))
   }
 })
 
+const inUse = (path: string, address: string, { pid }: Answer) =>
+  new DownloadsInUse({
+    path,
+    owner: pid === undefined ? `it does not answer at ${address}` : `process ${pid}`
+  })
+
 interface Answer {
   readonly state: "gone" | "fights" | "holds"
-  readonly owner: string
+  /** The process behind it, where it told. */
+  readonly pid?: number
 }
 
 /** How long a process may take to say who it is, in milliseconds. */
@@ -184,9 +215,9 @@ const answerMs = 1000
 const ask = (address: string) =>
   Effect.async<Answer>((resume) => {
     let text = ""
-    const answer = (state: Answer["state"], owner = `it does not answer at ${address}`) => {
+    const answer = (state: Answer["state"], pid?: string) => {
       socket.destroy()
-      resume(Effect.succeed({ state, owner }))
+      resume(Effect.succeed({ state, ...(pid === undefined ? {} : { pid: Number(pid) }) }))
     }
     const socket = Net.connect(address)
       .setEncoding("utf8")
@@ -198,8 +229,8 @@ const ask = (address: string) =>
         }
       })
       .on("end", () => {
-        const [, held, owner] = said.exec(text) ?? []
-        answer(owner === undefined || held !== undefined ? "holds" : "fights", owner)
+        const [, held, pid] = said.exec(text) ?? []
+        answer(pid === undefined || held !== undefined ? "holds" : "fights", pid)
       })
       .on("error", ({ code }: NodeJS.ErrnoException) => {
         switch (code) {

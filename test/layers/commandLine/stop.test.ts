@@ -1,5 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process"
+/**
+ * `vitrine stop` where the controller cannot be asked.
+ */
 import { once } from "node:events"
+import { createServer } from "node:net"
 import * as Command from "@effect/cli/Command"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -11,38 +14,25 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { command } from "../../../src/layers/commandLine/stop.ts"
+import * as JsonRpc from "../../../src/layers/ipc/JsonRpc.ts"
 import { eventually } from "../../support/waiting.ts"
+import { startHolder } from "../ipc/holder.ts"
 
-const someProcess = Effect.acquireRelease(
-  Effect.sync(() => spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6)"], { stdio: "ignore" })),
-  (child) => end(child)
-)
+/** A controller whose socket somebody has removed. */
+const unreachable = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+  yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
+  const holder = yield* startHolder(folder)
+  expect(yield* holder.go).toBe("serving")
+  const socket = `${folder}/.vitrine/controller.sock`
+  yield* fs.remove(socket)
+  return { ...holder, folder, socket }
+})
 
-/** Waits until the process is looked after, which is done every 50 milliseconds. */
-const isLookedAfter = eventually(
-  Effect.map(
-    TestClock.sleeps(),
-    Chunk.some((until) => until === 50)
-  )
-)
-
-const end = (child: ChildProcess) =>
-  Effect.promise(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const exit = once(child, "exit")
-      child.kill("SIGKILL")
-      await exit
-    }
-  })
-
-/** Stops the controller whose process id is in its file, and that nobody can talk to. */
-const stop = (pid: number | undefined) =>
+/** What is said when the controller of the folder is stopped. */
+const stop = (folder: string) =>
   Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-    yield* fs.makeDirectory(`${folder}/.vitrine`)
-    yield* fs.writeFileString(`${folder}/.vitrine/controller.pid`, `${pid}\n`)
     const said: Array<string> = []
     const console = yield* Console.consoleWith(Effect.succeed)
     yield* Command.run(Command.withSubcommands(Command.make("vitrine"), [command]), {
@@ -54,6 +44,18 @@ const stop = (pid: number | undefined) =>
     return said
   })
 
+/** Waits until the process is looked after, which is done every 50 milliseconds. */
+const isLookedAfter = eventually(
+  Effect.map(
+    TestClock.sleeps(),
+    Chunk.some((until) => until === 50)
+  )
+)
+
+/** Lets the time pass until the process has ended, and that is noticed. */
+const letEnd = (ended: Effect.Effect<unknown>) =>
+  Effect.zipRight(ended, eventually(Effect.as(TestClock.adjust("50 millis"), true)))
+
 const scenario = (title: string, test: Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>) =>
   it.scoped(title, () => Effect.provide(test, NodeContext.layer))
 
@@ -61,34 +63,59 @@ describe("vitrine stop, where nobody listens", () => {
   scenario(
     "waits for a controller that is about to end",
     Effect.gen(function* () {
-      const child = yield* someProcess
-      const stopping = yield* Effect.fork(stop(child.pid))
+      const { folder, kill, pid } = yield* unreachable
+      const stopping = yield* Effect.fork(stop(folder))
       yield* isLookedAfter
       expect(yield* Fiber.poll(stopping)).toMatchObject({ _tag: "None" })
-      yield* end(child)
-      yield* TestClock.adjust("50 millis")
-      expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${child.pid}).`])
+      yield* letEnd(kill)
+      expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
     })
   )
 
   scenario(
-    "leaves a process alone that has the number of a killed controller",
+    "ends a controller that runs by a signal",
     Effect.gen(function* () {
-      const child = yield* someProcess
-      const stopping = yield* Effect.fork(stop(child.pid))
+      const { ended, folder, pid } = yield* unreachable
+      const stopping = yield* Effect.fork(stop(folder))
       yield* isLookedAfter
-      yield* TestClock.adjust("5 seconds")
-      expect(yield* Fiber.join(stopping)).toEqual([expect.stringMatching(/^No controller is running here: /)])
-      expect(child.signalCode).toBe(null)
+      yield* TestClock.adjust("2 seconds")
+      yield* letEnd(ended)
+      expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
     })
   )
 
   scenario(
-    "says that there is none, where the one before was killed",
+    "ends a controller that has no connection left for it",
     Effect.gen(function* () {
-      const child = yield* someProcess
-      yield* end(child)
-      expect(yield* stop(child.pid)).toEqual([expect.stringMatching(/^No controller is running here: /)])
+      const { ended, folder, pid, socket } = yield* unreachable
+      yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const server = createServer((connection) => {
+            const { RpcError, error, errorCode } = JsonRpc
+            const full = new RpcError({ code: errorCode.tooManyConnections, message: "All are in use." })
+            connection.on("error", () => {}).end(error(null, full))
+          })
+          await once(server.listen(socket), "listening")
+          return server
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const stopping = yield* Effect.fork(stop(folder))
+      yield* isLookedAfter
+      yield* TestClock.adjust("2 seconds")
+      yield* letEnd(ended)
+      expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
+    })
+  )
+
+  scenario(
+    "says so at once where the one before was killed, and leaves alone who has its number now",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, kill } = yield* unreachable
+      yield* kill
+      yield* fs.writeFileString(`${folder}/.vitrine/controller.pid`, `${process.pid}\n`)
+      expect(yield* stop(folder)).toEqual([expect.stringMatching(/^No controller is running here: /)])
     })
   )
 })
