@@ -62,8 +62,13 @@ const reportFailure = <E>(cause: Cause.Cause<E>) =>
         Console.error(failureText(cause, LogLevel.lessThanEqual(level, LogLevel.Debug)))
       )
 
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Runtime.defaultTeardown(exit, (status) => onExit(status || Number(process.exitCode ?? 0)))
+/** Ends the process when all that was said is written, whatever a plugin may have left open. */
+const teardown: Runtime.Teardown = (exit) =>
+  Runtime.defaultTeardown(exit, (status) =>
+    process.stdout.write("", () =>
+      process.stderr.write("", () => process.exit(status || Number(process.exitCode ?? 0)))
+    )
+  )
 
 /** Whatever holds up the end: who was told to end does, two seconds later at most. */
 const endFirmly = () => {

@@ -25,9 +25,11 @@ const project = Effect.gen(function* () {
 describe.concurrent("a controller that runs", () => {
   it.scopedLive("is looked at, fetches when told, and is stopped, once", () =>
     Effect.gen(function* () {
-      const { notRunning, run, serveTables, vitrine } = yield* project
+      const { notRunning, read, run, serveTables, vitrine, write } = yield* project
+      yield* write("vitrine.config.ts", `setInterval(() => {}, 1e6)\n${yield* read("vitrine.config.ts")}`)
       expect(yield* vitrine("status")).toMatchObject({ status: 1, stdout: "", stderr: notRunning })
-      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      const TABLES = yield* serveTables()
+      const controller = yield* run(["start"], { TABLES })
       const versionId = yield* controller.logged(/New version (\S+):/)
 
       const { stdout: status } = yield* vitrine("status")
@@ -56,6 +58,9 @@ describe.concurrent("a controller that runs", () => {
         stderr: expect.stringMatching(/Stopping\n$/)
       })
       expect(yield* vitrine("stop")).toMatchObject({ status: 0, stdout: notRunning })
+      // A fetch without it does not wait for what the configuration has left open, either.
+      const alone = yield* run(["fetch"], { TABLES })
+      expect(yield* alone.ended).toMatchObject({ status: 0 })
     })
   )
 

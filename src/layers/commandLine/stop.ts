@@ -17,6 +17,7 @@ import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { readPidFile } from "../ipc/pidFile.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import { configOption } from "./commonOptions.ts"
+import { isRunning } from "./isRunning.ts"
 import { commands } from "./overview.ts"
 
 /** How long a controller takes to end. */
@@ -87,7 +88,11 @@ const endUnresponsive = (error: ControllerUnresponsive, pidFile: string) =>
 
 const kill = (pid: number) =>
   signal(pid, "SIGKILL").pipe(
-    Effect.zipRight(hasEnded(pid)),
+    Effect.zipRight(endsWithin(pid, patience)),
+    Effect.filterOrFail(
+      (hasEnded) => hasEnded,
+      () => new NotStopped({ pid, detail: "it was killed, and has not ended. It may be waiting for a disk." })
+    ),
     Effect.zipRight(Console.log(`The controller did not end in time and was killed (process ${pid}).`))
   )
 
@@ -106,12 +111,3 @@ const hasEnded = (pid: number) =>
   Effect.sync(() => isRunning(pid)).pipe(
     Effect.repeat({ while: (running) => running, schedule: Schedule.spaced("50 millis") })
   )
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // Somebody else's process cannot be signalled, and runs.
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
