@@ -10,16 +10,14 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
-import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as library from "./index.ts"
 import * as fetch from "./layers/commandLine/fetch.ts"
 import { bashCompletions, cliConfig, helpText } from "./layers/commandLine/help.ts"
 import * as init from "./layers/commandLine/init.ts"
 import { overview } from "./layers/commandLine/overview.ts"
-import { readArguments } from "./layers/commandLine/readArguments.ts"
+import { type Asked, readArguments } from "./layers/commandLine/readArguments.ts"
 import * as start from "./layers/commandLine/start.ts"
 import * as status from "./layers/commandLine/status.ts"
 import * as stop from "./layers/commandLine/stop.ts"
@@ -45,22 +43,28 @@ const vitrine = Command.make("vitrine").pipe(
 /** Does what the library leaves out or says unclearly, and leaves the rest to it. */
 const answer = (version: string, args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const { command, completions, isHelpWanted } = yield* readArguments(vitrine.descriptor, args)
+    const asked = yield* readArguments(vitrine.descriptor, args).pipe(reportingFailure({}))
+    const { command, completions, isHelpWanted } = asked
     if (isHelpWanted) {
       yield* Console.log(Option.match(command, { onNone: () => overview(version), onSome: helpText }))
     } else if (completions === "bash" || completions === "sh") {
       yield* Effect.flatMap(bashCompletions(vitrine.descriptor), Console.log)
     } else {
-      yield* Command.run(vitrine, { name: "vitrine", version })(process.argv)
+      yield* Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(reportingFailure(asked))
     }
   })
 
-const reportFailure = <E>(cause: Cause.Cause<E>) =>
-  Cause.isInterruptedOnly(cause) || ValidationError.isValidationError(Cause.squash(cause))
-    ? Effect.void
-    : Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
-        Console.error(failureText(cause, LogLevel.lessThanEqual(level, LogLevel.Debug)))
-      )
+/** In one message for people, or in one JSON line for programs. The library has reported its own failures. */
+const reportingFailure = ({ isDebugging = false, logFormat }: Partial<Asked>) =>
+  Effect.tapErrorCause((cause: Cause.Cause<unknown>) => {
+    if (Cause.isInterruptedOnly(cause) || ValidationError.isValidationError(Cause.squash(cause))) {
+      return Effect.void
+    }
+    const text = failureText(cause, isDebugging)
+    return logFormat === "json"
+      ? Effect.logFatal(text).pipe(logTo({ format: "json", write: console.error }))
+      : Console.error(text)
+  })
 
 /** Ends the process when all that was said is written, whatever a plugin may have left open. */
 const teardown: Runtime.Teardown = (exit) =>
@@ -94,7 +98,6 @@ export const run = (version: string): void => {
   outliveOutput()
   answer(version, process.argv.slice(2)).pipe(
     withFittingColours,
-    Effect.tapErrorCause(reportFailure),
     logTo({ format: "text", write: console.error }),
     Effect.provide(
       Layer.mergeAll(NodeContext.layer, HttpClient.layer, Layer.succeed(CliConfig.CliConfig, cliConfig))

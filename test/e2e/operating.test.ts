@@ -42,7 +42,9 @@ describe.concurrent("a controller that runs", () => {
       const fetched = yield* vitrine("fetch")
       expect(fetched).toMatchObject({
         status: 0,
-        stderr: expect.stringMatching(/^\d\d:\d\d:\d\d {2}info {3}museum: [\s\S]*museum: done, 2 records/)
+        stderr: expect.stringMatching(
+          /^\S+ {2}info {3}Asking the controller that runs here \(process \d+\)\n[\s\S]*museum: done, 2 records/
+        )
       })
       expect(JSON.parse(fetched.stdout)).toMatchObject({ changed: false, versionId, records: 2 })
 
@@ -96,7 +98,7 @@ describe.concurrent("a controller that runs", () => {
 
   it.scopedLive("says why it did not start in the background", () =>
     Effect.gen(function* () {
-      const { folder, list, vitrine, write } = yield* project
+      const { folder, list, read, vitrine, write } = yield* project
       yield* write("vitrine.config.ts", "export default {")
       expect(yield* vitrine("start", "--detach")).toMatchObject({
         status: 1,
@@ -114,6 +116,14 @@ describe.concurrent("a controller that runs", () => {
         /^The controller was not started\. The log cannot be written to \S*any\.log: /
       )
       expect(yield* list(".vitrine")).toEqual(["controller.log"])
+      expect(yield* read(".vitrine/controller.log")).toMatch(
+        /^\S+Z {2}error {2}The controller has not started: \S+vitrine\.config\.ts: it could not be loaded\. /
+      )
+      const { stderr } = yield* vitrine("start", "--log-format", "json")
+      expect(JSON.parse(stderr)).toMatchObject({
+        logLevel: "FATAL",
+        message: expect.stringMatching(/vitrine\.config\.ts: it could not be loaded\. /)
+      })
     })
   )
 

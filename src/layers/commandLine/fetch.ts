@@ -45,10 +45,13 @@ const fetchCommand = { type: "content.fetch" }
 const fetchInController = Effect.fnUntraced(
   function* (display: ProgressDisplay) {
     const controller = yield* IpcClient
+    const { pid } = yield* controller.process
+    yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})`)
     const events = Stream.catchAll(yield* controller.events, () => Stream.empty)
     return yield* controller.dispatch(fetchCommand).pipe(withProgress(display, events))
   },
-  Effect.onInterrupt(() => reportInterrupted("The controller goes on fetching."))
+  (effect, display) =>
+    Effect.onInterrupt(effect, () => reportInterrupted(display, "The controller goes on fetching."))
 )
 
 const fetchHere = Effect.fnUntraced(
@@ -61,14 +64,15 @@ const fetchHere = Effect.fnUntraced(
     })
     return yield* Effect.mapError(runTask(configuration, task), inFile(file))
   },
-  Effect.onInterrupt(() => reportInterrupted("Interrupted before the end; the content stays as it is."))
+  (effect, _file, _library, display) =>
+    Effect.onInterrupt(effect, () =>
+      reportInterrupted(display, "Interrupted before the end; the content stays as it is.")
+    )
 )
 
 /** A command that was to end by itself has failed when it is interrupted. */
-const reportInterrupted = (message: string) =>
-  Effect.zipRight(
-    Console.error(message),
-    Effect.sync(() => {
-      process.exitCode = 1
-    })
-  )
+const reportInterrupted = ({ log }: ProgressDisplay, message: string) =>
+  Effect.sync(() => {
+    log(message)
+    process.exitCode = 1
+  })

@@ -31,6 +31,9 @@ export interface Asked {
   readonly isHelpWanted: boolean
   /** The shell for which a completion script is wanted. */
   readonly completions: unknown
+  /** Whether everything is to be told, as to somebody who looks for a mistake. */
+  readonly isDebugging: boolean
+  readonly logFormat: unknown
 }
 
 /** Fails with the first mistake there is in the name of the command, in an option or in the value of one. */
@@ -47,15 +50,28 @@ export const readArguments = Effect.fnUntraced(function* (program: Command, args
       return new ArgumentMistake({ detail, command: "vitrine" })
     })
   )
-  const known = [...everywhere, ...Option.match(command, { onNone: () => [], onSome: optionsOf })]
-  const mistake = Array.findFirst(tokens, (token) =>
-    token.kind === "option" && !isHelpWanted ? mistakeIn(token, known) : Option.none()
-  )
+  const own = Option.match(command, { onNone: () => [], onSome: optionsOf })
+  const commandAt = tokens.findIndex(({ kind }) => kind === "positional")
+  const mistake = Array.findFirst(tokens, (token, index) => {
+    if (token.kind !== "option" || isHelpWanted) {
+      return Option.none()
+    }
+    return index < commandAt && own.some(({ name }) => name === token.name)
+      ? Option.some(`The option ${token.rawName} belongs behind the command.`)
+      : mistakeIn(token, [...everywhere, ...own])
+  })
   if (Option.isSome(mistake)) {
-    const asked = ["vitrine", ...Option.toArray(name)].join(" ")
-    return yield* new ArgumentMistake({ detail: mistake.value, command: asked })
+    const called = ["vitrine", ...Option.toArray(name)].join(" ")
+    return yield* new ArgumentMistake({ detail: mistake.value, command: called })
   }
-  return { command, isHelpWanted, completions: values.completions } satisfies Asked
+  const asked: Asked = {
+    command,
+    isHelpWanted,
+    completions: values.completions,
+    isDebugging: ["all", "trace", "debug"].includes(String(values["log-level"])),
+    logFormat: values["log-format"]
+  }
+  return asked
 })
 
 interface OptionUsage {

@@ -4,6 +4,7 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
+import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -11,6 +12,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import { runPersistent } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
 import { serveIpc } from "../ipc/IpcServer.ts"
 import { type LogFormat, logTo } from "../terminal/log.ts"
 import { openLogFile } from "../terminal/logFile.ts"
@@ -68,9 +70,18 @@ const withLog = <A, E, R>(
     onSome: (file) =>
       Effect.gen(function* () {
         const write = yield* openLogFile({ file })
-        return yield* logTo({ format, write, time: (date) => date.toISOString() })(effect)
+        return yield* effect.pipe(
+          Effect.tapErrorCause(logFailure),
+          logTo({ format, write, time: (date) => date.toISOString() })
+        )
       })
   })
+
+/** For whoever did not see it; the log of a controller that runs already is that one's. */
+const logFailure = (cause: Cause.Cause<unknown>) =>
+  Cause.isInterruptedOnly(cause) || Cause.squash(cause) instanceof ControllerAlreadyRunning
+    ? Effect.void
+    : Effect.logError("The controller has not started", cause)
 
 const startInBackground = Effect.fnUntraced(function* (
   file: string,

@@ -24,8 +24,7 @@ describe("a process", () => {
     })
   )
 
-  const onLinux = process.platform === "linux" ? it.scopedLive : it.skip
-  onLinux("does not run where nobody has asked how it ended", () =>
+  it.scopedLive.skipIf(process.platform !== "linux")("does not run where nobody has asked how it ended", () =>
     Effect.gen(function* () {
       const parent = yield* run("sh", "-c", "sleep 0 & echo $!; exec sleep 1000")
       const said = Received.make()

@@ -11,6 +11,7 @@ import { readArguments } from "../../../src/layers/commandLine/readArguments.ts"
 const run = Command.make("run", {
   file: Options.optional(Options.file("file")),
   format: Options.withDefault(Options.choice("format", ["text", "json"]), "text"),
+  logFormat: Options.withDefault(Options.choice("log-format", ["text", "json"]), "text"),
   port: Options.optional(Options.integer("port")),
   quickly: Options.boolean("quickly"),
   words: Options.withDefault(Options.repeated(Options.text("word")), []),
@@ -41,7 +42,17 @@ describe("the arguments", () => {
     ["help run", { command: "run", isHelpWanted: true }],
     ["--completions fish", { command: null, isHelpWanted: false, completions: "fish" }]
   ] as const)("%s", ([line, expected]) =>
-    Effect.map(asked(line), (actual) => expect(actual).toEqual({ completions: undefined, ...expected }))
+    Effect.map(asked(line), (actual) => expect(actual).toMatchObject({ completions: undefined, ...expected }))
+  )
+
+  it.effect("say how failures are told", () =>
+    Effect.gen(function* () {
+      expect(yield* read("run")).toMatchObject({ isDebugging: false, logFormat: undefined })
+      expect(yield* read("--log-level debug run --log-format json")).toMatchObject({
+        isDebugging: true,
+        logFormat: "json"
+      })
+    })
   )
 
   it.effect.each([
@@ -56,6 +67,7 @@ describe("the arguments", () => {
     ["rnu --file a", 'There is no command "rnu"; there are look, run. See: vitrine --help'],
     ["help rnu", 'There is no command "rnu"; there are look, run. See: vitrine --help'],
     ["run --quick", "There is no option --quick. See: vitrine run --help"],
+    ["--file a run", "The option --file belongs behind the command. See: vitrine run --help"],
     ["run -q", "There is no option -q. See: vitrine run --help"],
     ["look --file a", "There is no option --file. See: vitrine look --help"],
     ["run --file", "The option --file needs a value: --file file. See: vitrine run --help"],
