@@ -27,12 +27,25 @@ const make = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     yield* fs.makeDirectory(path.dirname(file), { recursive: true })
-    return yield* fs.writeFileString(file, content, { flag: "wx" }).pipe(
+    return yield* writeNew(file, content).pipe(
       Effect.as(true),
       Effect.catchIf(isAlreadyThere, () => Effect.succeed(false))
     )
   },
   (effect, file) => Effect.mapError(effect, ({ message }) => new FileNotMade({ path: file, cause: message }))
+)
+
+/** Half a file would be taken for one that was there already the next time: it goes again. */
+const writeNew = Effect.fnUntraced(
+  function* (file: string, content: string) {
+    const fs = yield* FileSystem.FileSystem
+    const opened = yield* fs.open(file, { flag: "wx" })
+    yield* Effect.tapError(opened.writeAll(new TextEncoder().encode(content)), () =>
+      Effect.ignore(fs.remove(file))
+    )
+  },
+  Effect.scoped,
+  Effect.uninterruptible
 )
 
 const isAlreadyThere = (error: PlatformError): boolean =>

@@ -1,0 +1,108 @@
+/**
+ * `vitrine init` on full disks, and in folders that are not empty.
+ */
+import * as Command from "@effect/cli/Command"
+import * as PlatformError from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { command } from "../../../src/layers/commandLine/init.ts"
+import { mayMount, smallDisk } from "../../support/tmpfs.ts"
+
+/** Makes a project in the folder; what is said of each file. */
+const init = (folder: string) =>
+  Effect.gen(function* () {
+    const said: Array<string> = []
+    const console = yield* Console.consoleWith(Effect.succeed)
+    yield* Command.run(Command.withSubcommands(Command.make("vitrine"), [command]), {
+      name: "vitrine",
+      version: "0.0.0"
+    })(["node", "vitrine", "init", folder]).pipe(
+      Console.withConsole({ ...console, log: (text) => Effect.sync(() => void said.push(String(text))) })
+    )
+    return said.slice(0, -1)
+  })
+
+const newFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+
+/** Lets the writing of the file fail half-way. */
+const withDiskFullAt = (name: string) =>
+  Effect.updateService(FileSystem.FileSystem, (fs) => {
+    const full = new PlatformError.SystemError({
+      module: "FileSystem",
+      method: "write",
+      reason: "Unknown",
+      description: "ENOSPC: no space left on device, write"
+    })
+    return {
+      ...fs,
+      open: (path, options) =>
+        Effect.map(fs.open(path, options), (file) =>
+          path.endsWith(name)
+            ? {
+                ...file,
+                writeAll: (content: Uint8Array) =>
+                  Effect.zipRight(file.writeAll(content.subarray(0, content.length / 2)), Effect.fail(full))
+              }
+            : file
+        )
+    } satisfies FileSystem.FileSystem
+  })
+
+const made = ["vitrine.config.ts", "tables/Objects.csv", "tables/Settings.csv", ".gitignore"]
+const asMade = (name: string) => `made   ${name}`
+const asKept = (name: string) => `kept   ${name}, which was there already`
+
+const scenario = (title: string, test: Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>) =>
+  it.scoped(title, () => Effect.provide(test, NodeContext.layer))
+
+describe("vitrine init, where a file cannot be written", () => {
+  scenario(
+    "leaves no half of it, and makes it the next time",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* newFolder
+      const failure = yield* Effect.flip(withDiskFullAt("Objects.csv")(init(folder)))
+      expect(failure).toMatchObject({
+        _tag: "FileNotMade",
+        message: expect.stringMatching(/Objects\.csv could not be made: .*ENOSPC/)
+      })
+      expect(yield* fs.readDirectory(`${folder}/tables`)).toEqual([])
+      expect(yield* init(folder)).toEqual([asKept("vitrine.config.ts"), ...made.slice(1).map(asMade)])
+    })
+  )
+
+  scenario(
+    "never touches a file that was there before",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* newFolder
+      yield* fs.writeFileString(`${folder}/vitrine.config.ts`, "mine")
+      yield* withDiskFullAt("vitrine.config.ts")(init(folder))
+      expect(yield* fs.readFileString(`${folder}/vitrine.config.ts`)).toBe("mine")
+    })
+  )
+
+  if (mayMount) {
+    scenario(
+      "leaves no empty file on a disk that is full",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const disk = yield* smallDisk
+        yield* disk.fill(1)
+        const failure = yield* Effect.flip(init(disk.folder))
+        expect(failure).toMatchObject({ message: expect.stringContaining("ENOSPC") })
+        const files = yield* fs.readDirectory(disk.folder, { recursive: true })
+        for (const file of files.filter((name) => made.includes(name))) {
+          expect(Number((yield* fs.stat(`${disk.folder}/${file}`)).size)).toBeGreaterThan(0)
+        }
+        yield* disk.free
+        yield* init(disk.folder)
+        expect(yield* fs.readFileString(`${disk.folder}/tables/Objects.csv`)).toContain("Fog Bell")
+      })
+    )
+  }
+})
