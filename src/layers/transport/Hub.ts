@@ -77,6 +77,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const warnOfBacklog = makeWarnOnce(
     (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
   )
+  const warnOfGaps = yield* Effect.once(
+    Effect.logWarning(
+      "Events are published faster than they can be sent: the oldest are dropped, and clients do not see them."
+    )
+  )
   const recorder = makeRecorder()
   const outbox = makeOutbox(recorder)
   const clients = new Set<FrameSink>()
@@ -123,23 +128,29 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       )
     })
 
-  /** What the bus dropped before it came here, everybody may have missed. */
+  /** What the bus dropped before it came here, everybody may have missed. Tells whether there was any. */
   const countGaps = (events: Chunk.Chunk<BusEvent>) => {
+    let hasGap = false
     for (const { sequence } of events) {
       const missed = sequence - (lastSequence ?? sequence - 1) - 1
       if (missed > 0) {
+        hasGap = true
         recorder.missed(missed * clients.size)
       }
       lastSequence = Math.max(sequence, lastSequence ?? 0)
     }
+    return hasGap
   }
 
   const accept = (events: Chunk.Chunk<BusEvent>) => {
-    countGaps(events)
+    const warnOfGap = countGaps(events) ? warnOfGaps : Effect.void
     const matching = Chunk.toReadonlyArray(events).filter(({ name }) => isForwarded(name))
     const [unsendable, sendable] = Array.partition(matching, ({ name }) => SseFrame.isEventName(name))
     return Effect.zipRight(
-      Effect.forEach(unsendable, ({ name }) => warnOfName(name), { discard: true }),
+      Effect.zipRight(
+        warnOfGap,
+        Effect.forEach(unsendable, ({ name }) => warnOfName(name), { discard: true })
+      ),
       Effect.forEach(Array.chunksOf(sendable, encodedAtOnce), forward, { discard: true })
     )
   }

@@ -405,6 +405,31 @@ describe("Hub", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
+  it.scoped("says once that events come faster than they can be sent, and counts those that were lost", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      yield* Effect.gen(function* () {
+        const hub = yield* Hub.make(options)
+        const { received } = yield* join(hub)
+        const { publish } = yield* EventBus
+        yield* publish("content:live", 0)
+        yield* received.until((text) => text.includes("data: 0"))
+        for (const round of [1, 2]) {
+          const flood = Effect.forEach(
+            Array.from({ length: EventBusMemory.subscriberCapacity + 10 }),
+            (_, n) => publish("content:live", n),
+            { discard: true }
+          )
+          yield* Effect.sync(() => Effect.runSync(flood))
+          yield* eventually(Effect.map(hub.statistics, ({ framesMissed }) => framesMissed >= round * 10))
+        }
+      }).pipe(withLog(lines))
+      expect(lines).toEqual([
+        expect.stringMatching(/^WARN Events are published faster than they can be sent/)
+      ])
+    }).pipe(Effect.provide(inMemory))
+  )
+
   it.scoped("ends all streams when it closes, and sends nothing afterwards", () =>
     Effect.gen(function* () {
       const hub = yield* Hub.make(options)
