@@ -51,6 +51,27 @@ const writeNew = Effect.fnUntraced(
 const isAlreadyThere = (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === "AlreadyExists"
 
+/** What else to say of a file that was there already: the token must not end up in a repository. */
+const advice = Effect.fnUntraced(function* (file: string, content: string) {
+  const path = yield* Path.Path
+  if (path.basename(file) !== ".gitignore") {
+    return ""
+  }
+  const fs = yield* FileSystem.FileSystem
+  const existing = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
+  const missing = missingPatterns(existing, content)
+  return missing.length === 0 ? "" : `; add to it: ${missing.join(", ")}`
+})
+
+/** A pattern without the slash at its end ignores more, one with a slash at its start the same in this folder. */
+const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string> => {
+  const there = new Set(existing.split("\n").map((line) => line.trimEnd().replace(/^\//, "")))
+  return wanted
+    .trimEnd()
+    .split("\n")
+    .filter((pattern) => !there.has(pattern) && !there.has(pattern.replace(/\/$/, "")))
+}
+
 const nextSteps = `
 Next:
   npx vitrine start      fetch the tables and tell about it; end with Ctrl-C
@@ -70,8 +91,11 @@ export const command = Command.make(
     Effect.gen(function* () {
       const path = yield* Path.Path
       for (const [name, content] of Object.entries(projectTemplate)) {
-        const isMade = yield* make(path.join(folder, ...name.split("/")), content)
-        yield* Console.log(isMade ? `made   ${name}` : `kept   ${name}, which was there already`)
+        const file = path.join(folder, ...name.split("/"))
+        const isMade = yield* make(file, content)
+        yield* Console.log(
+          isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
+        )
       }
       yield* Console.log(nextSteps)
     })

@@ -106,3 +106,46 @@ describe("vitrine init, where a file cannot be written", () => {
     )
   }
 })
+
+describe("vitrine init, beside a .gitignore", () => {
+  const said = (existing: string) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* newFolder
+      yield* fs.writeFileString(`${folder}/.gitignore`, existing)
+      const lines = yield* init(folder)
+      expect(yield* fs.readFileString(`${folder}/.gitignore`)).toBe(existing)
+      return lines.at(-1)
+    })
+
+  scenario(
+    "says what to add to it, and does not change it",
+    Effect.gen(function* () {
+      expect(yield* said("node_modules\n*.log\n/.vitrine/  \r\n")).toBe(
+        `${asKept(".gitignore")}; add to it: downloads/, .env`
+      )
+      expect(yield* said("")).toBe(
+        `${asKept(".gitignore")}; add to it: node_modules/, downloads/, .vitrine/, .env`
+      )
+    })
+  )
+
+  scenario(
+    "counts only what ignores the same",
+    Effect.gen(function* () {
+      expect(yield* said("node_modules\ndownloads\n.vitrine\n.env/\n")).toBe(
+        `${asKept(".gitignore")}; add to it: .env`
+      )
+      expect(yield* said("node_modules/\nmy-downloads/\n.vitrine/old\n# .env\n.env.local\n")).toBe(
+        `${asKept(".gitignore")}; add to it: downloads/, .vitrine/, .env`
+      )
+    })
+  )
+
+  scenario(
+    "has nothing to say of one that has all",
+    Effect.gen(function* () {
+      expect(yield* said("/.env\r\n.vitrine\r\n/downloads\r\n/node_modules/")).toBe(asKept(".gitignore"))
+    })
+  )
+})
