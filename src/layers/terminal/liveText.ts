@@ -2,41 +2,75 @@
  * Text that is replaced in place on a terminal.
  */
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline"
+import { stripVTControlCharacters } from "node:util"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /** Shows a text instead of the one before. */
 export type ShowText = (text: string) => Effect.Effect<void>
 
+/** What is needed of a stream such as `process.stdout`. */
+export type Output = NodeJS.WritableStream & {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+}
+
 /**
- * On a terminal, each text takes the place of the one before; elsewhere, texts that differ follow each other, with a
- * blank line in between.
+ * On a terminal, each text takes the place of the one before: long lines take several rows, and `…` stands for what
+ * the screen has no room for. Elsewhere, texts that differ follow each other, with a blank line in between.
  */
-export const makeLiveText = (stream: NodeJS.WriteStream): Effect.Effect<ShowText, never, Scope.Scope> =>
+export const makeLiveText = (stream: Output): Effect.Effect<ShowText, never, Scope.Scope> =>
   stream.isTTY ? inPlace(stream) : Effect.sync(() => oneAfterTheOther(stream))
 
-const inPlace = (stream: NodeJS.WriteStream) =>
+const inPlace = (stream: Output) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.sync(() => stream.write(hideCursor + cutLines)),
       () => Effect.sync(() => stream.write(wrapLines + showCursor))
     ),
     (): ShowText => {
-      let height = 0
+      let shown: ReadonlyArray<string> = []
       return (text) =>
         Effect.sync(() => {
-          // What has scrolled out of the terminal cannot be replaced.
-          const lines = text.split("\n").slice(0, Math.max(1, (stream.rows || 24) - 1))
-          moveCursor(stream, 0, -height)
+          // A terminal that has become narrower since has broken the rows anew.
+          moveCursor(stream, 0, -inRows(shown, stream).length)
           cursorTo(stream, 0)
           clearScreenDown(stream)
-          stream.write(`${lines.join("\n")}\n`)
-          height = lines.length
+          shown = thatFit(inRows(text.split("\n"), stream), stream)
+          stream.write(`${shown.join("\n")}\n`)
         })
     }
   )
 
-const oneAfterTheOther = (stream: NodeJS.WriteStream): ShowText => {
+const inRows = (lines: ReadonlyArray<string>, { columns }: Output): ReadonlyArray<string> =>
+  lines.flatMap((line) => rowsOf(line, columns || 80))
+
+/** The parts of a line of which each takes one row. Colours take no room, and go on in the next row. */
+const rowsOf = (line: string, columns: number): ReadonlyArray<string> => {
+  const rows: Array<string> = []
+  let row = ""
+  let used = 0
+  for (const [part] of line.matchAll(colourOrCharacter)) {
+    const width = stripVTControlCharacters(part) === "" ? 0 : wide.test(part) ? 2 : 1
+    if (used > 0 && used + width > columns) {
+      rows.push(row)
+      row = ""
+      used = 0
+    }
+    row += part
+    used += width
+  }
+  return [...rows, row]
+}
+
+/** What has scrolled out of the terminal cannot be replaced. The last row is left to the cursor. */
+const thatFit = (rows: ReadonlyArray<string>, stream: Output): ReadonlyArray<string> => {
+  const room = Math.max(1, (stream.rows || 24) - 1)
+  return rows.length <= room ? rows : [...rows.slice(0, room - 1), `${noColour}…`]
+}
+
+const oneAfterTheOther = (stream: Output): ShowText => {
   let last: string | undefined
   return (text) =>
     Effect.sync(() => {
@@ -47,6 +81,10 @@ const oneAfterTheOther = (stream: NodeJS.WriteStream): ShowText => {
     })
 }
 
+const colourOrCharacter = /\u001b\[[\d;]*m|./gsu
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60]/u
+const noColour = "\u001b[0m"
 const hideCursor = "\u001b[?25l"
 const showCursor = "\u001b[?25h"
 const cutLines = "\u001b[?7l"
