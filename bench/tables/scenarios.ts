@@ -127,6 +127,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       ],
       tried: [
         "Kept: one watch over a download and not a timeout for every chunk; folders made beside the downloads, not before them; connections that are kept by undici, which take three quarters of the time of `node:http`.",
+        "Kept: files of the version before are put in place only where something has changed; to link and remove them at every fetch took 0.13 of the first where a look at them takes 0.06.",
         "Making 2000 files durable takes 0.5 s of the first fetch, which the plain download does without.",
         "Left out, no faster beyond the spread of three to five runs in turn: one write of the whole file; a sync while the file is still open; the body read at once; the six downloads kept apart from the making of files. Syncing without a `stat` of each file takes a sixth less, 0.1 s."
       ]
