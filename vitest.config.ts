@@ -32,7 +32,7 @@ export default defineConfig({
           name: "whole",
           include: whole,
           pool: "forks",
-          testTimeout,
+          testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 1 }
         }
       }

@@ -130,8 +130,16 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
           const same = model.versions.find(({ versionId }) => versionId === model.active)
           return same && expect(yield* promote(same.content)).toMatchObject({ changed: false })
         }
-        case "wait":
-          return yield* TestClock.setTime(Math.max(0, now + step.minutes * 60_000))
+        case "wait": {
+          const later = Math.max(0, now + step.minutes * 60_000)
+          yield* TestClock.setTime(later)
+          // Looked at, so that it is known which leases were taken while the clock was ahead.
+          yield* versions
+          for (const [consumerId, ack] of model.acks) {
+            model.acks.set(consumerId, { ...ack, time: Math.min(ack.time, later) })
+          }
+          return
+        }
         case "activate": {
           const version = versionAt(step.pick)
           const file = `${directory}/manifest.json`
