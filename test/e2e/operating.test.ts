@@ -26,7 +26,8 @@ describe.concurrent("a controller that runs", () => {
   it.scopedLive("is looked at, fetches when told, and is stopped, once", () =>
     Effect.gen(function* () {
       const { notRunning, read, run, serveTables, vitrine, write } = yield* project
-      yield* write("vitrine.config.ts", `setInterval(() => {}, 1e6)\n${yield* read("vitrine.config.ts")}`)
+      const config = (yield* read("vitrine.config.ts")).replace("1 second", "1 hour")
+      yield* write("vitrine.config.ts", `setInterval(() => {}, 1e6)\n${config}`)
       expect(yield* vitrine("status")).toMatchObject({ status: 1, stdout: "", stderr: notRunning })
       const TABLES = yield* serveTables()
       const controller = yield* run(["start"], { TABLES })
