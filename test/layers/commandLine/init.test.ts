@@ -1,30 +1,18 @@
 /**
  * `vitrine init` on full disks, and in folders that are not empty.
  */
-import * as Command from "@effect/cli/Command"
 import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { command } from "../../../src/layers/commandLine/init.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
+import { says } from "./says.ts"
 
 /** Makes a project in the folder; what is said of each file. */
-const init = (folder: string) =>
-  Effect.gen(function* () {
-    const said: Array<string> = []
-    const console = yield* Console.consoleWith(Effect.succeed)
-    yield* Command.run(Command.withSubcommands(Command.make("vitrine"), [command]), {
-      name: "vitrine",
-      version: "0.0.0"
-    })(["node", "vitrine", "init", folder]).pipe(
-      Console.withConsole({ ...console, log: (text) => Effect.sync(() => void said.push(String(text))) })
-    )
-    return said.slice(0, -1)
-  })
+const init = (folder: string) => Effect.map(says(command, "init", folder), (said) => said.slice(0, -1))
 
 const newFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 

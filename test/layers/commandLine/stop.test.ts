@@ -3,12 +3,10 @@
  */
 import { once } from "node:events"
 import { createServer } from "node:net"
-import * as Command from "@effect/cli/Command"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -17,6 +15,7 @@ import { command } from "../../../src/layers/commandLine/stop.ts"
 import * as JsonRpc from "../../../src/layers/ipc/JsonRpc.ts"
 import { eventually } from "../../support/waiting.ts"
 import { startHolder } from "../ipc/holder.ts"
+import { says } from "./says.ts"
 
 /** A controller whose socket somebody has removed. */
 const unreachable = Effect.gen(function* () {
@@ -30,19 +29,7 @@ const unreachable = Effect.gen(function* () {
   return { ...holder, folder, socket }
 })
 
-/** What is said when the controller of the folder is stopped. */
-const stop = (folder: string) =>
-  Effect.gen(function* () {
-    const said: Array<string> = []
-    const console = yield* Console.consoleWith(Effect.succeed)
-    yield* Command.run(Command.withSubcommands(Command.make("vitrine"), [command]), {
-      name: "vitrine",
-      version: "0.0.0"
-    })(["node", "vitrine", "stop", "--config", `${folder}/vitrine.config.mjs`]).pipe(
-      Console.withConsole({ ...console, log: (text) => Effect.sync(() => void said.push(String(text))) })
-    )
-    return said
-  })
+const stop = (folder: string) => says(command, "stop", "--config", `${folder}/vitrine.config.mjs`)
 
 /** Waits until the process is looked after, which is done every 50 milliseconds. */
 const isLookedAfter = eventually(
@@ -55,6 +42,16 @@ const isLookedAfter = eventually(
 /** Lets the time pass until the process has ended, and that is noticed. */
 const letEnd = (ended: Effect.Effect<unknown>) =>
   Effect.zipRight(ended, eventually(Effect.as(TestClock.adjust("50 millis"), true)))
+
+/** Stops one that ends by no other means. */
+const isEndedBySignal = ({ ended, folder, pid }: Effect.Effect.Success<typeof unreachable>) =>
+  Effect.gen(function* () {
+    const stopping = yield* Effect.fork(stop(folder))
+    yield* isLookedAfter
+    yield* TestClock.adjust("2 seconds")
+    yield* letEnd(ended)
+    expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
+  })
 
 const scenario = (title: string, test: Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>) =>
   it.scoped(title, () => Effect.provide(test, NodeContext.layer))
@@ -75,19 +72,15 @@ describe("vitrine stop, where nobody listens", () => {
   scenario(
     "ends a controller that runs by a signal",
     Effect.gen(function* () {
-      const { ended, folder, pid } = yield* unreachable
-      const stopping = yield* Effect.fork(stop(folder))
-      yield* isLookedAfter
-      yield* TestClock.adjust("2 seconds")
-      yield* letEnd(ended)
-      expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
+      const controller = yield* unreachable
+      yield* isEndedBySignal(controller)
     })
   )
 
   scenario(
     "ends a controller that has no connection left for it",
     Effect.gen(function* () {
-      const { ended, folder, pid, socket } = yield* unreachable
+      const controller = yield* unreachable
       yield* Effect.acquireRelease(
         Effect.promise(async () => {
           const server = createServer((connection) => {
@@ -95,16 +88,12 @@ describe("vitrine stop, where nobody listens", () => {
             const full = new RpcError({ code: errorCode.tooManyConnections, message: "All are in use." })
             connection.on("error", () => {}).end(error(null, full))
           })
-          await once(server.listen(socket), "listening")
+          await once(server.listen(controller.socket), "listening")
           return server
         }),
         (server) => Effect.sync(() => server.close())
       )
-      const stopping = yield* Effect.fork(stop(folder))
-      yield* isLookedAfter
-      yield* TestClock.adjust("2 seconds")
-      yield* letEnd(ended)
-      expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
+      yield* isEndedBySignal(controller)
     })
   )
 
