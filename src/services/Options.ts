@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { PlacedIssue, placedIssues } from "./ParseIssues.ts"
+import { mistakesText, PlacedIssue, placedIssues } from "./ParseIssues.ts"
 
 export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("InvalidOptions", {
   /** What has the mistakes, as in "the options of the content plugin". */
@@ -13,9 +13,8 @@ export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("Invali
   issues: Schema.Array(PlacedIssue)
 }) {
   override get message() {
-    const lines = this.issues.map(({ message, path }) => `  ${path === "" ? "options" : path}: ${message}`)
-    const mistakes = lines.length === 1 ? "a mistake" : `${lines.length} mistakes`
-    return [`There ${lines.length === 1 ? "is" : "are"} ${mistakes} in ${this.subject}:`, ...lines].join("\n")
+    const issues = this.issues.map(({ message, path }) => ({ message, path: path || "options" }))
+    return mistakesText(this.subject, issues)
   }
 }
 

@@ -26,6 +26,15 @@ export const placedIssues = (error: ParseResult.ParseError): ReadonlyArray<Place
 export const issueText = (issues: ReadonlyArray<PlacedIssue>): string =>
   issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
 
+/** The same as a line that counts them and a line for each. */
+export const mistakesText = (subject: string, issues: ReadonlyArray<PlacedIssue>): string => {
+  const count = issues.length === 1 ? "is a mistake" : `are ${issues.length} mistakes`
+  return [
+    `There ${count} in ${subject}:`,
+    ...issues.map(({ message, path }) => `  ${path}: ${message}`)
+  ].join("\n")
+}
+
 /** `["sources", 0, "id"]` as `sources[0].id`. */
 const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
   path.reduce<string>(

@@ -115,6 +115,16 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
   )
 
+  /** The active version, where it was made of just these. */
+  const activeOf = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
+    const current = yield* active
+    const record = yield* Option.match(current, {
+      onNone: () => Effect.succeedNone,
+      onSome: ({ versionId }) => readRecord(folderOf(versionId))
+    })
+    return Option.filter(current, () => Option.exists(record, (record) => isSame(record.sources, sources)))
+  })
+
   const exists = (versionId: VersionId) =>
     fs.exists(folderOf(versionId)).pipe(explained("read", versionsFolder))
 
@@ -167,18 +177,14 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
           ),
         promote: (sources, { complete = Effect.void, isActiveDamaged = false } = {}) =>
           Effect.gen(function* () {
-            const current = yield* active
-            if (Option.isSome(current)) {
-              const { versionId } = current.value
-              const record = yield* readRecord(folderOf(versionId))
-              if (Option.exists(record, (record) => isSame(record.sources, sources))) {
-                if (!isActiveDamaged) {
-                  return { changed: false, manifest: current.value }
-                }
-                yield* Effect.logWarning(
-                  `Files of version ${versionId} are missing or cut: a new one replaces it.`
-                )
-              }
+            const same = yield* activeOf(sources)
+            if (Option.isSome(same) && !isActiveDamaged) {
+              return { changed: false, manifest: same.value }
+            }
+            if (Option.isSome(same)) {
+              yield* Effect.logWarning(
+                `Files of version ${same.value.versionId} are missing or cut: a new one replaces it.`
+              )
             }
             yield* complete
             return { changed: true, manifest: yield* publish(folder, sources) }

@@ -33,8 +33,8 @@ const requestsInTurn = 64
  * Answers what comes over the connection until the peer ends its side, or `closing` is done; then what was asked
  * for is still answered, and the connection closed.
  *
- * A command goes on when whoever asked for it is gone, and takes up the connection until it has ended. One that is not
- * used is closed.
+ * A command goes on when whoever asked for it is gone, and takes up the connection until it has ended. A connection
+ * that is not used is closed.
  */
 export const serveConnection = (socket: Socket, { closing, feed, methods }: ConnectionContext) => {
   const { more, next } = readLines(socket, { maxBytes: maxRequestBytes, endsLastLine: true })

@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { expects } from "../../services/Options.ts"
-import { PlacedIssue, placedIssues } from "../../services/ParseIssues.ts"
+import { mistakesText, PlacedIssue, placedIssues } from "../../services/ParseIssues.ts"
 
 /** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
 export class InvalidContext extends Schema.TaggedError<InvalidContext>()("InvalidContext", {
@@ -16,11 +16,7 @@ export class InvalidContext extends Schema.TaggedError<InvalidContext>()("Invali
   issues: Schema.Array(PlacedIssue)
 }) {
   override get message() {
-    const mistakes = this.issues.length === 1 ? "is a mistake" : `are ${this.issues.length} mistakes`
-    return [
-      `There ${mistakes} in the context that ${this.method} was given:`,
-      ...this.issues.map(({ message, path }) => `  ${path}: ${message}`)
-    ].join("\n")
+    return mistakesText(`the context that ${this.method} was given`, this.issues)
   }
 }
 

@@ -143,13 +143,9 @@ const makeUncounted = Effect.fnUntraced(function* ({
       bytes: files.reduce((sum, { bytes }) => sum + bytes, attachments.bytes),
       attachments,
       complete,
-      isPreviousDamaged: yield* Option.match(previous, {
-        onNone: () => Effect.succeed(false),
-        onSome: (folder) =>
-          attachments.reused < attachments.total
-            ? Effect.succeed(true)
-            : Effect.map(hasAll(folder, files), (hasAll) => !hasAll)
-      })
+      isPreviousDamaged:
+        Option.isSome(previous) &&
+        (attachments.reused < attachments.total || !(yield* hasAll(previous.value, files)))
     }
   })
 

@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const warnOfBacklog = makeWarnOnce(
     (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
   )
-  const warnOfGaps = yield* Effect.once(
+  const warnOfLost = yield* Effect.once(
     Effect.logWarning(
       "Events are published faster than they can be sent: the oldest are dropped, and clients do not see them."
     )
@@ -128,30 +128,30 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       )
     })
 
-  /** What the bus dropped before it came here, everybody may have missed. Tells whether there was any. */
-  const countGaps = (events: Chunk.Chunk<BusEvent>) => {
-    let hasGap = false
+  /** How many events the bus dropped before they came here. */
+  const countLost = (events: Chunk.Chunk<BusEvent>) => {
+    let lost = 0
     for (const { sequence } of events) {
-      const missed = sequence - (lastSequence ?? sequence - 1) - 1
-      if (missed > 0) {
-        hasGap = true
-        recorder.missed(missed * clients.size)
-      }
+      lost += Math.max(0, sequence - (lastSequence ?? sequence - 1) - 1)
       lastSequence = Math.max(sequence, lastSequence ?? 0)
     }
-    return hasGap
+    return lost
   }
 
+  /** Everybody may have missed them. */
+  const reportLost = (lost: number) =>
+    Effect.suspend(() => {
+      recorder.missed(lost * clients.size)
+      return warnOfLost
+    })
+
   const accept = (events: Chunk.Chunk<BusEvent>) => {
-    const warnOfGap = countGaps(events) ? warnOfGaps : Effect.void
+    const lost = countLost(events)
     const matching = Chunk.toReadonlyArray(events).filter(({ name }) => isForwarded(name))
     const [unsendable, sendable] = Array.partition(matching, ({ name }) => SseFrame.isEventName(name))
-    return Effect.zipRight(
-      Effect.zipRight(
-        warnOfGap,
-        Effect.forEach(unsendable, ({ name }) => warnOfName(name), { discard: true })
-      ),
-      Effect.forEach(Array.chunksOf(sendable, encodedAtOnce), forward, { discard: true })
+    return (lost === 0 ? Effect.void : reportLost(lost)).pipe(
+      Effect.zipRight(Effect.forEach(unsendable, ({ name }) => warnOfName(name), { discard: true })),
+      Effect.zipRight(Effect.forEach(Array.chunksOf(sendable, encodedAtOnce), forward, { discard: true }))
     )
   }
 

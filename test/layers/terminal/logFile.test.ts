@@ -14,9 +14,10 @@ const scenario = (
   test: (
     folder: string,
     fs: FileSystem.FileSystem
-  ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>
+  ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>,
+  { skip = false } = {}
 ) =>
-  it.scopedLive(title, () =>
+  it.scopedLive.skipIf(skip)(title, () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       yield* test(yield* fs.makeTempDirectoryScoped(), fs)
@@ -68,26 +69,28 @@ describe("a log file", () => {
     })
   )
 
-  const onDisk = mayMount ? scenario : it.skip
-  onDisk("waits for room on a disk that is full (skipped where this user may not mount one)", (_, fs) =>
-    Effect.gen(function* () {
-      const disk = yield* smallDisk
-      const file = `${disk.folder}/${name}`
-      yield* disk.fill(0)
-      const write = yield* openLogFile({ file })
-      write("lost")
-      yield* disk.free
-      const isWritten = Effect.map(
-        Effect.orElseSucceed(fs.readFileString(file), () => ""),
-        (text) => text.includes("again\n")
-      )
-      yield* eventually(
-        Effect.zipRight(
-          Effect.sync(() => write("again")),
-          isWritten
+  scenario(
+    "waits for room on a disk that is full (skipped where this user may not mount one)",
+    (_, fs) =>
+      Effect.gen(function* () {
+        const disk = yield* smallDisk
+        const file = `${disk.folder}/${name}`
+        yield* disk.fill(0)
+        const write = yield* openLogFile({ file })
+        write("lost")
+        yield* disk.free
+        const isWritten = Effect.map(
+          Effect.orElseSucceed(fs.readFileString(file), () => ""),
+          (text) => text.includes("again\n")
         )
-      )
-    }).pipe(Effect.scoped)
+        yield* eventually(
+          Effect.zipRight(
+            Effect.sync(() => write("again")),
+            isWritten
+          )
+        )
+      }).pipe(Effect.scoped),
+    { skip: !mayMount }
   )
 
   scenario("goes on when it can be written again", (folder, fs) =>
