@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { isRunning } from "../../../src/layers/commandLine/isRunning.ts"
@@ -26,10 +27,14 @@ describe("a process", () => {
 
   it.scopedLive.skipIf(process.platform !== "linux")("does not run where nobody has asked how it ended", () =>
     Effect.gen(function* () {
-      const parent = yield* run("sh", "-c", "sleep 0 & echo $!; exec sleep 1000")
+      const parent = yield* run("sh", "-c", "sleep 1000 & echo $!; exec sleep 1000")
       const said = Received.make()
       parent.stdout.on("data", said.append)
       const pid = Number(yield* said.until((text) => text.includes("\n")))
+      // The shell would ask; what it becomes does not.
+      yield* eventually(Effect.sync(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8") === "sleep\n"))
+      expect(isRunning(pid)).toBe(true)
+      process.kill(pid, "SIGKILL")
       yield* eventually(Effect.sync(() => !isRunning(pid)))
       expect(process.kill(pid, 0)).toBe(true)
     })
