@@ -9,7 +9,6 @@ const testTimeout = 30_000
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/setup/build.ts", "test/setup/chromium.ts", "test/setup/curl.ts"],
     maxWorkers: 2,
     minWorkers: 1,
     // Loading its modules anew takes longer than most files of tests do.
@@ -30,6 +29,7 @@ export default defineConfig({
         resolve,
         test: {
           name: "whole",
+          globalSetup: ["test/setup/build.ts", "test/setup/programs.ts"],
           include: whole,
           pool: "forks",
           testTimeout: 2 * testTimeout,

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Page } from "playwright-core"
 import { Browser, openTab } from "../support/browser.ts"
+import { isMissing } from "../support/programs.ts"
 import { transportUrl } from "../support/project.ts"
 import { exchange } from "../support/rawHttp.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
@@ -71,7 +72,7 @@ const waxCylinder = "VM-2011-03"
 
 const environment = Layer.merge(NodeContext.layer, Browser.layer)
 
-describe.concurrent("the demo exhibit in a browser", () => {
+describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser", () => {
   layer(environment, { excludeTestServices: true })((it) => {
     it.scoped("shows the content, shows a change without a reload, and recovers from a crash", () =>
       Effect.gen(function* () {

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type BrowserContext, chromium } from "playwright-core"
-import { inject } from "vitest"
+import { pathOf } from "./programs.ts"
 
 /** A browser profile: its tabs share connections, cookies and storage. */
 export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext>() {
@@ -14,7 +14,7 @@ export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext
     Effect.acquireRelease(
       Effect.promise(() =>
         chromium.launch({
-          executablePath: inject("chromium"),
+          executablePath: pathOf("chromium"),
           args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
         })
       ),

@@ -1,0 +1,80 @@
+/**
+ * The programs that tests run: found, or installed from Debian's packages, all in one go.
+ *
+ * Tests of a program that cannot be had are named as skipped; where `CI` is set, none may be missing.
+ */
+import { execFileSync, spawnSync } from "node:child_process"
+import type { TestProject } from "vitest/node"
+
+interface Program {
+  /** What its executable may be called. */
+  readonly executables: ReadonlyArray<string>
+  /** The package of Debian that has it. */
+  readonly package: string
+}
+
+const programs = {
+  chromium: {
+    executables: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    package: "chromium"
+  },
+  curl: { executables: ["curl"], package: "curl" }
+} satisfies Record<string, Program>
+
+export type ProgramName = keyof typeof programs
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The path of each program's executable; `null` where there is none. */
+    readonly programs: Readonly<Record<ProgramName, string | null>>
+  }
+}
+
+const names = Object.keys(programs) as ReadonlyArray<ProgramName>
+
+const find = (name: ProgramName): string | null =>
+  programs[name].executables
+    .map((executable) => spawnSync("sh", ["-c", `command -v ${executable}`], { encoding: "utf8" }))
+    .find(({ status }) => status === 0)
+    ?.stdout.trim() ?? null
+
+const install = (missing: ReadonlyArray<ProgramName>) => {
+  console.log(`Installing from Debian's packages: ${missing.join(", ")} …`)
+  const privileged = process.getuid?.() === 0 ? [] : ["sudo", "--non-interactive"]
+  for (const command of [
+    ["apt-get", "update", "-qq"],
+    [
+      "apt-get",
+      "install",
+      "-y",
+      "-qq",
+      "--no-install-recommends",
+      ...missing.map((name) => programs[name].package)
+    ]
+  ]) {
+    const [executable = "", ...rest] = [...privileged, ...command]
+    execFileSync(executable, rest, {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
+    })
+  }
+}
+
+export default (project: TestProject) => {
+  const missing = names.filter((name) => find(name) === null)
+  if (missing.length > 0) {
+    try {
+      install(missing)
+    } catch (error) {
+      const message = `Tests need ${missing.join(", ")}, and installing that failed: ${String(error)}`
+      if (process.env.CI) {
+        throw new Error(message)
+      }
+      console.warn(`${message}\nTests that need it are skipped.`)
+    }
+  }
+  project.provide(
+    "programs",
+    Object.fromEntries(names.map((name) => [name, find(name)])) as Record<ProgramName, string | null>
+  )
+}

@@ -1,0 +1,17 @@
+/**
+ * Programs beside the project's own, for tests of whole programs.
+ */
+import { inject } from "vitest"
+import type { ProgramName } from "../setup/programs.ts"
+
+/** For `describe.skipIf`: whether there is no such program. */
+export const isMissing = (name: ProgramName): boolean => inject("programs")[name] === null
+
+/** The path of its executable. */
+export const pathOf = (name: ProgramName): string => {
+  const path = inject("programs")[name]
+  if (path === null) {
+    throw new Error(`${name} is missing: skip the test with isMissing("${name}")`)
+  }
+  return path
+}
