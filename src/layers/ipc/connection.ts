@@ -43,12 +43,14 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
   socket.setMaxListeners(2 * maxConcurrentRequests)
   let begun = 0
   let running = 0
+  let answered = 0
+  let isEnding = false
 
-  /** Lets the time pass, and tells whether the peer has, too. */
+  /** Lets the time pass, and tells whether the peer has, too. One that has ended its side is not idle but served. */
   const idles = Effect.gen(function* () {
-    const before = begun
+    const before = begun + answered
     yield* Effect.sleep(idleLimit)
-    return begun === before && running === 0 && !feed.isSubscribed(sink)
+    return begun + answered === before && running === 0 && !isEnding && !feed.isSubscribed(sink)
   })
 
   const serve = Effect.gen(function* () {
@@ -74,6 +76,7 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
         Effect.ensuring(
           Effect.suspend(() => {
             running -= 1
+            answered += 1
             return places.release(1)
           })
         )
@@ -102,6 +105,7 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
         break
       }
     }
+    isEnding = true
     yield* places.take(maxConcurrentRequests)
     feed.unsubscribe(sink)
     yield* ended(socket)
