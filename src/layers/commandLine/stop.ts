@@ -4,6 +4,7 @@
  * A controller has ended when its connections and the lock of its folder are gone, whatever number its process had.
  * What anybody says its process is serves for messages; only one that is proven to be it is sent a signal.
  */
+import { basename } from "node:path"
 import * as Command from "@effect/cli/Command"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
@@ -69,11 +70,13 @@ interface Controller {
   /** The process that it says it is. */
   readonly pid: number | undefined
   readonly hasLock: boolean
+  /** The names in its folder that its sockets were bound at; first the one that nobody else ever has. */
+  readonly sockets: ReadonlyArray<string>
   /** Waits until it has given up the lock of its folder. */
   readonly unlocked: Effect.Effect<void>
 }
 
-const controllerIn = Effect.fnUntraced(function* ({ folder, pidFile }: ControllerPaths) {
+const controllerIn = Effect.fnUntraced(function* ({ folder, pidFile, socket }: ControllerPaths) {
   const holder = yield* lockHolder(folder)
   const written = yield* readPidFile(pidFile)
   const controller: Controller = {
@@ -85,6 +88,7 @@ const controllerIn = Effect.fnUntraced(function* ({ folder, pidFile }: Controlle
       )
     ),
     hasLock: Option.isSome(holder),
+    sockets: [...Option.toArray(Option.map(holder, ({ name }) => name)), basename(socket)],
     unlocked: Option.match(holder, {
       onNone: () => Effect.void,
       onSome: ({ holds }) => until(Effect.negate(holds))
@@ -130,7 +134,7 @@ const endBySignal = Effect.fnUntraced(function* (controller: Controller) {
 const kill = Effect.fnUntraced(function* (controller: Controller) {
   const pid = yield* provenProcess(controller)
   yield* signal("SIGKILL")(pid)
-  const listens = Effect.map(listeningProcess(controller.folder), Option.contains(pid))
+  const listens = Effect.map(findProcess(controller), Option.contains(pid))
   if (!(yield* within(until(Effect.negate(listens)), patience))) {
     const detail = "it was killed, and has not ended. It may be waiting for a disk."
     return yield* new NotStopped({ pid, detail })
@@ -138,12 +142,18 @@ const kill = Effect.fnUntraced(function* (controller: Controller) {
   yield* Console.log(`The controller did not end in time and was killed (process ${pid}).`)
 })
 
-const provenProcess = ({ folder, pid }: Controller) =>
-  Effect.flatten(listeningProcess(folder)).pipe(
+const findProcess = ({ folder, sockets }: Controller) =>
+  Effect.map(
+    Effect.forEach(sockets, (name) => listeningProcess(folder, name)),
+    Option.firstSomeOf
+  )
+
+const provenProcess = (controller: Controller) =>
+  Effect.flatten(findProcess(controller)).pipe(
     Effect.mapError(
       () =>
         new NotStopped({
-          ...(pid === undefined ? {} : { pid }),
+          ...(controller.pid === undefined ? {} : { pid: controller.pid }),
           detail:
             "it does not end, and was not killed, because it is not certain which process of this system it is: it may run in a container. End it by hand."
         })

@@ -86,6 +86,8 @@ export const lockFolder = Effect.fnUntraced(function* (directory: string, scratc
 
 /** Somebody who has the lock of a folder. */
 export interface LockHolder {
+  /** The name that its socket was bound at. */
+  readonly name: string
   /** The process that it says it is. */
   readonly pid: Option.Option<number>
   /** Whether it still has the lock. */
@@ -104,6 +106,7 @@ export const lockHolder = Effect.fnUntraced(function* (directory: string) {
       ({ pid, state }): Option.Option<LockHolder> =>
         state === "holds"
           ? Option.some({
+              name: unreadyName(socket.slice(-tokenLength)),
               pid: Option.fromNullable(pid),
               holds: Effect.map(
                 ask(socket),
@@ -208,10 +211,12 @@ const socketsIn = ({ folder, prefix }: Place) =>
 
 const attempt = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action, catch: asError })
 
+const unreadyName = (token: string) => `lock-${token}`
+
 /** Puts up a socket and gives its file. It is made elsewhere: until it listens, it cannot be told from a dead one. */
 const putUp = ({ folder, prefix }: Place, scratch: string, token: string, state: State) => {
   const socket = join(folder, `${prefix}-${token}`)
-  const unready = socketFile(scratch, `lock-${token}`)
+  const unready = socketFile(scratch, unreadyName(token))
   return Effect.flatMap(socketAddress(unready), (address) =>
     Effect.acquireRelease(
       Effect.tap(listen(address, state), (server) =>

@@ -226,7 +226,7 @@ describe("the place of the controller", () => {
           expect(yield* client.process).toEqual({ pid: process.pid })
           expect(yield* refusal(folder)).toMatchObject({ _tag: "ControllerAlreadyRunning" })
           expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
-          expect(yield* listeningProcess(own)).toEqual(Option.some(process.pid))
+          expect(yield* listeningProcess(own, "controller.sock")).toEqual(Option.some(process.pid))
         })
       )
       expect(yield* fs.readDirectory(`${folder}/.vitrine`)).toEqual([])
