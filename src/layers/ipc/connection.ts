@@ -43,14 +43,12 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
   socket.setMaxListeners(2 * maxConcurrentRequests)
   let begun = 0
   let running = 0
-  let answered = 0
-  let isEnding = false
 
-  /** Lets the time pass, and tells whether the peer has, too. One that has ended its side is not idle but served. */
+  /** Lets the time pass, and tells whether the peer has, too. */
   const idles = Effect.gen(function* () {
-    const before = begun + answered
+    const before = begun
     yield* Effect.sleep(idleLimit)
-    return begun + answered === before && running === 0 && !isEnding && !feed.isSubscribed(sink)
+    return begun === before && running === 0 && !feed.isSubscribed(sink)
   })
 
   const serve = Effect.gen(function* () {
@@ -76,7 +74,6 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
         Effect.ensuring(
           Effect.suspend(() => {
             running -= 1
-            answered += 1
             return places.release(1)
           })
         )
@@ -105,7 +102,6 @@ export const serveConnection = (socket: Socket, { closing, feed, methods }: Conn
         break
       }
     }
-    isEnding = true
     yield* places.take(maxConcurrentRequests)
     feed.unsubscribe(sink)
     yield* ended(socket)

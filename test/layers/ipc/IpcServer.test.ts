@@ -226,28 +226,6 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "gives whoever has ended the sending side the time to read the answer to a slow command",
-    Effect.gen(function* () {
-      const { connect } = yield* start
-      const release = yield* Deferred.make<void>()
-      const answer = "x".repeat(5_000_000)
-      yield* register("slow", Effect.as(Deferred.await(release), answer))
-      const { finish, received, resume, send, stall } = yield* connect
-      stall()
-      send(`${JSON.stringify(request("dispatch", 1, { command: { type: "slow" } }))}\n`)
-      finish()
-      yield* somebodySleeps
-      yield* Effect.replicateEffect(eventLoopTurn, 20)
-      yield* TestClock.adjust("59 seconds")
-      yield* Deferred.succeed(release, undefined)
-      yield* Effect.replicateEffect(eventLoopTurn, 20)
-      yield* TestClock.adjust("2 seconds")
-      resume()
-      expect((yield* received.whole).length).toBeGreaterThan(answer.length)
-    })
-  )
-
-  scenario(
     "takes the end of the sending side for the end of the last request",
     Effect.gen(function* () {
       const { connect, stops } = yield* start

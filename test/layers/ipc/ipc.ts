@@ -79,8 +79,6 @@ export interface Peer {
   readonly close: () => void
   /** Reads no more, so that what the server sends piles up. */
   readonly stall: () => void
-  /** Reads again. */
-  readonly resume: () => void
   /** Sends a request, and waits for as many lines to have come as are to be there then. */
   readonly ask: (request: unknown, lines?: number) => Effect.Effect<unknown>
   /** Waits for so many lines, and gives the last. */
@@ -103,7 +101,6 @@ export const connect = (path: string): Effect.Effect<Peer, Error, Scope.Scope> =
         finish: () => void socket.end(),
         close: () => void socket.destroy(),
         stall: () => void socket.pause(),
-        resume: () => void socket.resume(),
         ask: (request, lines = 1) => {
           socket.write(`${JSON.stringify(request)}\n`)
           return line(lines)
