@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as library from "./index.ts"
+import { end, endFirmly } from "./layers/commandLine/ending.ts"
 import * as fetch from "./layers/commandLine/fetch.ts"
 import { bashCompletions, cliConfig, helpText } from "./layers/commandLine/help.ts"
 import * as init from "./layers/commandLine/init.ts"
@@ -70,21 +71,9 @@ const reportingFailure = ({ isDebugging = false, logFormat }: Partial<Asked>) =>
 const teardown: Runtime.Teardown = (exit) =>
   Runtime.defaultTeardown(exit, (status) =>
     process.stdout.write("", () =>
-      process.stderr.write("", () => process.exit(status || Number(process.exitCode ?? 0)))
+      process.stderr.write("", () => end(status || Number(process.exitCode ?? 0)))
     )
   )
-
-/** Whatever holds up the end: who was told to end does, two seconds later at most. */
-const endFirmly = () => {
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.once(signal, () => {
-      setTimeout(() => {
-        console.error("error: Something did not stop within two seconds. Ending without it.")
-        process.exit(1)
-      }, 2000).unref()
-    })
-  }
-}
 
 /** A log that cannot be written is no reason to end; whoever reads the output of a command and goes ends it. */
 const outliveOutput = () => {

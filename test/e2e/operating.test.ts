@@ -2,7 +2,9 @@
  * What a technician does with a controller that runs.
  */
 import { spawn } from "node:child_process"
-import { symlinkSync } from "node:fs"
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -21,6 +23,9 @@ const project = Effect.gen(function* () {
     notRunning: `No controller is running here: nobody listens at ${folder}/.vitrine/controller.sock.\n`
   }
 }).pipe(Effect.provide(NodeContext.layer))
+
+/** A user that owns nothing. */
+const nobody = 65534
 
 describe.concurrent("a controller that runs", () => {
   it.scopedLive("is looked at, fetches when told, and is stopped, once", () =>
@@ -81,6 +86,8 @@ describe.concurrent("a controller that runs", () => {
       const pid = Number(/\(process (\d+)\)/.exec(started.stdout)?.[1])
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
       expect(started).toMatchObject({ status: 0, stderr: "" })
+      // The terminal that it was started from is closed.
+      process.kill(pid, "SIGHUP")
       expect((yield* vitrine("fetch")).status).toBe(0)
       expect(yield* vitrine("start", "--detach")).toMatchObject({
         status: 1,
@@ -157,6 +164,64 @@ describe.concurrent("a controller that runs", () => {
       expect((yield* vitrine("stop")).stdout).toMatch(/^The controller did not end in time and was killed /)
       expect((yield* controller.ended).status).toBe("SIGKILL")
     })
+  )
+
+  it.scopedLive.skipIf(process.getuid?.() !== 0)(
+    "is run by a user who may not write beside the configuration (skipped but for root)",
+    () =>
+      Effect.gen(function* () {
+        const { folder, list, run, serveTables, write } = yield* project
+        const downloads = mkdtempSync(join(tmpdir(), "vitrine-downloads-"))
+        const runDir = mkdtempSync(join(tmpdir(), "vitrine-run-"))
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            rmSync(downloads, { recursive: true })
+            rmSync(runDir, { recursive: true })
+          })
+        )
+        chmodSync(folder, 0o755)
+        chownSync(downloads, nobody, nobody)
+        chownSync(runDir, nobody, nobody)
+        yield* write(
+          "vitrine.config.mjs",
+          `import { content, defineConfig, tableSource } from "vitrine"
+export default defineConfig({
+  plugins: [
+    content({
+      downloadPath: ${JSON.stringify(downloads)},
+      sources: [
+        tableSource({ id: "museum", baseId: "b", apiKey: "k", endpointUrl: "${yield* serveTables()}", tables: ["Objects"] })
+      ]
+    })
+  ]
+})
+`
+        )
+        const asService = (...args: ReadonlyArray<string>) =>
+          run([...args, "--config", "vitrine.config.mjs"], {}, { uid: nobody })
+        const refused = yield* Effect.flatMap(asService("start"), ({ ended }) => ended)
+        expect(refused).toMatchObject({
+          status: 1,
+          stderr: expect.stringMatching(
+            /EACCES: .*mkdir '.*\.vitrine'\. Name a folder .* with --run-dir\.\n$/
+          )
+        })
+        const refusedAgain = yield* Effect.flatMap(asService("start", "--detach"), ({ ended }) => ended)
+        expect(refusedAgain.stderr).toContain("with --run-dir.")
+
+        const controller = yield* asService("start", "--run-dir", runDir)
+        yield* controller.logged(/(New version)/)
+        for (const command of ["status", "fetch", "stop"]) {
+          const { status } = yield* Effect.flatMap(
+            asService(command, "--run-dir", runDir),
+            ({ ended }) => ended
+          )
+          expect([command, status]).toEqual([command, 0])
+        }
+        expect(yield* controller.ended).toMatchObject({ status: 0 })
+        expect(readdirSync(runDir)).toEqual([])
+        expect(yield* list(".")).not.toContain(".vitrine")
+      })
   )
 
   it.scopedLive("is watched on a terminal, also before it is there", () =>

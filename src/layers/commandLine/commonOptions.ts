@@ -9,6 +9,13 @@ export const configOption = Options.file("config").pipe(
   Options.optional
 )
 
+export const runDirOption = Options.directory("run-dir").pipe(
+  Options.withDescription(
+    "The folder for the controller's socket, process id and log; only its user may enter it. Default: .vitrine beside the configuration."
+  ),
+  Options.optional
+)
+
 export const envFileOption = Options.file("env-file").pipe(
   Options.withDescription(
     "A file of NAME=value lines for the environment, for tokens. What is set already stays as it is."

@@ -5,6 +5,7 @@ import * as Command from "@effect/cli/Command"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -14,7 +15,7 @@ import { inFile, loadConfiguration, locateConfiguration } from "../controller/lo
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { logTo } from "../terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
-import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
 
@@ -22,15 +23,15 @@ import { commands } from "./overview.ts"
 export const makeCommand = (library: object) =>
   Command.make(
     "fetch",
-    { config: configOption, envFile: envFileOption, logFormat: logFormatOption },
-    ({ config, envFile, logFormat }) =>
+    { config: configOption, envFile: envFileOption, logFormat: logFormatOption, runDir: runDirOption },
+    ({ config, envFile, logFormat, runDir }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
         const path = yield* Path.Path
         const file = yield* locateConfiguration(config)
         const display = yield* makeProgressDisplay
         return yield* fetchInController(display).pipe(
-          Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file))),
+          Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))),
           Effect.catchTag("ControllerNotRunning", () => fetchHere(file, library, display)),
           logTo({ format: logFormat, write: display.log })
         )

@@ -14,9 +14,10 @@ import { runPersistent } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
 import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
 import { serveIpc } from "../ipc/IpcServer.ts"
+import { locateController } from "../ipc/socketPath.ts"
 import { type LogFormat, logTo } from "../terminal/log.ts"
 import { openLogFile } from "../terminal/logFile.ts"
-import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { startDetached, tellReady } from "./detached.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
@@ -27,7 +28,7 @@ const detach = Options.boolean("detach").pipe(
 
 const logFile = Options.file("log-file").pipe(
   Options.withDescription(
-    "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or .vitrine/controller.log with --detach."
+    "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
   ),
   Options.optional
 )
@@ -36,22 +37,34 @@ const logFile = Options.file("log-file").pipe(
 export const makeCommand = (library: object) =>
   Command.make(
     "start",
-    { config: configOption, detach, envFile: envFileOption, logFile, logFormat: logFormatOption },
-    ({ config, detach, envFile, logFile, logFormat }) =>
+    {
+      config: configOption,
+      detach,
+      envFile: envFileOption,
+      logFile,
+      logFormat: logFormatOption,
+      runDir: runDirOption
+    },
+    ({ config, detach, envFile, logFile, logFormat, runDir }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
         const file = yield* locateConfiguration(config)
+        const runFolder = Option.getOrUndefined(runDir)
         yield* detach
-          ? startInBackground(file, logFile, logFormat)
-          : Effect.scoped(withLog(runHere(file, library), logFile, logFormat))
+          ? startInBackground({ file, logFile, logFormat, runFolder })
+          : Effect.scoped(withLog(runHere(file, library, runFolder), logFile, logFormat))
       })
   ).pipe(Command.withDescription(commands.start.description))
 
-const runHere = Effect.fnUntraced(function* (file: string, library: object) {
+const runHere = Effect.fnUntraced(function* (file: string, library: object, runFolder: string | undefined) {
   const configuration = yield* loadConfiguration(file, library)
   const asked = yield* Deferred.make<void>()
   // Whoever is refused here leaves the log to the one that runs.
-  const endpoint = serveIpc({ folder: configuration.cwd, stop: Deferred.succeed(asked, undefined) }).pipe(
+  const endpoint = serveIpc({
+    folder: configuration.cwd,
+    runFolder,
+    stop: Deferred.succeed(asked, undefined)
+  }).pipe(
     Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
     Effect.as(Deferred.await(asked))
   )
@@ -83,13 +96,21 @@ const logFailure = (cause: Cause.Cause<unknown>) =>
     ? Effect.void
     : Effect.logError("The controller has not started", cause)
 
-const startInBackground = Effect.fnUntraced(function* (
-  file: string,
-  logFile: Option.Option<string>,
-  logFormat: LogFormat
-) {
+interface BackgroundOptions {
+  readonly file: string
+  readonly logFile: Option.Option<string>
+  readonly logFormat: LogFormat
+  readonly runFolder: string | undefined
+}
+
+const startInBackground = Effect.fnUntraced(function* ({
+  file,
+  logFile,
+  logFormat,
+  runFolder
+}: BackgroundOptions) {
   const path = yield* Path.Path
-  const folder = path.join(path.dirname(file), ".vitrine")
+  const { folder } = yield* locateController(path.dirname(file), runFolder)
   const log = path.resolve(Option.getOrElse(logFile, () => path.join(folder, "controller.log")))
   const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
   const pid = yield* startDetached({
@@ -98,7 +119,8 @@ const startInBackground = Effect.fnUntraced(function* (
       "start",
       ...["--config", file],
       ...["--log-file", log],
-      ...["--log-format", logFormat]
+      ...["--log-format", logFormat],
+      ...(runFolder === undefined ? [] : ["--run-dir", folder])
     ],
     errorFile: path.join(folder, "errors.log")
   })

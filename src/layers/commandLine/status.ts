@@ -6,6 +6,7 @@ import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { StatusSnapshot } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
@@ -13,7 +14,7 @@ import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { makeLiveText } from "../terminal/liveText.ts"
 import { isColourful } from "../terminal/plainOutput.ts"
 import { makePalette, statusText } from "../terminal/statusText.ts"
-import { configOption } from "./commonOptions.ts"
+import { configOption, runDirOption } from "./commonOptions.ts"
 import { commands } from "./overview.ts"
 
 const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
@@ -26,15 +27,16 @@ const status = Effect.flatMap(IpcClient, ({ status }) => status)
 
 export const command = Command.make(
   "status",
-  { config: configOption, json, watch },
-  ({ config, json, watch }) => {
+  { config: configOption, json, runDir: runDirOption, watch },
+  ({ config, json, runDir, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
       json ? JSON.stringify(snapshot, null, watch ? 0 : 2) : statusText(snapshot, palette)
     const once = Effect.gen(function* () {
       const path = yield* Path.Path
       const file = yield* locateConfiguration(config)
-      return yield* Effect.provide(status, IpcClientSocket.layerOfFolder(path.dirname(file)))
+      const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
+      return yield* Effect.provide(status, client)
     }).pipe(Effect.map(format))
     return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
   }

@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { issueText, placedIssues } from "../../services/ParseIssues.ts"
 import {
-  type DownloadsInUse,
+  DownloadsInUse,
   InvalidConsumerId,
   Manifest,
   type ManifestReading,
@@ -22,7 +22,7 @@ import {
   VersionNotFound,
   VersionSource,
   VersionStore,
-  type VersionStoreError
+  VersionStoreError
 } from "../../services/VersionStore.ts"
 import { apartFromSpan } from "../apartFromSpan.ts"
 import { isPlainFileName } from "../FileName.ts"
@@ -33,7 +33,7 @@ import {
 } from "./ContentOptions.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile, syncDirectory, syncTree } from "./durable.ts"
-import { lockFolder } from "./folderLock.ts"
+import { type FolderLocked, type FolderLockFailed, lockFolder } from "./folderLock.ts"
 import * as Leases from "./leases.ts"
 import { dispensable } from "./retention.ts"
 import { nextVersionId } from "./versionId.ts"
@@ -69,7 +69,14 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   }).pipe(Effect.provide(platform))
 
   yield* makeFolders
-  yield* lockFolder(yield* fs.realPath(root).pipe(explained("read", root)), stagingFolder)
+  const keepLocked = yield* fs.realPath(root).pipe(
+    explained("read", root),
+    Effect.flatMap((folder) => lockFolder(folder, stagingFolder)),
+    Effect.catchTags({
+      FolderLocked: ({ owner, path }) => new DownloadsInUse({ path, owner }),
+      FolderLockFailed: cannotLock
+    })
+  )
 
   /** Folders that nobody needs any more. One that another program has open is tried again at the next sweep. */
   const litter = new Set((yield* namesIn(stagingFolder)).map((name) => path.join(stagingFolder, name)))
@@ -150,6 +157,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   const makeStagingFolder = Effect.suspend(() => {
     const folder = path.join(stagingFolder, randomUUID())
     return makeFolders.pipe(
+      Effect.zipRight(Effect.mapError(keepLocked, cannotLock)),
       Effect.zipRight(fs.makeDirectory(folder).pipe(explained("write to", stagingFolder))),
       Effect.as(folder)
     )
@@ -294,6 +302,14 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   yield* restore.pipe(warned)
   return VersionStore.of({ manifest, stage, acknowledge, versions, sweep })
 })
+
+const cannotLock = (cause: FolderLocked | FolderLockFailed) =>
+  new VersionStoreError({
+    action: "lock",
+    path: cause.path,
+    detail: cause._tag === "FolderLocked" ? `another controller works in it (${cause.owner}).` : cause.detail,
+    cause
+  })
 
 const warned = Effect.catchAll((error: VersionStoreError) => Effect.logWarning(error.message))
 
