@@ -46,7 +46,7 @@ export class TooManyClients extends Schema.TaggedError<TooManyClients>()("TooMan
   maxClients: Schema.Number
 }) {
   override get message() {
-    return `All ${this.maxClients} event streams are in use. Raise "maxClients", or close a client.`
+    return `Too many SSE clients: all ${this.maxClients} event streams are in use. Raise "maxClients", or close a client.`
   }
 }
 
@@ -66,6 +66,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const backlog = yield* ReplayBacklog
   const isForwarded = EventFilter.make(options.events)
   const isReplayed = new Set(options.replayEvents)
+  /** Others may remember into the same backlog. */
+  const isOwn = ({ name }: RememberedEvent) =>
+    isReplayed.has(name) && isForwarded(name) && SseFrame.isEventName(name)
   const lock = makeFairLock()
   const warnOfName = makeWarnOnce(
     (name) => `Events named ${JSON.stringify(name)} are not forwarded: the name has a line break or a NUL.`
@@ -161,7 +164,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       remembered.length === opening.remembered.length &&
       remembered.every((event, index) => event === opening.remembered[index])
     if (!isSame) {
-      const frames = remembered.map(({ data, name }) => SseFrame.event(name, data))
+      const frames = remembered.filter(isOwn).map(({ data, name }) => SseFrame.event(name, data))
       opening = { remembered, frames: Buffer.from(SseFrame.retry + frames.join("")) }
     }
     return opening.frames

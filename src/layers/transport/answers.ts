@@ -15,7 +15,7 @@ export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("NoSuchRoute"
   path: Schema.String
 }) {
   override get message() {
-    return `There is no ${this.method} ${this.path}.`
+    return `Not found: ${this.method} ${this.path}`
   }
 }
 
@@ -29,7 +29,7 @@ export class CommandNotAllowed extends Schema.TaggedError<CommandNotAllowed>()("
   type: Schema.String
 }) {
   override get message() {
-    return `The command ${JSON.stringify(this.type)} is not allowed over HTTP. "allowedCommands" names those that are.`
+    return `Command not allowed: ${JSON.stringify(this.type)} is not among the "allowedCommands" of the HTTP transport.`
   }
 }
 

@@ -13,12 +13,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { type Command, CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import * as RequestTarget from "../http/RequestTarget.ts"
 import * as answers from "./answers.ts"
 import * as EventStreamResponse from "./EventStreamResponse.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import type { Hub } from "./Hub.ts"
 import * as RequestBody from "./RequestBody.ts"
-import * as RequestTarget from "./RequestTarget.ts"
 import { sendAnswer } from "./sendAnswer.ts"
 
 type Options = Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
@@ -63,6 +63,9 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
   )
 
   const answer = (request: HttpServerRequest.HttpServerRequest) => {
+    if (!RequestTarget.isReadable(request.url)) {
+      return Effect.succeed(unreadableTarget)
+    }
     if (request.method === "OPTIONS") {
       return Effect.succeed(answers.preflight)
     }
@@ -71,7 +74,7 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
     }
     const path = RequestTarget.path(request.url)
     if (Option.isNone(path)) {
-      return Effect.succeed(badRequest("The request target cannot be read."))
+      return Effect.succeed(unreadableTarget)
     }
     // The router would answer HEAD as GET.
     if (request.method === "HEAD") {
@@ -91,6 +94,8 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
 })
 
 const badRequest = (detail: string) => answers.error(new answers.BadRequest({ detail }))
+
+const unreadableTarget = badRequest("The request target cannot be read.")
 
 const notFound = ({ method, originalUrl }: HttpServerRequest.HttpServerRequest) =>
   answers.error(
