@@ -21,6 +21,7 @@ import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import { makeFairLock } from "../fairLock.ts"
+import { type Client, makeAudience, type StreamGroup } from "./Audience.ts"
 import * as EventFilter from "./EventFilter.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import { encodeJson } from "./JsonText.ts"
@@ -30,13 +31,16 @@ import { makeRecorder } from "./statistics.ts"
 import { makeWarnOnce } from "./warnOnce.ts"
 
 export interface Hub {
-  /** Makes the sink a client: it is given `retry` and the backlog, then everything live. */
-  readonly join: (sink: FrameSink) => Effect.Effect<void, TooManyClients>
+  /** Makes the sink that of a client: it is given `retry` and the backlog, then everything live. */
+  readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
 
   /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
   readonly leave: (sink: FrameSink) => void
 
   readonly statistics: Effect.Effect<TransportStatistics>
+
+  /** Who has the streams that are open now, the one with the most first. */
+  readonly streams: Effect.Effect<ReadonlyArray<StreamGroup>>
 
   /** Ends all streams; whoever joins afterwards is ended at once. */
   readonly close: Effect.Effect<void>
@@ -87,7 +91,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   )
   const recorder = makeRecorder()
   const outbox = makeOutbox(recorder)
-  const clients = new Set<FrameSink>()
+  const clients = makeAudience<FrameSink>()
   let joining = 0
   let opening: Opening = { remembered: [], frames: Buffer.from(SseFrame.retry) }
   let lastSequence: number | undefined
@@ -109,7 +113,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       const frames: globalThis.Array<string> = []
       for (const { name, payload } of events) {
         recorder.forwarded(name, now)
-        if (clients.size === 0 && !isReplayed.has(name)) {
+        if (clients.size() === 0 && !isReplayed.has(name)) {
           continue
         }
         const { isComplete, text: data } = encodeJson(payload)
@@ -144,7 +148,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** Everybody may have missed them. */
   const reportLost = (lost: number) =>
     Effect.suspend(() => {
-      recorder.missed(lost * clients.size)
+      recorder.missed(lost * clients.size())
       return warnOfLost
     })
 
@@ -170,24 +174,24 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return opening.frames
   }
 
-  const begin = (sink: FrameSink) => (remembered: ReadonlyArray<RememberedEvent>) => {
+  const begin = (sink: FrameSink, client?: Client) => (remembered: ReadonlyArray<RememberedEvent>) => {
     sink.begin(openingOf(remembered))
     if (closed) {
       sink.end()
     } else {
-      clients.add(sink)
+      clients.join(sink, client)
       recorder.joined()
       outbox.join(sink)
     }
   }
 
-  const join = (sink: FrameSink) =>
+  const join = (sink: FrameSink, client?: Client) =>
     Effect.suspend(() => {
-      if (clients.size + joining >= options.maxClients) {
+      if (clients.size() + joining >= options.maxClients) {
         return new TooManyClients({ maxClients: options.maxClients })
       }
       joining += 1
-      return lock(Effect.map(backlog.snapshot, begin(sink))).pipe(
+      return lock(Effect.map(backlog.snapshot, begin(sink, client))).pipe(
         Effect.ensuring(
           Effect.sync(() => {
             joining -= 1
@@ -197,7 +201,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     })
 
   const leave = (sink: FrameSink) => {
-    if (clients.delete(sink)) {
+    if (clients.leave(sink)) {
       recorder.left()
       outbox.leave(sink)
     }
@@ -213,9 +217,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     join,
     leave,
     statistics: Effect.sync(recorder.statistics),
+    streams: Effect.sync(clients.groups),
     close: Effect.sync(() => {
       closed = true
-      for (const sink of clients) {
+      for (const sink of clients.members()) {
         leave(sink)
         sink.end()
       }

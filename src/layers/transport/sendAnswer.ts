@@ -9,12 +9,19 @@ import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
  *
  * The platform would wait until it is sent: for ever, where the client of a pipelined request has gone.
  */
-export const sendAnswer = (response: ServerResponse, answer: HttpServerResponse): HttpServerResponse => {
+export const sendAnswer = (
+  response: ServerResponse,
+  answer: HttpServerResponse,
+  /** Beside those of the answer. */
+  corsHeaders: Readonly<Record<string, string>>
+): HttpServerResponse => {
   if (!response.writableEnded) {
     const { body, headers, status } = answer
     response.writeHead(
       status,
-      body._tag === "Uint8Array" ? { ...headers, "content-length": body.contentLength } : headers
+      body._tag === "Uint8Array"
+        ? { ...headers, ...corsHeaders, "content-length": body.contentLength }
+        : { ...headers, ...corsHeaders }
     )
     response.end(body._tag === "Uint8Array" ? body.body : undefined)
   }
