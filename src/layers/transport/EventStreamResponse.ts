@@ -36,9 +36,19 @@ export const open = (
         hub.leave(sink)
       } else {
         response.once("close", () => hub.leave(sink))
+        endWithClient(request.socket, response)
       }
     })
   })
+
+/** Whoever has closed its side has gone: it is not to take up a stream until something is written to it. */
+const endWithClient = (socket: Socket, response: ServerResponse) => {
+  if (socket.readableEnded) {
+    response.end()
+  } else {
+    socket.once("end", () => response.end())
+  }
+}
 
 type Headers = Readonly<Record<string, string>>
 

@@ -22,6 +22,7 @@ import * as Access from "./Access.ts"
 import { decode, type HttpTransportConfig, type HttpTransportOptions } from "./HttpTransportOptions.ts"
 import * as Hub from "./Hub.ts"
 import { inTurn } from "./inTurn.ts"
+import { allowHalfClosed } from "./patience.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as routes from "./routes.ts"
 import { nothingDone } from "./statistics.ts"
@@ -60,14 +61,16 @@ export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) 
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
     Effect.map((handler) => inTurn(handler, RequestBody.begin))
   )
-  const server = createServer(
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
-      connectionsCheckingInterval: 2000,
-      requireHostHeader: false
-    },
-    handler
+  const server = yield* allowHalfClosed(
+    createServer(
+      {
+        headersTimeout: 10_000,
+        requestTimeout: 30_000,
+        connectionsCheckingInterval: 2000,
+        requireHostHeader: false
+      },
+      handler
+    )
   )
   // Node's own answers would lack what every answer carries, and come before it is their turn.
   for (const event of ["checkContinue", "checkExpectation"]) {

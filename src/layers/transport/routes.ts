@@ -19,6 +19,7 @@ import * as answers from "./answers.ts"
 import * as EventStreamResponse from "./EventStreamResponse.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import type { Hub } from "./Hub.ts"
+import { readInTime } from "./patience.ts"
 import * as RequestBody from "./RequestBody.ts"
 import { sendAnswer } from "./sendAnswer.ts"
 
@@ -102,9 +103,10 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
   }
 
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.map(answer(request), (answer) => {
+    Effect.flatMap(answer(request), (answer) => {
       const response = NodeHttpServerRequest.toServerResponse(request)
-      return sendAnswer(response, answer, access.corsHeaders(response.req))
+      const sent = sendAnswer(response, answer, access.corsHeaders(response.req))
+      return Effect.as(readInTime(response), sent)
     })
   )
 })
