@@ -21,6 +21,7 @@ import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import { makeFairLock } from "../fairLock.ts"
+import { printable } from "../printable.ts"
 import { type Client, makeAudience, type StreamGroup } from "./Audience.ts"
 import * as EventFilter from "./EventFilter.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
@@ -28,7 +29,7 @@ import { encodeJson } from "./JsonText.ts"
 import { type FrameSink, makeOutbox } from "./Outbox.ts"
 import * as SseFrame from "./SseFrame.ts"
 import { makeRecorder } from "./statistics.ts"
-import { makeWarnOnce } from "./warnOnce.ts"
+import { makeWarnOnce, makeWarnWhile } from "./warnOnce.ts"
 
 export interface Hub {
   /** Makes the sink that of a client: it is given `retry` and the backlog, then everything live. */
@@ -59,6 +60,9 @@ interface Opening {
   readonly frames: Uint8Array
 }
 
+/** A name as the log may show it. */
+const shownName = (name: string): string => printable(JSON.stringify(name), 100)
+
 /** How many events are encoded before the oldest are dropped that are too many. */
 const encodedAtOnce = 64
 
@@ -75,13 +79,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     isReplayed.has(name) && isForwarded(name) && SseFrame.isEventName(name)
   const lock = makeFairLock()
   const warnOfName = makeWarnOnce(
-    (name) => `Events named ${JSON.stringify(name)} are not forwarded: the name has a line break or a NUL.`
+    (name) => `Events named ${shownName(name)} are not forwarded: the name has a line break or a NUL.`
   )
   const warnOfPayload = makeWarnOnce(
-    (name) =>
-      `An event ${JSON.stringify(name)} has what JSON cannot hold: a placeholder is sent in its place.`
+    (name) => `An event ${shownName(name)} has what JSON cannot hold: a placeholder is sent in its place.`
   )
-  const warnOfBacklog = makeWarnOnce(
+  const warnOfBacklog = makeWarnWhile(
     (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
   )
   const warnOfLost = yield* Effect.once(
@@ -127,7 +130,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         frames.push(SseFrame.event(name, data))
       }
       const remember = Effect.forEach(latest.values(), backlog.remember, { discard: true }).pipe(
-        Effect.catchAllDefect((defect) => warnOfBacklog(messageOf(defect)))
+        Effect.zipRight(warnOfBacklog.works),
+        Effect.catchAllDefect((defect) => warnOfBacklog.fails(messageOf(defect)))
       )
       return Effect.zipRight(
         Effect.forEach(incomplete, warnOfPayload, { discard: true }),

@@ -19,7 +19,6 @@ import * as answers from "./answers.ts"
 import * as EventStreamResponse from "./EventStreamResponse.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import type { Hub } from "./Hub.ts"
-import { readInTime } from "./patience.ts"
 import * as RequestBody from "./RequestBody.ts"
 import { sendAnswer } from "./sendAnswer.ts"
 
@@ -105,8 +104,7 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(answer(request), (answer) => {
       const response = NodeHttpServerRequest.toServerResponse(request)
-      const sent = sendAnswer(response, answer, access.corsHeaders(response.req))
-      return Effect.as(readInTime(response), sent)
+      return sendAnswer(response, answer, access.corsHeaders(response.req))
     })
   )
 })

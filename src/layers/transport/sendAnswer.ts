@@ -3,6 +3,8 @@
  */
 import type { ServerResponse } from "node:http"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import { readInTime } from "./patience.ts"
 
 /**
  * Writes an answer in one piece, unless the end of the response was written already, and returns it.
@@ -14,8 +16,11 @@ export const sendAnswer = (
   answer: HttpServerResponse,
   /** Beside those of the answer. */
   corsHeaders: Readonly<Record<string, string>>
-): HttpServerResponse => {
-  if (!response.writableEnded) {
+): Effect.Effect<HttpServerResponse> =>
+  Effect.suspend(() => {
+    if (response.writableEnded) {
+      return Effect.succeed(answer)
+    }
     const { body, headers, status } = answer
     response.writeHead(
       status,
@@ -24,6 +29,5 @@ export const sendAnswer = (
         : { ...headers, ...corsHeaders }
     )
     response.end(body._tag === "Uint8Array" ? body.body : undefined)
-  }
-  return answer
-}
+    return Effect.as(readInTime(response), answer)
+  })
