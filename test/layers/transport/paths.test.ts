@@ -71,3 +71,44 @@ it.scoped("what HTTP answers and streams names no folder of the machine; the log
     )
   }).pipe(Effect.provide(environment), withLog(lines))
 })
+
+it.scoped("a fetch that goes on failing is said once, though its files have generated names", () => {
+  const lines: Array<string> = []
+  let attempts = 0
+  const source = {
+    id: "exhibits",
+    issues: [],
+    make: Effect.succeed({
+      id: "exhibits",
+      fetch: () =>
+        Effect.suspend(() => {
+          const cause = new Error(
+            `Cannot write to /srv/downloads/.staging/${++attempts}/Objects.json: the disk is full.`
+          )
+          return new SourceFailed({ sourceId: "exhibits", cause })
+        })
+    })
+  }
+  return Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* fs.makeTempDirectoryScoped()
+    const store = VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
+    yield* Effect.gen(function* () {
+      for (let count = 0; count < 3; count++) {
+        const { status } = yield* transport.postCommand('{"type":"content.fetch"}')
+        expect(status).toBe(500)
+      }
+      expect(attempts).toBe(3)
+      expect(lines.filter((line) => line.startsWith("WARN"))).toEqual([
+        expect.stringContaining("/srv/downloads/.staging/1/Objects.json")
+      ])
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          ContentLayer.layer({ sources: [source] }).pipe(Layer.provide(store)),
+          transport.layer({ allowedCommands })
+        )
+      )
+    )
+  }).pipe(Effect.provide(environment), withLog(lines))
+})
