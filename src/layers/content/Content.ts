@@ -22,7 +22,7 @@ import {
   type SourceProgress
 } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { describeError } from "../../services/ErrorDescription.ts"
+import { describeError, messageOf } from "../../services/ErrorDescription.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { type Manifest, type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
@@ -200,9 +200,9 @@ export const make = Effect.fnUntraced(function* (
   /** Whoever runs a task is told by its result; a failure that repeats at every fetch is said once. */
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
     const failure = { timestamp: yield* timestamp, error: describeError(error) }
-    const { message } = failure.error
+    const message = messageOf(error)
     const { lastFetch } = yield* Ref.get(overview)
-    const isKnown = lastFetch._tag === "Failed" && lastFetch.message === message
+    const isKnown = lastFetch._tag === "Failed" && lastFetch.message === failure.error.message
     yield* isKnown || state.mode === "task"
       ? Effect.logDebug(message)
       : Effect.logWarning(`Fetch failed, content stays as it is. ${message}`)

@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     }
     const invalid = (problem: string) => ({
       status: "invalid" as const,
-      message: `${manifestFile} ${problem}`
+      message: `manifest.json ${problem}`
     })
     const decoded = Schema.decodeEither(ManifestJson)(text.value)
     if (Either.isLeft(decoded)) {
