@@ -85,6 +85,12 @@ export const TableSourceOptions = Schema.Struct({
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     60_000
+  ),
+
+  /** The largest file to download, in bytes. Default 8 GiB. */
+  maxAttachmentBytes: optional(
+    expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
+    8 * 1024 ** 3
   )
 })
 export type TableSourceOptions = typeof TableSourceOptions.Type

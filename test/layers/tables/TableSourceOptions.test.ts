@@ -24,6 +24,7 @@ describe("the options of a table source", () => {
       keyValueTables: [],
       endpointUrl: "https://api.airtable.com",
       appendLocalAttachmentPaths: true,
+      maxAttachmentBytes: 8 * 1024 ** 3,
       maxTimeout: 60_000
     })
   })
