@@ -4,6 +4,7 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type { StatusSnapshot } from "../../services/ControllerState.ts"
@@ -30,12 +31,14 @@ export const command = Command.make(
   ({ config, json, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
-      json ? JSON.stringify(snapshot, null, watch ? 0 : 2) : statusText(snapshot, palette)
+      json
+        ? Effect.succeed(JSON.stringify(snapshot, null, watch ? 0 : 2))
+        : Effect.map(Clock.currentTimeMillis, (now) => statusText(snapshot, { now, palette }))
     const once = Effect.gen(function* () {
       const path = yield* Path.Path
       const file = yield* locateConfiguration(config)
       return yield* Effect.provide(status, IpcClientSocket.layerOfFolder(path.dirname(file)))
-    }).pipe(Effect.map(format))
+    }).pipe(Effect.flatMap(format))
     return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
   }
 ).pipe(Command.withDescription(commands.status.description))
