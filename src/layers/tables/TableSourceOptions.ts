@@ -55,10 +55,12 @@ export const TableSourceOptions = Schema.Struct({
   baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
 
   /** A token that may read the base. It is sent to `endpointUrl` only, and never shown. */
-  apiKey: expectsSecret(
-    Schema.Redacted(text((key) => /^[\x21-\x7e]+$/.test(key))),
-    "the API key: printable ASCII characters without spaces (is the environment variable set?)"
-  ),
+  apiKey: Schema.propertySignature(
+    expectsSecret(
+      Schema.Redacted(text((key) => /^[\x21-\x7e]+$/.test(key))),
+      "the API key: printable ASCII characters without spaces (is the environment variable set?)"
+    )
+  ).annotations({ missingMessage: () => "is required (is the environment variable set?)" }),
 
   /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
   defaultView: optional(expects(ViewName, "the name of a view, or null for whole tables"), "Grid view"),

@@ -62,6 +62,15 @@ describe("the options of a table source", () => {
     }
   )
 
+  it("asks for the environment variable where there is no API key", () => {
+    const { apiKey, ...rest } = valid
+    for (const without of [rest, { ...rest, apiKey: undefined }]) {
+      expect(issues(without)).toEqual([
+        { path: "apiKey", message: "is required (is the environment variable set?)" }
+      ])
+    }
+  })
+
   it.each([".", "..", "", "\ud800"])("refuses %j as the name of a table and as a base", (name) => {
     expect(paths({ ...valid, tables: ["A", name] })).toContain("tables[1]")
     expect(paths({ ...valid, baseId: name })).toEqual(["baseId"])
