@@ -538,7 +538,7 @@ describe("a download", () => {
       const fiber = yield* Effect.fork(fetch())
       const { closed } = yield* Queue.take(host.received)
       const response = yield* Deferred.await(trickling)
-      while ((yield* Queue.size(logs)) === 0) {
+      for (let bytes = 0; bytes < 60 && (yield* Queue.size(logs)) === 0; bytes++) {
         yield* Effect.async<void>((resume) => {
           response.write("b", () => resume(Effect.void))
         })
