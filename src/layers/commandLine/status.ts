@@ -4,6 +4,7 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -31,13 +32,15 @@ export const command = Command.make(
   ({ config, json, runDir, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
-      json ? JSON.stringify(snapshot, null, watch ? 0 : 2) : statusText(snapshot, palette)
+      json
+        ? Effect.succeed(JSON.stringify(snapshot, null, watch ? 0 : 2))
+        : Effect.map(Clock.currentTimeMillis, (now) => statusText(snapshot, { now, palette }))
     const once = Effect.gen(function* () {
       const path = yield* Path.Path
       const file = yield* locateConfiguration(config)
       const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
       return yield* Effect.provide(status, client)
-    }).pipe(Effect.map(format))
+    }).pipe(Effect.flatMap(format))
     return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
   }
 ).pipe(Command.withDescription(commands.status.description))

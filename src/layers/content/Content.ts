@@ -183,17 +183,21 @@ export const make = Effect.fnUntraced(function* (
     Effect.withSpan("Content.fetch")
   )
 
+  const logDone = (
+    { changed, durationMs, records, versionId }: FetchOutcome,
+    last: ContentOverview.LastFetch
+  ) =>
+    (changed
+      ? Effect.logInfo(
+          `New version ${versionId}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}`
+        )
+      : last._tag === "Failed"
+        ? Effect.logInfo(`Fetching works again; nothing has changed since version ${versionId}`)
+        : Effect.logDebug(`Nothing has changed since version ${versionId}`)
+    ).pipe(Effect.annotateLogs({ version: versionId, durationMs, records }))
+
   const reportDone = Effect.fnUntraced(function* (outcome: FetchOutcome) {
-    const { lastFetch } = yield* Ref.get(overview)
-    if (outcome.changed) {
-      yield* Effect.logInfo(
-        `New version ${outcome.versionId}: ${countText(outcome.records, "record")}, fetched in ${secondsText(outcome.durationMs)}`
-      )
-    } else if (lastFetch._tag === "Failed") {
-      yield* Effect.logInfo(`Fetching works again; nothing has changed since version ${outcome.versionId}`)
-    } else {
-      yield* Effect.logDebug(`Nothing has changed since version ${outcome.versionId}`)
-    }
+    yield* logDone(outcome, (yield* Ref.get(overview)).lastFetch)
     yield* state.updateSlice("content", () => ({ versionId: outcome.versionId, lastFetch: outcome }))
   })
 
@@ -236,8 +240,9 @@ export const make = Effect.fnUntraced(function* (
   const announceActive = Effect.gen(function* () {
     const reading = yield* store.manifest
     if (reading.status === "ok") {
-      yield* Effect.logInfo(`Active version ${reading.manifest.versionId}`)
-      yield* state.updateSlice("content", () => ({ versionId: reading.manifest.versionId }))
+      const { versionId } = reading.manifest
+      yield* Effect.logInfo(`Active version ${versionId}`).pipe(Effect.annotateLogs("version", versionId))
+      yield* state.updateSlice("content", () => ({ versionId }))
       yield* announce(reading.manifest)
     } else if (reading.status === "invalid") {
       yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)

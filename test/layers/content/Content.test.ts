@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as CommandBusMemory from "../../../src/layers/CommandBusMemory.ts"
@@ -15,6 +16,7 @@ import * as ControllerStateMemory from "../../../src/layers/ControllerStateMemor
 import * as Content from "../../../src/layers/content/Content.ts"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
 import * as EventBusMemory from "../../../src/layers/EventBusMemory.ts"
+import { logTo } from "../../../src/layers/terminal/log.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
@@ -126,6 +128,20 @@ describe("Content", () => {
         generatedAt: "1970-01-01T00:00:00.000Z"
       })
       expect(told[5]?.payload).toEqual(outcome)
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("logs version, duration and records of a fetch as fields", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const { source } = yield* makeSource("objects")
+      yield* Content.make({}, [source])
+      const { versionId } = Schema.decodeUnknownSync(Schema.Struct({ versionId: Schema.String }))(
+        yield* fetch.pipe(logTo({ format: "json", write: (line) => lines.push(line) }))
+      )
+      expect(lines.map((line) => JSON.parse(line).annotations)).toEqual([
+        { version: versionId, durationMs: expect.any(Number), records: 1 }
+      ])
     }).pipe(Effect.provide(services("task")))
   )
 

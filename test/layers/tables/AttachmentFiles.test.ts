@@ -40,7 +40,8 @@ const options: Parameters<typeof TableSource.make>[0] = {
   tables: ["Objects"],
   keyValueTables: [],
   appendLocalAttachmentPaths: true,
-  maxTimeout: 60_000
+  maxTimeout: 60_000,
+  maxAttachmentBytes: 1024 ** 3
 }
 
 /** What makes the links good: it must turn up nowhere. */
@@ -475,7 +476,8 @@ describe("a download", () => {
           eventually
         )
       const slow = yield* Deferred.make<ServerResponse>()
-      yield* setOne({ size: 5 })
+      const part = "b".repeat(60 * 1024)
+      yield* setOne()
       host.next(
         silence,
         (response) => response.write("a"),
@@ -504,20 +506,80 @@ describe("a download", () => {
       yield* TestClock.adjust("2 seconds")
 
       const response = yield* Deferred.await(slow)
-      for (const bytes of [1, 2, 3, 4, 5]) {
-        response.write("b")
-        yield* bytesThere(bytes)
-        yield* TestClock.adjust("30 seconds")
+      for (const parts of [1, 2, 3, 4, 5]) {
+        response.write(part)
+        yield* bytesThere(parts * part.length)
+        yield* TestClock.adjust("50 seconds")
       }
       response.end()
-      const { files, progress } = yield* Fiber.join(fiber)
-      expect(files).toEqual({ "attachments/att1/a.png": "bbbbb" })
+      const { attachments, progress } = yield* Fiber.join(fiber)
+      expect(attachments).toEqual({ total: 1, bytes: 5 * part.length, reused: 0 })
       // What a try has brought is told while it comes, and is gone with the try.
       expect(
         progress.flatMap(({ attachments, waiting }) =>
           attachments === undefined || waiting !== undefined ? [] : [[attachments.done, attachments.bytes]]
         )
-      ).toEqual([[0, 0], [0, 1], [0, 0], ...[1, 2, 3, 4, 5].map((bytes) => [0, bytes]), [1, 5]])
+      ).toEqual([
+        [0, 0],
+        [0, 1],
+        [0, 0],
+        ...[1, 2, 3, 4, 5].map((parts) => [0, parts * part.length]),
+        [1, 5 * part.length]
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("that trickles is given up, and tried again", () =>
+    Effect.gen(function* () {
+      const { fetch, host, logs, setOne } = yield* setUp()
+      const trickling = yield* Deferred.make<ServerResponse>()
+      yield* setOne()
+      host.next((response) => Deferred.unsafeDone(trickling, Effect.succeed(response)))
+      const fiber = yield* Effect.fork(fetch())
+      const { closed } = yield* Queue.take(host.received)
+      const response = yield* Deferred.await(trickling)
+      for (let bytes = 0; bytes < 60 && (yield* Queue.size(logs)) === 0; bytes++) {
+        yield* Effect.async<void>((resume) => {
+          response.write("b", () => resume(Effect.void))
+        })
+        yield* Effect.repeatN(eventLoopTurn, 20)
+        yield* TestClock.adjust("1500 millis")
+      }
+      expect(yield* Queue.take(logs)).toMatch(
+        new RegExp(
+          `only [234]\\d bytes came from ${host.url} in 60 s; at least 1.0 KiB per second are needed`
+        )
+      )
+      yield* Deferred.await(closed)
+      yield* TestClock.adjust("1 second")
+      expect((yield* Fiber.join(fiber)).files).toEqual({ "attachments/att1/a.png": "/att1" })
+    }).pipe(run)
+  )
+
+  it.scoped("is no larger than is allowed, whether its size is announced or not", () =>
+    Effect.gen(function* () {
+      const { directories, fetch, fileSystem, host, setOne } = yield* setUp({ maxAttachmentBytes: 5 })
+      const chunked: ScriptedServer.Answer = (response) => {
+        response.write("123")
+        response.write("456")
+      }
+      for (const [size, answer, bytes] of [
+        [6, text(200, "123456"), "6"],
+        [undefined, text(200, "1234567", { "content-length": "7" }), "7"],
+        [undefined, chunked, "at least 6"]
+      ] as const) {
+        yield* setOne({ size })
+        host.next(answer)
+        expect((yield* Effect.flip(fetch())).message).toContain(
+          `cannot be saved: it has ${bytes} bytes, more than the 5 of "maxAttachmentBytes"`
+        )
+        expect(yield* fileSystem.exists(`${directories.at(-1)}/attachments/att1/a.png`)).toBe(false)
+        host.forget()
+      }
+      // What is announced in the cell need not be asked for.
+      expect(yield* Queue.size(host.received)).toBe(2)
+      yield* setOne({ size: 5 })
+      expect((yield* fetch()).files).toEqual({ "attachments/att1/a.png": "/att1" })
     }).pipe(run)
   )
 
