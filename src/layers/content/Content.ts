@@ -220,8 +220,12 @@ export const make = Effect.fnUntraced(function* (
   })
   yield* commands.register({
     type: "content.ack",
-    fields: Schema.Struct({ consumerId: Schema.String, versionId: Schema.String }),
-    run: ({ consumerId, versionId }) => store.acknowledge(consumerId, versionId)
+    fields: Schema.Struct({
+      consumerId: Schema.String,
+      versionId: Schema.String,
+      problem: Schema.optionalWith(Schema.String, { exact: true })
+    }),
+    run: ({ consumerId, problem, versionId }) => store.acknowledge(consumerId, versionId, problem)
   })
   yield* state.addSection({
     name: "content",

@@ -15,6 +15,7 @@ import { issueText, placedIssues } from "../../services/ParseIssues.ts"
 import {
   type DownloadsInUse,
   InvalidConsumerId,
+  type Lease,
   Manifest,
   type ManifestReading,
   type StagedVersion,
@@ -243,7 +244,8 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
 
   const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
     consumerId: string,
-    versionId: string
+    versionId: string,
+    problem?: string
   ) {
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
@@ -253,23 +255,23 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
         return yield* new VersionNotFound({ versionId })
       }
       yield* makeFolders
-      yield* leases.take({ consumerId, versionId })
+      yield* leases.take({ consumerId, versionId, ...(problem === undefined ? {} : { problem }) })
     }).pipe(leasing.withPermits(1))
   }, Effect.provide(platform))
 
-  const versions = Effect.gen(function* () {
+  const overview = Effect.fnUntraced(function* (held: ReadonlyArray<Lease>) {
     const current = yield* active
-    const held = yield* leases.fresh
     return (yield* versionIds).map((versionId) => ({
       versionId,
       active: Option.exists(current, (manifest) => manifest.versionId === versionId),
       leases: held.filter((lease) => lease.versionId === versionId)
     }))
   })
+  const versions = Effect.flatMap(leases.fresh, overview)
 
   const sweep = Effect.gen(function* () {
     const removed = yield* leasing.withPermits(1)(
-      Effect.flatMap(versions, (versions) =>
+      Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
         Effect.filter(dispensable(versions, settings.keepVersions), ({ versionId }) =>
           discard(versionId).pipe(
             Effect.as(true),

@@ -42,7 +42,8 @@ export const statusRows = (
     items: versions.map(({ active, leases, versionId }) => ({
       type: "kv",
       label: versionId,
-      value: [...(active ? ["active"] : []), leasesText(leases)].join(", ")
+      value: [...(active ? ["active"] : []), leasesText(leases)].join(", "),
+      ...(leases.some(hasProblem) ? { tone: "warn" } : {})
     }))
   }
 ]
@@ -100,9 +101,24 @@ const activityRow = (activity: Activity): Row => {
   }
 }
 
-const leasesText = (leases: ReadonlyArray<Lease>): string =>
-  leases.length === 0
+/** How many consumers of a version are listed. */
+const maxListed = 20
+
+const hasProblem = ({ problem }: Lease): boolean => problem !== undefined
+
+/** Those who have a problem come first. */
+const leasesText = (leases: ReadonlyArray<Lease>): string => {
+  const listed = [...leases.filter(hasProblem), ...leases.filter((lease) => !hasProblem(lease))]
+    .slice(0, maxListed)
+    .map(leaseText)
+    .join(", ")
+  const unlisted = leases.length - maxListed
+  return leases.length === 0
     ? "not acknowledged"
-    : `shown by ${leases.map(({ consumerId, until }) => `${consumerId} (kept until ${isoTime(until)})`).join(", ")}`
+    : `shown by ${listed}${unlisted > 0 ? ` and ${unlisted} more` : ""}`
+}
+
+const leaseText = ({ consumerId, problem, until }: Lease): string =>
+  `${consumerId} (kept until ${isoTime(until)}${problem === undefined ? "" : `; problem: ${problem}`})`
 
 const isoTime = (millis: number): string => new Date(millis).toISOString()
