@@ -30,7 +30,8 @@ import { apartFromSpan } from "../apartFromSpan.ts"
 import { countText, secondsText } from "../readable.ts"
 import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
-import { statusRows } from "./contentStatus.ts"
+import { type NextFetch, statusRows } from "./contentStatus.ts"
+import { pauseAfter } from "./fetchPause.ts"
 import { countFetch, setRecords, setVersions } from "./metrics.ts"
 import { singleFlight } from "./singleFlight.ts"
 
@@ -66,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
   const state = yield* ControllerState
   const scope = yield* Effect.scope
   const overview = yield* Ref.make(ContentOverview.empty(sources.map(({ id }) => id)))
-  const nextFetch = yield* Ref.make(Option.none<number>())
+  const nextFetch = yield* Ref.make(Option.none<NextFetch>())
 
   const tell = (event: ContentEvent) =>
     Effect.zipRight(
@@ -248,22 +249,31 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  /** What it fails with was reported; a bug must not end the fetching either. */
-  const fetchQuietly = Effect.catchAllCause(Effect.asVoid(fetch), (cause) =>
-    Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void
+  /** Gives whether to try again soon. What it fails with was reported; a bug must not end the fetching either. */
+  const fetchQuietly = fetch.pipe(
+    Effect.as(false),
+    Effect.catchAll((error) => Effect.succeed(error._tag === "SourceFailed" && error.isTransient === true)),
+    Effect.catchAllCause((cause) =>
+      Effect.as(
+        Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void,
+        false
+      )
+    )
   )
-  const keepFetching =
-    fetchEvery === undefined
-      ? fetchQuietly
-      : Effect.forever(
-          Effect.gen(function* () {
-            yield* fetchQuietly
-            const now = yield* Clock.currentTimeMillis
-            yield* Ref.set(nextFetch, Option.some(now + Duration.toMillis(fetchEvery)))
-            yield* Effect.sleep(fetchEvery)
-            yield* Ref.set(nextFetch, Option.none())
-          })
-        )
+  const keepFetching = Effect.gen(function* () {
+    let failures = 0
+    while (true) {
+      failures = (yield* fetchQuietly) ? failures + 1 : 0
+      const pause = pauseAfter(failures, Option.fromNullable(fetchEvery))
+      if (Option.isNone(pause)) {
+        return
+      }
+      const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(pause.value)
+      yield* Ref.set(nextFetch, Option.some({ at, isRetry: failures > 0 }))
+      yield* Effect.sleep(pause.value)
+      yield* Ref.set(nextFetch, Option.none())
+    }
+  })
 
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),

@@ -8,11 +8,18 @@ import { countText } from "../readable.ts"
 import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./ContentOverview.ts"
 import { outcomeText, progressText } from "./contentText.ts"
 
+/** A fetch that is planned. */
+export interface NextFetch {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  /** Whether it is because the last one failed. */
+  readonly isRetry: boolean
+}
+
 export const statusRows = (
   { isFetching, lastFetch, sources }: ContentOverview,
   versions: ReadonlyArray<VersionOverview>,
-  /** In milliseconds since 1970, where one is planned. */
-  nextFetch: Option.Option<number>
+  nextFetch: Option.Option<NextFetch>
 ): ReadonlyArray<Row> => [
   {
     type: "kv",
@@ -25,7 +32,7 @@ export const statusRows = (
     label: "Next fetch",
     value: isFetching
       ? "running now"
-      : Option.match(nextFetch, { onNone: () => "none planned", onSome: isoTime })
+      : Option.match(nextFetch, { onNone: () => "none planned", onSome: nextFetchText })
   },
   {
     type: "list",
@@ -47,6 +54,9 @@ export const statusRows = (
     }))
   }
 ]
+
+const nextFetchText = ({ at, isRetry }: NextFetch): string =>
+  `${isoTime(at)}${isRetry ? ", a retry: what failed may pass by itself" : ""}`
 
 const lastFetchRow = (last: LastFetch): Row => {
   switch (last._tag) {

@@ -1,6 +1,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -20,14 +21,15 @@ import { type ContentSource, SourceFailed } from "../../../src/services/ContentS
 import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
-import { somebodySleeps } from "../../support/waiting.ts"
+import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
-/** A source that saves `text`, or fails with `failure`; `hold` is waited for in between. */
+/** A source that saves `text`, or fails with `failure`, perhaps `isTransient`; `hold` is waited for in between. */
 const makeSource = (id: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const text = yield* Ref.make("one")
     const failure = yield* Ref.make(Option.none<Error>())
+    const isTransient = yield* Ref.make(false)
     const hold = yield* Ref.make<Effect.Effect<void>>(Effect.void)
     const fetches = yield* Ref.make(0)
     const source: ContentSource = {
@@ -41,9 +43,16 @@ const makeSource = (id: string) =>
           yield* Effect.flatten(Ref.get(hold))
           yield* Option.match(yield* Ref.get(failure), { onNone: () => Effect.void, onSome: Effect.fail })
           return { fingerprint: content, records: 1, bytes: content.length }
-        }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })))
+        }).pipe(
+          Effect.catchAll((cause) =>
+            Effect.flatMap(
+              Ref.get(isTransient),
+              (isTransient) => new SourceFailed({ sourceId: id, cause, isTransient })
+            )
+          )
+        )
     }
-    return { source, text, failure, hold, fetches }
+    return { source, text, failure, isTransient, hold, fetches }
   })
 
 const services = (mode: "task" | "persistent") =>
@@ -341,6 +350,62 @@ describe("Content", () => {
       yield* TestClock.adjust("10 minutes")
       yield* events.until("content:fetch:done")
       expect(yield* Ref.get(fetches)).toBe(3)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  for (const [title, fetchEvery, pauses] of [
+    ["up to fetchEvery", "1 minute", [15, 30, 60, 60]],
+    ["up to five minutes where there is no fetchEvery", undefined, [15, 30, 60, 120, 240, 300, 300]]
+  ] as const) {
+    it.scoped(`tries again soon what time may heal, with growing pauses, ${title}`, () =>
+      Effect.gen(function* () {
+        const { failure, fetches, isTransient, source } = yield* makeSource("objects")
+        yield* Ref.set(failure, Option.some(new Error("no network")))
+        yield* Ref.set(isTransient, true)
+        const events = yield* follow
+        const { start } = yield* Content.make(fetchEvery === undefined ? {} : { fetchEvery }, [source])
+        yield* start
+        let failed = 0
+        let at = 0
+        for (const pause of pauses) {
+          yield* events.until("content:fetch:error")
+          failed++
+          yield* somebodySleeps
+          at += pause
+          expect(yield* rowValue("Next fetch")).toBe(
+            `${new Date(at * 1000).toISOString()}, a retry: what failed may pass by itself`
+          )
+          yield* TestClock.adjust(`${pause - 1} seconds`)
+          expect(yield* Ref.get(fetches)).toBe(failed)
+          yield* TestClock.adjust("1 second")
+        }
+        yield* events.until("content:fetch:error")
+        yield* Ref.set(failure, Option.none())
+        yield* somebodySleeps
+        yield* TestClock.adjust("5 minutes")
+        yield* events.until("content:fetch:done")
+        if (fetchEvery !== undefined) {
+          yield* somebodySleeps
+        }
+        yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value?.includes("retry") === false))
+        expect(yield* rowValue("Next fetch")).toBe(
+          fetchEvery === undefined ? "none planned" : new Date((at + 300 + 60) * 1000).toISOString()
+        )
+      }).pipe(Effect.provide(services("persistent")))
+    )
+  }
+
+  it.scoped("does not try again soon what time does not heal", () =>
+    Effect.gen(function* () {
+      const { failure, source } = yield* makeSource("objects")
+      yield* Ref.set(failure, Option.some(new Error("the key is wrong")))
+      const events = yield* follow
+      const { start } = yield* Content.make({}, [source])
+      yield* start
+      yield* events.until("content:fetch:error")
+      yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value !== "running now"))
+      expect(yield* rowValue("Next fetch")).toBe("none planned")
+      expect(Chunk.size(yield* TestClock.sleeps())).toBe(0)
     }).pipe(Effect.provide(services("persistent")))
   )
 
