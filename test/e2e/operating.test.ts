@@ -3,9 +3,11 @@
  */
 import { spawn } from "node:child_process"
 import { symlinkSync } from "node:fs"
+import { createServer } from "node:http"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { listen } from "../../src/layers/http/listen.ts"
 import { makeProject } from "../support/project.ts"
 import { builtBin } from "../support/vitrineProcess.ts"
 
@@ -94,6 +96,37 @@ describe.concurrent("a controller that runs", () => {
       expect(yield* read(".vitrine/controller.log")).toMatch(
         /^\d{4}-\S+Z {2}info {3}Starting with (?:(?!Starting)[\s\S])* Ready\n(?:(?!Starting)[\s\S])* Stopping\n$/
       )
+    })
+  )
+
+  it.scopedLive("says that its first fetch failed, and has an exit status for that", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, vitrine, write } = yield* project
+      const refusing = createServer((_, response) => response.writeHead(401).end())
+      const { port } = yield* listen(refusing, { host: "127.0.0.1", port: 0 })
+      yield* write("museum.env", `TABLES=http://127.0.0.1:${port}`)
+      expect((yield* vitrine("status", "--check")).status).toBe(1)
+
+      const started = yield* vitrine("start", "--detach", "--env-file", "museum.env")
+      const pid = Number(/\(process (\d+)\)/.exec(started.stdout)?.[1])
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
+      expect(started).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(
+          /^The first fetch failed; the controller goes on\. Source "museum": .*does not accept the API key/
+        )
+      })
+      expect((yield* vitrine("status")).status).toBe(0)
+      expect(yield* vitrine("status", "--check")).toMatchObject({
+        status: 3,
+        stdout: expect.stringContaining("Last fetch")
+      })
+      yield* vitrine("stop")
+      expect(yield* read(".vitrine/errors.log")).toBe("")
+
+      const fine = yield* run(["start"], { TABLES: yield* serveTables() })
+      yield* fine.logged(/New version (\S+):/)
+      expect((yield* vitrine("status", "--check")).status).toBe(0)
     })
   )
 

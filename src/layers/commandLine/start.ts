@@ -13,11 +13,13 @@ import * as Option from "effect/Option"
 import { runPersistent } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
 import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { serveIpc } from "../ipc/IpcServer.ts"
 import { type LogFormat, logTo } from "../terminal/log.ts"
 import { openLogFile } from "../terminal/logFile.ts"
 import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
 import { startDetached, tellReady } from "./detached.ts"
+import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
 
@@ -103,4 +105,8 @@ const startInBackground = Effect.fnUntraced(function* (
     errorFile: path.join(folder, "errors.log")
   })
   yield* Console.log(`The controller is running in the background (process ${pid}). Its log is ${log}.`)
+  const failure = yield* Effect.provide(firstFetchFailure, IpcClientSocket.layerOfFolder(path.dirname(file)))
+  if (Option.isSome(failure)) {
+    yield* Console.error(`The first fetch failed; the controller goes on. ${failure.value}`)
+  }
 })

@@ -6,6 +6,7 @@ import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { StatusSnapshot } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
@@ -14,7 +15,11 @@ import { makeLiveText } from "../terminal/liveText.ts"
 import { isColourful } from "../terminal/plainOutput.ts"
 import { makePalette, statusText } from "../terminal/statusText.ts"
 import { configOption } from "./commonOptions.ts"
+import { lastFetchFailure } from "./lastFetch.ts"
 import { commands } from "./overview.ts"
+
+/** The exit status of `--check` for a controller that runs, but whose last fetch has failed. */
+const fetchFailedStatus = 3
 
 const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
 
@@ -22,23 +27,37 @@ const watch = Options.boolean("watch").pipe(
   Options.withDescription("Go on showing it, once a second, until Ctrl-C.")
 )
 
-const status = Effect.flatMap(IpcClient, ({ status }) => status)
+const check = Options.boolean("check").pipe(
+  Options.withDescription(`End with exit status ${fetchFailedStatus} where the last fetch has failed.`)
+)
 
 export const command = Command.make(
   "status",
-  { config: configOption, json, watch },
-  ({ config, json, watch }) => {
+  { check, config: configOption, json, watch },
+  ({ check, config, json, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
       json ? JSON.stringify(snapshot, null, watch ? 0 : 2) : statusText(snapshot, palette)
-    const once = Effect.gen(function* () {
-      const path = yield* Path.Path
-      const file = yield* locateConfiguration(config)
-      return yield* Effect.provide(status, IpcClientSocket.layerOfFolder(path.dirname(file)))
-    }).pipe(Effect.map(format))
-    return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
+    const ask = <A, E, R>(question: Effect.Effect<A, E, R>) =>
+      Effect.gen(function* () {
+        const path = yield* Path.Path
+        const file = yield* locateConfiguration(config)
+        return yield* Effect.provide(question, IpcClientSocket.layerOfFolder(path.dirname(file)))
+      })
+    const once = Effect.map(ask(Effect.flatMap(IpcClient, ({ status }) => status)), format)
+    if (watch) {
+      return Effect.scoped(keepShowing(once))
+    }
+    return Effect.flatMap(once, Console.log).pipe(Effect.zipRight(check ? ask(checkLastFetch) : Effect.void))
   }
 ).pipe(Command.withDescription(commands.status.description))
+
+const checkLastFetch = Effect.gen(function* () {
+  const { state } = yield* IpcClient
+  if (Option.isSome(lastFetchFailure(yield* state))) {
+    process.exitCode = fetchFailedStatus
+  }
+})
 
 /** A controller that is not running may be started meanwhile. */
 const keepShowing = <E extends Error, R>(status: Effect.Effect<string, E, R>) =>

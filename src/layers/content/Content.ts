@@ -14,7 +14,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { type CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
-import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
+import type { ContentEvent, ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
 import {
   type ContentSource,
   type SourceEnvironment,
@@ -67,7 +67,15 @@ export const make = Effect.fnUntraced(function* (
   const state = yield* ControllerState
   const scope = yield* Effect.scope
   const overview = yield* Ref.make(ContentOverview.empty(sources.map(({ id }) => id)))
+  const content = yield* Ref.make<ContentState>({})
   const nextFetch = yield* Ref.make(Option.none<NextFetch>())
+
+  const updateState = (change: ContentState) =>
+    Effect.flatMap(
+      Ref.updateAndGet(content, (before) => ({ ...before, ...change })),
+      (content) => state.updateSlice("content", () => content)
+    )
+  yield* updateState({})
 
   const tell = (event: ContentEvent) =>
     Effect.zipRight(
@@ -195,7 +203,7 @@ export const make = Effect.fnUntraced(function* (
     } else {
       yield* Effect.logDebug(`Nothing has changed since version ${outcome.versionId}`)
     }
-    yield* state.updateSlice("content", () => ({ versionId: outcome.versionId, lastFetch: outcome }))
+    yield* updateState({ versionId: outcome.versionId, lastFetch: outcome })
   })
 
   /** Whoever runs a task is told by its result; a failure that repeats at every fetch is said once. */
@@ -207,7 +215,7 @@ export const make = Effect.fnUntraced(function* (
     yield* isKnown || state.mode === "task"
       ? Effect.logDebug(message)
       : Effect.logWarning(`Fetch failed, content stays as it is. ${message}`)
-    yield* state.updateSlice("content", (slice) => ({ ...Object(slice), lastFetch: failure }))
+    yield* updateState({ lastFetch: failure })
     yield* tell({ name: "content:fetch:error", payload: failure })
   })
 
@@ -242,7 +250,7 @@ export const make = Effect.fnUntraced(function* (
     const reading = yield* store.manifest
     if (reading.status === "ok") {
       yield* Effect.logInfo(`Active version ${reading.manifest.versionId}`)
-      yield* state.updateSlice("content", () => ({ versionId: reading.manifest.versionId }))
+      yield* updateState({ versionId: reading.manifest.versionId })
       yield* announce(reading.manifest)
     } else if (reading.status === "invalid") {
       yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
