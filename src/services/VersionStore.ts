@@ -117,6 +117,9 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 
     /** Removes what needs no longer be kept, and returns what was removed. */
     readonly sweep: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
+
+    /** As `sweep`, for a disk that is full: only the active version and those with a fresh lease are kept. */
+    readonly makeRoom: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
   }
 >() {}
 

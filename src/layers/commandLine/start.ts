@@ -12,6 +12,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import { runPersistent } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import { isUnwritable } from "../fileError.ts"
 import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { serveIpc } from "../ipc/IpcServer.ts"
@@ -54,6 +55,9 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object) {
   const asked = yield* Deferred.make<void>()
   // Whoever is refused here leaves the log to the one that runs.
   const endpoint = serveIpc({ folder: configuration.cwd, stop: Deferred.succeed(asked, undefined) }).pipe(
+    Effect.catchIf(isUnwritable, ({ message }) =>
+      Effect.logWarning(`${message} The controller goes on without it: no other command can reach it.`)
+    ),
     Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
     Effect.as(Deferred.await(asked))
   )

@@ -27,6 +27,7 @@ import { EventBus } from "../../services/EventBus.ts"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { type Manifest, type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
 import { apartFromSpan } from "../apartFromSpan.ts"
+import { isDiskFull } from "../fileError.ts"
 import { countText, secondsText } from "../readable.ts"
 import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
@@ -159,6 +160,21 @@ export const make = Effect.fnUntraced(function* (
     return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
   }).pipe(Effect.scoped)
 
+  /** Where the disk is full, versions that nobody shows make room for one more try. */
+  const fetchAllInRoom = Effect.catchIf(fetchAll, isDiskFull, (error) =>
+    store.makeRoom.pipe(
+      Effect.orElseSucceed(() => []),
+      Effect.tap((removed) =>
+        removed.length === 0
+          ? Effect.fail(error)
+          : Effect.logWarning(
+              `${error.message} Removed versions that nobody shows, to try once more: ${removed.join(", ")}`
+            )
+      ),
+      Effect.zipRight(fetchAll)
+    )
+  )
+
   const sweep = store.sweep.pipe(
     Effect.flatMap((removed) =>
       removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
@@ -170,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
 
   const fetchOnce = Effect.gen(function* () {
     yield* tell({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
-    const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchAll)
+    const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchAllInRoom)
     const outcome: FetchOutcome = {
       timestamp: yield* timestamp,
       changed,

@@ -10,6 +10,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { issueText, placedIssues } from "../../services/ParseIssues.ts"
 import {
@@ -23,10 +24,11 @@ import {
   VersionNotFound,
   VersionSource,
   VersionStore,
-  type VersionStoreError
+  VersionStoreError
 } from "../../services/VersionStore.ts"
 import { apartFromSpan } from "../apartFromSpan.ts"
 import { isPlainFileName } from "../FileName.ts"
+import { errorCode, isDiskFull } from "../fileError.ts"
 import {
   decodeVersionStoreDisk,
   type VersionStoreDiskConfig,
@@ -66,14 +68,11 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   const makeFolders = Effect.gen(function* () {
     yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
     yield* Effect.forEach([versionsFolder, acksFolder, stagingFolder], makeFolder)
-    yield* syncDirectory(root)
+    yield* syncDirectory(root).pipe(explained("write to", root))
   }).pipe(Effect.provide(platform))
 
-  yield* makeFolders
-  yield* lockFolder(yield* fs.realPath(root).pipe(explained("read", root)), stagingFolder)
-
   /** Folders that nobody needs any more. One that another program has open is tried again at the next sweep. */
-  const litter = new Set((yield* namesIn(stagingFolder)).map((name) => path.join(stagingFolder, name)))
+  const litter = new Set<string>()
   const removeLitter = Effect.suspend(() =>
     Effect.forEach(
       [...litter],
@@ -85,7 +84,39 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
       { discard: true }
     )
   ).pipe(Effect.provide(platform))
-  yield* removeLitter
+
+  const scope = yield* Effect.scope
+  const claiming = yield* Effect.makeSemaphore(1)
+  let isClaimed = false
+
+  /** Makes the folder this controller's alone, and removes what a crash has left in it. */
+  const claim = Effect.gen(function* () {
+    yield* makeFolders
+    const real = yield* fs.realPath(root).pipe(explained("read", root))
+    yield* Scope.extend(lockFolder(real, stagingFolder), scope)
+    for (const name of yield* namesIn(stagingFolder)) {
+      litter.add(path.join(stagingFolder, name))
+    }
+    isClaimed = true
+    yield* removeLitter
+  }).pipe(
+    Effect.unless(() => isClaimed),
+    claiming.withPermits(1)
+  )
+
+  /** Nothing is written where the folder is not this controller's. */
+  const claimed = Effect.catchTag(
+    claim,
+    "DownloadsInUse",
+    ({ message }) => new VersionStoreError({ action: "write to", path: root, detail: message })
+  )
+
+  yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
+  yield* Effect.catchTag(claim, "VersionStoreError", ({ message }) =>
+    Effect.logWarning(
+      `${message} The content that is there can be shown; nothing can be fetched until that is mended.`
+    )
+  )
 
   const manifest: Effect.Effect<ManifestReading, VersionStoreError> = Effect.gen(function* () {
     const text = yield* readIfThere(manifestFile)
@@ -150,7 +181,8 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   /** Somebody may have removed the folders since the start. */
   const makeStagingFolder = Effect.suspend(() => {
     const folder = path.join(stagingFolder, randomUUID())
-    return makeFolders.pipe(
+    return claimed.pipe(
+      Effect.zipRight(makeFolders),
       Effect.zipRight(fs.makeDirectory(folder).pipe(explained("write to", stagingFolder))),
       Effect.as(folder)
     )
@@ -200,13 +232,15 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     const versionId = nextVersionId(now, [...(yield* versionIds), ...(yield* named)])
     const record = { generatedAt: new Date(now).toISOString(), sources }
     const manifest = manifestOf(versionId, record)
+    const durable = Option.map(yield* active, ({ versionId }) => folderOf(versionId))
     yield* fs
       .writeFileString(path.join(folder, recordName), JSON.stringify(record))
-      .pipe(Effect.zipRight(syncTree(folder)), explained("write to", stagingFolder))
+      .pipe(Effect.zipRight(syncTree(folder, durable)), explained("write to", stagingFolder))
     yield* Effect.gen(function* () {
       yield* fs.rename(folder, folderOf(versionId)).pipe(explained("write to", versionsFolder))
-      yield* syncDirectory(versionsFolder)
-      yield* writeManifest(manifest).pipe(
+      yield* syncDirectory(versionsFolder).pipe(
+        explained("write to", versionsFolder),
+        Effect.zipRight(writeManifest(manifest)),
         Effect.onError(() => Effect.ignore(fs.rename(folderOf(versionId), folder)))
       )
     }).pipe(Effect.uninterruptible)
@@ -254,6 +288,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
       if (!isVersionId(versionId) || !(yield* exists(versionId))) {
         return yield* new VersionNotFound({ versionId })
       }
+      yield* claimed
       yield* makeFolders
       yield* leases.take({ consumerId, versionId, ...(problem === undefined ? {} : { problem }) })
     }).pipe(leasing.withPermits(1))
@@ -269,10 +304,14 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   })
   const versions = Effect.flatMap(leases.fresh, overview)
 
-  const sweep = Effect.gen(function* () {
+  /** Removes all versions but those that are shown and the newest ones. */
+  const sweepDownTo = Effect.fnUntraced(function* (keepVersions: number) {
+    if (!isClaimed) {
+      return []
+    }
     const removed = yield* leasing.withPermits(1)(
       Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
-        Effect.filter(dispensable(versions, settings.keepVersions), ({ versionId }) =>
+        Effect.filter(dispensable(versions, keepVersions), ({ versionId }) =>
           discard(versionId).pipe(
             Effect.as(true),
             Effect.catchAll((error) => Effect.as(warnTriedAgain(error), false))
@@ -283,18 +322,40 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     yield* removeLitter
     yield* restore.pipe(warned)
     return removed.map(({ versionId }) => versionId)
-  }).pipe(Effect.provide(platform))
+  }, Effect.provide(platform))
 
-  /** Out of the versions in one step, so that no half of it is ever seen there. */
+  /**
+   * Out of the versions in one step, so that no half of it is ever seen there. Where it cannot be moved, on a full disk
+   * or out of the image of a container, it is removed in place: first what says that it is whole.
+   */
   const discard = Effect.fnUntraced(function* (versionId: VersionId) {
     const folder = folderOf(versionId)
     const discarded = path.join(stagingFolder, randomUUID())
-    yield* fs.rename(folder, discarded).pipe(explained("remove", folder))
-    litter.add(discarded)
+    yield* fs.rename(folder, discarded).pipe(
+      Effect.tap(() => litter.add(discarded)),
+      Effect.catchIf(
+        (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
+        () =>
+          Effect.zipRight(
+            fs.remove(path.join(folder, recordName), { force: true }),
+            fs.remove(folder, { recursive: true, force: true })
+          )
+      ),
+      explained("remove", folder)
+    )
   })
 
-  yield* restore.pipe(warned)
-  return VersionStore.of({ manifest, stage, acknowledge, versions, sweep })
+  if (isClaimed) {
+    yield* restore.pipe(warned)
+  }
+  return VersionStore.of({
+    manifest,
+    stage,
+    acknowledge,
+    versions,
+    sweep: sweepDownTo(settings.keepVersions),
+    makeRoom: sweepDownTo(0)
+  })
 })
 
 const warned = Effect.catchAll((error: VersionStoreError) => Effect.logWarning(error.message))
