@@ -21,6 +21,8 @@ import { type ContentSource, SourceFailed } from "../../../src/services/ContentS
 import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
+import { withLog } from "../../support/logged.ts"
+import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
 /** A source that saves `text`, or fails with `failure`, perhaps `isTransient`; `hold` is waited for in between. */
@@ -439,6 +441,51 @@ describe("Content", () => {
         ["Last error", '1970-01-01T00:10:00.000Z, Source "objects": no network']
       ])
     }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped.skipIf(!mayMount)("makes room on a full disk, once, of versions that nobody shows", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const disk = yield* smallDisk
+      const log: Array<string> = []
+      const size = yield* Ref.make(50_000)
+      const fetches = yield* Ref.make(0)
+      const source: ContentSource = {
+        id: "objects",
+        fetch: ({ directory }) =>
+          Effect.gen(function* () {
+            const fingerprint = String(yield* Ref.updateAndGet(fetches, (n) => n + 1))
+            const content = fingerprint.repeat(yield* Ref.get(size))
+            yield* fs.writeFileString(`${directory}/text.txt`, content)
+            return { fingerprint, records: 1, bytes: content.length }
+          }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: "objects", cause })))
+      }
+      const versions = Effect.flatMap(VersionStore, ({ versions }) => versions)
+      yield* Effect.gen(function* () {
+        yield* Content.make({}, [source])
+        yield* Effect.replicateEffect(fetch, 4)
+        expect(yield* versions).toHaveLength(4)
+        expect(yield* fetch).toMatchObject({ changed: true })
+        expect(log).toContainEqual(
+          expect.stringMatching(
+            /^WARN Source "objects": .* Removed versions that nobody shows, .*: \S+, \S+, \S+$/
+          )
+        )
+        expect(yield* versions).toHaveLength(2)
+
+        yield* Ref.set(size, 300_000)
+        const before = yield* Ref.get(fetches)
+        expect((yield* Effect.flip(fetch)).message).toContain('Source "objects"')
+        expect(yield* Ref.get(fetches)).toBe(before + 2)
+        yield* Effect.flip(fetch)
+        expect(yield* Ref.get(fetches)).toBe(before + 3)
+      }).pipe(
+        Effect.provide(
+          VersionStoreDisk.layer({ directory: disk.folder, keepVersions: 10, ackLease: "30 minutes" })
+        ),
+        withLog(log)
+      )
+    }).pipe(Effect.provide(services("task")))
   )
 
   it.scoped("keeps the version that a consumer acknowledged from being swept", () =>

@@ -170,4 +170,18 @@ describe("files of the version before", () => {
       expect(synced.filter((path) => path.endsWith("film.mp4"))).toHaveLength(1)
     }).pipe(Effect.scoped)
   )
+
+  scenario("are promoted though nobody may write to them", ({ directory }) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* promoteWithLink("one")
+      const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+      const folder = yield* staged.sourceDirectory("objects")
+      const previous = Option.getOrThrow(yield* staged.previousDirectory("objects"))
+      yield* fs.chmod(`${previous}/film.mp4`, 0o444)
+      yield* fs.copyFile(`${previous}/film.mp4`, `${folder}/film.mp4`)
+      yield* staged.promote([{ sourceId: "objects", fingerprint: "two" }])
+      expect(yield* fs.readDirectory(`${directory}/versions`)).toHaveLength(2)
+    }).pipe(Effect.scoped)
+  )
 })
