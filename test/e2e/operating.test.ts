@@ -8,7 +8,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { listen } from "../../src/layers/http/listen.ts"
-import { makeProject } from "../support/project.ts"
+import { makeProject, transportUrl } from "../support/project.ts"
+import { makeFolderReadOnly, mayMount } from "../support/tmpfs.ts"
 import { builtBin } from "../support/vitrineProcess.ts"
 
 const project = Effect.gen(function* () {
@@ -127,6 +128,33 @@ describe.concurrent("a controller that runs", () => {
       const fine = yield* run(["start"], { TABLES: yield* serveTables() })
       yield* fine.logged(/New version (\S+):/)
       expect((yield* vitrine("status", "--check")).status).toBe(0)
+    })
+  )
+
+  it.scopedLive.skipIf(!mayMount)("shows what is there on a disk that is read-only", () =>
+    Effect.gen(function* () {
+      const { folder, run, serveTables } = yield* project
+      const TABLES = yield* serveTables()
+      const before = yield* run(["start"], { TABLES })
+      const versionId = yield* before.logged(/New version (\S+):/)
+      yield* before.signal("SIGTERM")
+      yield* before.ended
+
+      yield* makeFolderReadOnly(folder)
+      const controller = yield* run(["start"], { TABLES })
+      expect(yield* controller.logged(/Active version (\S+)/)).toBe(versionId)
+      yield* controller.logged(/(Fetch failed, content stays as it is\. .*read-only)/)
+      yield* controller.logged(/(warn .*controller's socket cannot be used .* goes on without it)/)
+      const url = yield* controller.logged(transportUrl)
+      const response = yield* Effect.promise(() =>
+        fetch(`${url}/command`, {
+          method: "POST",
+          body: JSON.stringify({ type: "content.manifest.read" })
+        }).then((response) => response.json())
+      )
+      expect(response).toMatchObject({ result: { status: "ok", manifest: { versionId } } })
+      yield* controller.signal("SIGTERM")
+      expect((yield* controller.ended).status).toBe(0)
     })
   )
 

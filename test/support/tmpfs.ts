@@ -80,3 +80,13 @@ export const smallDisk: Effect.Effect<Disk, never, Scope.Scope> = Effect.acquire
     }
   })
 )
+
+/** Lets nobody write to a folder any more until the scope ends. */
+export const makeFolderReadOnly = (folder: string): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      run("mount", "--bind", folder, folder)
+      run("mount", "-o", "remount,bind,ro", folder)
+    }),
+    () => Effect.sync(() => run("umount", "--lazy", folder))
+  )
