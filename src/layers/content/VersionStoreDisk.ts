@@ -40,6 +40,7 @@ import { lockFolder } from "./folderLock.ts"
 import * as Leases from "./leases.ts"
 import { dispensable } from "./retention.ts"
 import { nextVersionId } from "./versionId.ts"
+import { hasSizes, readRecord, recordName, type VersionRecord, writeRecord } from "./versionRecord.ts"
 
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
@@ -147,14 +148,17 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
   )
 
-  /** The active version, where it was made of just these. */
+  /** The active version, where it was made of just these, and whether none of their tables is missing or cut. */
   const activeOf = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
     const current = yield* active
-    const record = yield* Option.match(current, {
-      onNone: () => Effect.succeedNone,
-      onSome: ({ versionId }) => readRecord(folderOf(versionId))
-    })
-    return Option.filter(current, () => Option.exists(record, (record) => isSame(record.sources, sources)))
+    if (Option.isNone(current)) {
+      return Option.none()
+    }
+    const folder = folderOf(current.value.versionId)
+    const record = Option.filter(yield* readRecord(folder), (record) => isSame(record.sources, sources))
+    return yield* Effect.transposeMapOption(record, (record) =>
+      Effect.map(hasSizes(folder, record), (isWhole) => ({ manifest: current.value, isWhole }))
+    )
   })
 
   const exists = (versionId: VersionId) =>
@@ -211,12 +215,12 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
         promote: (sources, { complete = Effect.void, isActiveDamaged = false } = {}) =>
           Effect.gen(function* () {
             const same = yield* activeOf(sources)
-            if (Option.isSome(same) && !isActiveDamaged) {
-              return { changed: false, manifest: same.value }
+            if (Option.isSome(same) && same.value.isWhole && !isActiveDamaged) {
+              return { changed: false, manifest: same.value.manifest }
             }
             if (Option.isSome(same)) {
               yield* Effect.logWarning(
-                `Files of version ${same.value.versionId} are missing or cut: a new one replaces it.`
+                `Files of version ${same.value.manifest.versionId} are missing or cut: a new one replaces it.`
               )
             }
             yield* complete
@@ -233,9 +237,10 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     const record = { generatedAt: new Date(now).toISOString(), sources }
     const manifest = manifestOf(versionId, record)
     const durable = Option.map(yield* active, ({ versionId }) => folderOf(versionId))
-    yield* fs
-      .writeFileString(path.join(folder, recordName), JSON.stringify(record))
-      .pipe(Effect.zipRight(syncTree(folder, durable)), explained("write to", stagingFolder))
+    yield* writeRecord(folder, record).pipe(
+      Effect.zipRight(syncTree(folder, durable)),
+      explained("write to", stagingFolder)
+    )
     yield* Effect.gen(function* () {
       yield* fs.rename(folder, folderOf(versionId)).pipe(explained("write to", versionsFolder))
       yield* syncDirectory(versionsFolder).pipe(
@@ -248,9 +253,23 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   })
 
   const writeManifest = (manifest: Manifest) =>
-    replaceFile(manifestFile, JSON.stringify(manifest, null, 2), stagingFolder).pipe(
-      explained("write", manifestFile)
+    Effect.zipRight(
+      keepNewer,
+      replaceFile(manifestFile, JSON.stringify(manifest, null, 2), stagingFolder).pipe(
+        explained("write", manifestFile)
+      )
     )
+
+  /** A manifest of a later schema is kept beside: whoever wrote it may come back. */
+  const keepNewer = Effect.gen(function* () {
+    const text = yield* readIfThere(manifestFile)
+    const newer = Option.flatMap(text, Schema.decodeOption(NewerManifestJson))
+    if (Option.isSome(text) && Option.isSome(newer)) {
+      const copy = path.join(root, `manifest.schema-${newer.value.schemaVersion}.json`)
+      yield* replaceFile(copy, text.value, stagingFolder).pipe(explained("write", copy))
+      yield* Effect.logWarning(`${manifestFile} is one of a later version of Vitrine. It is kept as ${copy}`)
+    }
+  })
 
   /** What the manifest names, be it there or not: readers may have seen it, and nothing older may follow. */
   const named = readIfThere(manifestFile).pipe(
@@ -365,7 +384,10 @@ const warnTriedAgain = (error: VersionStoreError) =>
 
 const pathOf = (versionId: VersionId) => `versions/${versionId}`
 
-const manifestOf = (versionId: VersionId, { generatedAt, sources }: VersionRecord): Manifest => ({
+const manifestOf = (
+  versionId: VersionId,
+  { generatedAt, sources }: Omit<VersionRecord, "sizes">
+): Manifest => ({
   schemaVersion: 1,
   versionId,
   versionPath: pathOf(versionId),
@@ -373,14 +395,11 @@ const manifestOf = (versionId: VersionId, { generatedAt, sources }: VersionRecor
   sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
 })
 
-/** Lies in the folder of a version and says what the version was made of. */
-const recordName = ".version.json"
-
-const VersionRecord = Schema.Struct({ generatedAt: Schema.String, sources: Schema.Array(VersionSource) })
-type VersionRecord = typeof VersionRecord.Type
-
-const VersionRecordJson = Schema.parseJson(VersionRecord)
 const ManifestJson = Schema.parseJson(Manifest)
+
+const NewerManifestJson = Schema.parseJson(
+  Schema.Struct({ schemaVersion: Schema.Int.pipe(Schema.greaterThan(1)) })
+)
 
 const isVersionId = Schema.is(VersionId)
 const isSame = Schema.equivalence(Schema.Array(VersionSource))
@@ -391,14 +410,6 @@ const readIfThere = (file: string) =>
     Effect.asSome,
     orWhereMissing(Option.none<string>()),
     explained("read", file)
-  )
-
-/** What a version was made of, where it says so. */
-const readRecord = (versionFolder: string) =>
-  FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.readFileString(`${versionFolder}/${recordName}`)),
-    Effect.flatMap(Schema.decode(VersionRecordJson)),
-    Effect.option
   )
 
 /** Not recursively: on a disk that is read-only, that would say that the folder above is missing. */

@@ -118,6 +118,40 @@ describe("a manifest that does not tell the active version", () => {
     })
   )
 
+  scenario("is kept beside the new one where it is of a later schema", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [, second] = yield* promoteAll(directory, ["one", "two"])
+      const write = (schemaVersion: unknown) =>
+        fs.writeFileString(`${directory}/manifest.json`, JSON.stringify({ schemaVersion, more: "to come" }))
+      const names = Effect.map(fs.readDirectory(directory), (names) =>
+        names.filter((name) => name.startsWith("manifest")).toSorted()
+      )
+      const log: Array<string> = []
+      yield* write(2)
+      expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toEqual({
+        status: "ok",
+        manifest: second
+      })
+      expect(yield* names).toEqual(["manifest.json", "manifest.schema-2.json"])
+      expect(JSON.parse(yield* fs.readFileString(`${directory}/manifest.schema-2.json`))).toEqual({
+        schemaVersion: 2,
+        more: "to come"
+      })
+      expect(log[0]).toMatch(
+        /^WARN .* is one of a later version of Vitrine\. It is kept as .*schema-2\.json$/
+      )
+
+      yield* Effect.gen(function* () {
+        for (const schemaVersion of [3, "../4", 0, 1.5]) {
+          yield* write(schemaVersion)
+          yield* promote(`after ${schemaVersion}`)
+        }
+      }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(yield* names).toEqual(["manifest.json", "manifest.schema-2.json", "manifest.schema-3.json"])
+    })
+  )
+
   scenario("stays as it is where there is no version at all", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -140,6 +174,47 @@ describe("a manifest that does not tell the active version", () => {
       )
 
       expect(log).toEqual([`WARN ${refused.message}`])
+    })
+  )
+})
+
+describe("a table of the active version", () => {
+  for (const [title, damage] of [
+    ["was cut", (fs, file) => fs.truncate(file, 2)],
+    ["was removed", (fs, file) => fs.remove(file)]
+  ] satisfies ReadonlyArray<
+    [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, unknown>]
+  >) {
+    scenario(`${title}: a fetch of the same content puts a whole version in its place`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        yield* Effect.gen(function* () {
+          const first = yield* promote("one")
+          expect((yield* promote("one")).changed).toBe(false)
+          yield* damage(fs, `${directory}/${first.manifest.versionPath}/objects/Objects.json`)
+          const { changed, manifest } = yield* promote("one")
+          expect(changed).toBe(true)
+          expect(yield* fs.readFileString(`${directory}/${manifest.versionPath}/objects/Objects.json`)).toBe(
+            "one"
+          )
+          expect((yield* promote("one")).changed).toBe(false)
+        }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+        expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or cut/)])
+      })
+    )
+  }
+
+  scenario("is taken for whole where its version does not say how large it was", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* Effect.gen(function* () {
+        const { manifest } = yield* promote("one")
+        const file = `${directory}/${manifest.versionPath}/.version.json`
+        const { sizes: _, ...record } = JSON.parse(yield* fs.readFileString(file))
+        yield* fs.writeFileString(file, JSON.stringify(record))
+        expect((yield* promote("one")).changed).toBe(false)
+      }).pipe(Effect.provide(storeIn(directory)))
     })
   )
 })
