@@ -95,10 +95,11 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     yield* makeFolders
     const real = yield* fs.realPath(root).pipe(explained("read", root))
     yield* Scope.extend(lockFolder(real, stagingFolder), scope)
-    for (const name of yield* namesIn(stagingFolder)) {
-      litter.add(path.join(stagingFolder, name))
-    }
     isClaimed = true
+    yield* namesIn(stagingFolder).pipe(
+      Effect.tap((names) => names.forEach((name) => litter.add(path.join(stagingFolder, name)))),
+      warned
+    )
     yield* removeLitter
   }).pipe(
     Effect.unless(() => isClaimed),

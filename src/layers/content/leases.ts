@@ -159,6 +159,11 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
       Effect.forEach(consumers, work, { concurrency: 8, discard: true })
     )
 
+  const lookAtAll = yield* singleFlight(forEachConsumer(look), yield* Effect.scope)
+
+  /** Before the first lease is taken: the store before has left some. Not at the start, which that could delay. */
+  const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
+
   /** The file is looked at just before: its consumer may have renewed the lease. */
   const removeIfOver = Effect.fnUntraced(function* (consumerId: string) {
     yield* look(consumerId)
@@ -172,12 +177,17 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
   })
 
   const isFresh = (consumerId: string) =>
-    Effect.map(freshNow, (leases) => leases.some((lease) => lease.consumerId === consumerId))
+    Effect.map(now, (now) => {
+      const entry = known.get(consumerId)
+      return entry !== undefined && Option.isSome(entry.lease) && !isOver(entry, now)
+    })
 
   /** Fails where a lease of one more consumer would be too many. */
-  const makeRoom = Effect.gen(function* () {
+  const admitOneMore = Effect.gen(function* () {
     const currently = yield* now
-    const over = [...known].flatMap(([consumerId, entry]) => (isOver(entry, currently) ? [consumerId] : []))
+    const over = [...known].flatMap(([consumerId, entry]) =>
+      Option.isSome(entry.lease) && isOver(entry, currently) ? [consumerId] : []
+    )
     yield* Effect.forEach(over, removeIfOver, { discard: true })
     if ((yield* freshNow).length >= maxLeases) {
       return yield* new TooManyLeases({ limit: maxLeases, lease: Duration.format(duration) })
@@ -185,7 +195,8 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
   })
 
   const take = Effect.fnUntraced(function* ({ consumerId, problem, versionId }: Omit<Lease, "until">) {
-    yield* Effect.unlessEffect(makeRoom, isFresh(consumerId))
+    yield* firstLook
+    yield* Effect.unlessEffect(admitOneMore, isFresh(consumerId))
     const file = fileOf(consumerId)
     const { monotonic, wall } = yield* now
     const lease = { versionId, ...problemOf(problem) }
@@ -202,11 +213,8 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
     })
   }, Effect.provide(platform))
 
-  const lookAtAll = forEachConsumer(look)
-  const lookAtAllOnce = yield* singleFlight(lookAtAll, yield* Effect.scope)
-  yield* Effect.ignore(lookAtAll)
   return {
-    fresh: Effect.zipRight(lookAtAllOnce, freshNow),
+    fresh: Effect.zipRight(lookAtAll, freshNow),
     sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),
     take
   } satisfies Leases
