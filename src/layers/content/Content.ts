@@ -168,7 +168,7 @@ export const make = Effect.fnUntraced(function* (
         removed.length === 0
           ? Effect.fail(error)
           : Effect.logWarning(
-              `${error.message} Removed versions that nobody shows, to try once more: ${removed.join(", ")}`
+              `The disk is full: removed versions that nobody shows (${removed.join(", ")}), to try once more. ${error.message}`
             )
       ),
       Effect.zipRight(fetchAll)

@@ -96,10 +96,9 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     const real = yield* fs.realPath(root).pipe(explained("read", root))
     yield* Scope.extend(lockFolder(real, stagingFolder), scope)
     isClaimed = true
-    yield* namesIn(stagingFolder).pipe(
-      Effect.tap((names) => names.forEach((name) => litter.add(path.join(stagingFolder, name)))),
-      warned
-    )
+    for (const name of yield* Effect.orElseSucceed(namesIn(stagingFolder), () => [])) {
+      litter.add(path.join(stagingFolder, name))
+    }
     yield* removeLitter
   }).pipe(
     Effect.unless(() => isClaimed),

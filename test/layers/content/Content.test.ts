@@ -468,7 +468,7 @@ describe("Content", () => {
         expect(yield* fetch).toMatchObject({ changed: true })
         expect(log).toContainEqual(
           expect.stringMatching(
-            /^WARN Source "objects": .* Removed versions that nobody shows, .*: \S+, \S+, \S+$/
+            /^WARN The disk is full: removed versions that nobody shows \(\S+, \S+, \S+\), to try once more\. Source "objects"/
           )
         )
         expect(yield* versions).toHaveLength(2)
