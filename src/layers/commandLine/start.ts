@@ -12,13 +12,16 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import { runPersistent } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import { isUnwritable } from "../fileError.ts"
 import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { serveIpc } from "../ipc/IpcServer.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import { type LogFormat, logTo } from "../terminal/log.ts"
 import { openLogFile } from "../terminal/logFile.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { startDetached, tellReady } from "./detached.ts"
+import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
 
@@ -65,6 +68,9 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
     runFolder,
     stop: Deferred.succeed(asked, undefined)
   }).pipe(
+    Effect.catchIf(isUnwritable, ({ message }) =>
+      Effect.logWarning(`${message} The controller goes on without it: no other command can reach it.`)
+    ),
     Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
     Effect.as(Deferred.await(asked))
   )
@@ -125,4 +131,8 @@ const startInBackground = Effect.fnUntraced(function* ({
     errorFile: path.join(folder, "errors.log")
   })
   yield* Console.log(`The controller is running in the background (process ${pid}). Its log is ${log}.`)
+  const failure = yield* Effect.provide(firstFetchFailure, IpcClientSocket.layerOfFolder(path.dirname(file)))
+  if (Option.isSome(failure)) {
+    yield* Console.error(`The first fetch failed; the controller goes on. ${failure.value}`)
+  }
 })

@@ -16,7 +16,11 @@ import { makeLiveText } from "../terminal/liveText.ts"
 import { isColourful } from "../terminal/plainOutput.ts"
 import { makePalette, statusText } from "../terminal/statusText.ts"
 import { configOption, runDirOption } from "./commonOptions.ts"
+import { lastFetchFailure } from "./lastFetch.ts"
 import { commands } from "./overview.ts"
+
+/** The exit status of `--check` for a controller that runs, but whose last fetch has failed. */
+const fetchFailedStatus = 3
 
 const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
 
@@ -24,26 +28,40 @@ const watch = Options.boolean("watch").pipe(
   Options.withDescription("Go on showing it, once a second, until Ctrl-C.")
 )
 
-const status = Effect.flatMap(IpcClient, ({ status }) => status)
+const check = Options.boolean("check").pipe(
+  Options.withDescription(`End with exit status ${fetchFailedStatus} where the last fetch has failed.`)
+)
 
 export const command = Command.make(
   "status",
-  { config: configOption, json, runDir: runDirOption, watch },
-  ({ config, json, runDir, watch }) => {
+  { check, config: configOption, json, runDir: runDirOption, watch },
+  ({ check, config, json, runDir, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
       json
         ? Effect.succeed(JSON.stringify(snapshot, null, watch ? 0 : 2))
         : Effect.map(Clock.currentTimeMillis, (now) => statusText(snapshot, { now, palette }))
-    const once = Effect.gen(function* () {
-      const path = yield* Path.Path
-      const file = yield* locateConfiguration(config)
-      const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
-      return yield* Effect.provide(status, client)
-    }).pipe(Effect.flatMap(format))
-    return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
+    const ask = <A, E, R>(question: Effect.Effect<A, E, R>) =>
+      Effect.gen(function* () {
+        const path = yield* Path.Path
+        const file = yield* locateConfiguration(config)
+        const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
+        return yield* Effect.provide(question, client)
+      })
+    const once = Effect.flatMap(ask(Effect.flatMap(IpcClient, ({ status }) => status)), format)
+    if (watch) {
+      return Effect.scoped(keepShowing(once))
+    }
+    return Effect.flatMap(once, Console.log).pipe(Effect.zipRight(check ? ask(checkLastFetch) : Effect.void))
   }
 ).pipe(Command.withDescription(commands.status.description))
+
+const checkLastFetch = Effect.gen(function* () {
+  const { state } = yield* IpcClient
+  if (Option.isSome(lastFetchFailure(yield* state))) {
+    process.exitCode = fetchFailedStatus
+  }
+})
 
 /** A controller that is not running may be started meanwhile. */
 const keepShowing = <E extends Error, R>(status: Effect.Effect<string, E, R>) =>

@@ -13,6 +13,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Path from "@effect/platform/Path"
 import * as Chunk from "effect/Chunk"
 import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
@@ -25,7 +26,7 @@ import { LocalAddressesAllowed, LocalAddressRefused, leadsToLocalAddress } from 
 import { sizeText } from "../readable.ts"
 import { attachmentsIn } from "./Attachment.ts"
 import { AttachmentNotSaved } from "./AttachmentNotSaved.ts"
-import { certificateAdvice, isCertificateProblem } from "./certificateProblem.ts"
+import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
 import * as DownloadPace from "./DownloadPace.ts"
 import { askedPause, deepestMessage, oneLine, TryAgain, within, withRetries } from "./HttpFailure.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
@@ -148,22 +149,21 @@ export const make = Effect.fnUntraced(function* ({
     })
 
   const broken = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
-    new TryAgain(notSaved(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`))
+    tryAgain(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
 
   const untrusted = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
     notSaved(
       found,
-      `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`
+      `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`,
+      { isTransient: isNotYetValid(cause) }
     )
 
   const tooSlow = (found: FoundAttachment, { origin }: URL, slow: DownloadPace.TooSlow) =>
-    new TryAgain(
-      notSaved(
-        found,
-        slow.reason === "Silence"
-          ? `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
-          : `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(DownloadPace.leastThroughput)} per second are needed`
-      )
+    tryAgain(
+      found,
+      slow.reason === "Silence"
+        ? `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
+        : `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(DownloadPace.leastThroughput)} per second are needed`
     )
 
   const tooLarge = (found: FoundAttachment, bytes: string) =>
@@ -197,7 +197,7 @@ export const make = Effect.fnUntraced(function* ({
       yield* checkSize(found, length)
       const expected = Option.orElse(found.size, () => length)
       const wrongSize = (bytes: string) =>
-        notSaved(found, `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`)
+        `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
       const pace = yield* DownloadPace.make(maxTimeout)
       let bytes = 0
       const write = (part: Uint8Array) => {
@@ -214,7 +214,7 @@ export const make = Effect.fnUntraced(function* ({
           const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
           bytes += part.length
           if (Option.exists(expected, (expected) => bytes > expected)) {
-            return wrongSize(`at least ${bytes}`)
+            return notSaved(found, wrongSize(`at least ${bytes}`))
           }
           if (bytes > maxAttachmentBytes) {
             return tooLarge(found, `at least ${bytes}`)
@@ -228,7 +228,7 @@ export const make = Effect.fnUntraced(function* ({
         Effect.mapError(pace.watch, (slow) => tooSlow(found, url, slow))
       )
       if (Option.exists(expected, (expected) => bytes < expected)) {
-        return yield* Effect.fail(new TryAgain(wrongSize(String(bytes))))
+        return yield* Effect.fail(tryAgain(found, wrongSize(String(bytes))))
       }
     }).pipe(
       Effect.scoped,
@@ -249,13 +249,13 @@ export const make = Effect.fnUntraced(function* ({
   ) {
     const { headers, status } = response
     if (status !== 200) {
-      const refused = notSaved(found, `${origin} answers with HTTP ${status}`)
+      const refusal = `${origin} answers with HTTP ${status}`
       if (isExpired(status)) {
-        return yield* new LinkExpired({ error: refused })
+        return yield* new LinkExpired({ error: notSaved(found, refusal) })
       }
       return yield* status >= 500 || status === 429
-        ? Effect.fail(new TryAgain(refused, yield* askedPause(response)))
-        : refused
+        ? Effect.fail(tryAgain(found, refusal, yield* askedPause(response)))
+        : notSaved(found, refusal)
     }
     if ((headers["content-encoding"] ?? "identity") !== "identity") {
       return yield* notSaved(found, `${origin} gives it compressed, though it was not asked to`)
@@ -269,7 +269,10 @@ export const make = Effect.fnUntraced(function* ({
   ) {
     const { id, recordId, table } = found
     const { fields } = yield* Effect.mapError(tables.readRecord({ table, recordId }), (cause) =>
-      notSaved(found, `${expired.detail}, and the record cannot be read again: ${cause.detail}`, cause)
+      notSaved(found, `${expired.detail}, and the record cannot be read again: ${cause.detail}`, {
+        cause,
+        isTransient: cause.isTransient
+      })
     )
     const attachments = attachmentsIn(fields)
     for (const { id, url } of attachments) {
@@ -385,12 +388,17 @@ const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includ
 const notSaved = (
   { field, filename, recordId, table }: FoundAttachment,
   detail: string,
-  cause?: Error
-): AttachmentNotSaved => new AttachmentNotSaved({ table, recordId, field, filename, detail, cause })
+  { isTransient = false, cause }: { readonly isTransient?: boolean; readonly cause?: Error } = {}
+): AttachmentNotSaved =>
+  new AttachmentNotSaved({ table, recordId, field, filename, detail, isTransient, cause })
+
+/** What is tried again at once, and may heal later if that does not help. */
+const tryAgain = (found: FoundAttachment, detail: string, asked?: Duration.Duration) =>
+  new TryAgain(notSaved(found, detail, { isTransient: true }), asked)
 
 const writing = <A, R>(found: FoundAttachment, write: Effect.Effect<A, PlatformError, R>) =>
   Effect.mapError(write, (cause) =>
-    notSaved(found, `cannot write ${found.localPath}: ${explain(cause)}`, cause)
+    notSaved(found, `cannot write ${found.localPath}: ${explain(cause)}`, { cause })
   )
 
 /** Without its fragment, which is not for servers. */

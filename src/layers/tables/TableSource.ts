@@ -183,9 +183,9 @@ const makeUncounted = Effect.fnUntraced(function* ({
     return fetched
   })
 
-  const ofSource = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  const ofSource = <A, E extends { readonly isTransient: boolean }, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
-      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
+      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })),
       Effect.annotateLogs("source", id),
       Effect.provide(environment)
     )
