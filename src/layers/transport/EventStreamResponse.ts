@@ -46,7 +46,11 @@ const endWithClient = (socket: Socket, response: ServerResponse) => {
   if (socket.readableEnded) {
     response.end()
   } else {
-    socket.once("end", () => response.end())
+    // In front of whoever looks whether something is still waited for.
+    socket.prependOnceListener("end", () => {
+      response.end()
+      socket.end()
+    })
   }
 }
 
