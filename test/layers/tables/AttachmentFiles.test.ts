@@ -548,7 +548,7 @@ describe("a download", () => {
         yield* Effect.repeatN(eventLoopTurn, 20)
         yield* TestClock.adjust("1500 millis")
       }
-      expect(yield* Queue.take(logs)).toMatch(
+      expect(Option.getOrElse(yield* Queue.poll(logs), () => "")).toMatch(
         new RegExp(
           `only [234]\\d bytes came from ${host.url} in 60 s; at least 1.0 KiB per second are needed`
         )
