@@ -26,6 +26,7 @@ import {
 } from "../../services/VersionStore.ts"
 import { apartFromSpan } from "../apartFromSpan.ts"
 import { isPlainFileName } from "../FileName.ts"
+import { makePath } from "../makePath.ts"
 import {
   decodeVersionStoreDisk,
   type VersionStoreDiskConfig,
@@ -63,7 +64,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   const folderOf = (versionId: VersionId) => path.join(versionsFolder, versionId)
 
   const makeFolders = Effect.gen(function* () {
-    yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
+    yield* makePath(root).pipe(explained("make", root))
     yield* Effect.forEach([versionsFolder, acksFolder, stagingFolder], makeFolder)
     yield* syncDirectory(root)
   }).pipe(Effect.provide(platform))

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { errorCode, explain } from "../fileError.ts"
+import { makePath } from "../makePath.ts"
 
 export interface LogFileOptions {
   readonly file: string
@@ -46,12 +47,15 @@ const makeSure = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* makePath(path.dirname(file))
     yield* Effect.scoped(fs.open(file, { flag: "a", mode: 0o600 }))
   }).pipe(
     Effect.catchIf(isFull, () => Effect.void),
-    Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
+    Effect.mapError((error) => new LogFileUnusable({ path: file, detail: detailOf(error) }))
   )
+
+const detailOf = (error: PlatformError): string =>
+  errorCode(error) === "ENOENT" ? "its folder cannot be made." : explain(error)
 
 const isFull = (error: PlatformError): boolean =>
   errorCode(error) === "ENOSPC" || errorCode(error) === "EDQUOT"
