@@ -119,7 +119,7 @@ const findFile = Effect.fnUntraced(function* (folder: string) {
       () =>
         new ConfigurationUnusable({
           path: folder,
-          detail: `there is no ${names.join(", ")} here. Name a configuration file with --config FILE.`
+          detail: `there is no ${names.join(", ")} here. Begin a project with "npx vitrine init", or name a configuration file with --config FILE.`
         })
     )
   )

@@ -66,6 +66,7 @@ describe("loadConfiguration", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(locateConfiguration(Option.none()))
       expect(error.message).toContain("vitrine.config.ts, vitrine.config.js, vitrine.config.mjs")
+      expect(error.message).toContain('Begin a project with "npx vitrine init", or name a')
       expect(error.message).toContain("--config")
     }).pipe(Effect.provide(NodeContext.layer))
   )
