@@ -107,9 +107,17 @@ export const inFile =
 
 const existing = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  return (yield* Effect.orElseSucceed(fs.exists(file), () => false))
-    ? file
-    : yield* new ConfigurationUnusable({ path: file, detail: "there is no such file." })
+  const { type } = yield* Effect.mapError(
+    fs.stat(file),
+    () => new ConfigurationUnusable({ path: file, detail: "there is no such file." })
+  )
+  if (type === "Directory") {
+    return yield* new ConfigurationUnusable({
+      path: file,
+      detail: "this is a folder. Name the configuration file in it with --config FILE."
+    })
+  }
+  return file
 })
 
 const findFile = Effect.fnUntraced(function* (folder: string) {

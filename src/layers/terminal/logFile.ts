@@ -51,11 +51,8 @@ const makeSure = (file: string) =>
     yield* Effect.scoped(fs.open(file, { flag: "a", mode: 0o600 }))
   }).pipe(
     Effect.catchIf(isFull, () => Effect.void),
-    Effect.mapError((error) => new LogFileUnusable({ path: file, detail: detailOf(error) }))
+    Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
   )
-
-const detailOf = (error: PlatformError): string =>
-  errorCode(error) === "ENOENT" ? "its folder cannot be made." : explain(error)
 
 const isFull = (error: PlatformError): boolean =>
   errorCode(error) === "ENOSPC" || errorCode(error) === "EDQUOT"

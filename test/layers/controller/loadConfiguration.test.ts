@@ -1,3 +1,4 @@
+import { dirname } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -59,6 +60,15 @@ describe("loadConfiguration", () => {
     Effect.gen(function* () {
       const file = yield* write("other.ts", "")
       expect(yield* failureOf(`${file}x`)).toBe(`${file}x: there is no such file.`)
+    })
+  )
+
+  scenario("says how to name a file where a folder was named", (write) =>
+    Effect.gen(function* () {
+      const folder = dirname(yield* write("other.ts", ""))
+      expect(yield* failureOf(folder)).toBe(
+        `${folder}: this is a folder. Name the configuration file in it with --config FILE.`
+      )
     })
   )
 

@@ -71,13 +71,13 @@ describe("a log file", () => {
   )
 
   scenario(
-    "says at once that its folder cannot be made (skipped where there is no /proc)",
+    "says at once that its folder is not there and cannot be made (skipped where there is no /proc)",
     () =>
       Effect.gen(function* () {
         const file = `/proc/vitrine/logs/${name}`
         const { message } = yield* Effect.flip(Effect.scoped(openLogFile({ file })))
         expect(message).toBe(
-          `The log cannot be written to ${file}: its folder cannot be made. Name another file with --log-file FILE.`
+          `The log cannot be written to ${file}: it is not there. Name another file with --log-file FILE.`
         )
       }),
     { skip: !existsSync("/proc/self") }
