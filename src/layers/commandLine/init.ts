@@ -9,30 +9,32 @@ import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { explain } from "../fileError.ts"
+import { makePath } from "../makePath.ts"
 import { commands } from "./overview.ts"
 import { projectTemplate } from "./projectTemplate.ts"
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
   path: Schema.String,
-  cause: Schema.Defect
+  detail: Schema.String
 }) {
   override get message() {
-    return `${this.path} could not be made: ${String(this.cause)}`
+    return `${this.path} could not be made: ${this.detail}`
   }
 }
 
 /** Whether it was made; a file that is there already stays as it is. */
 const make = Effect.fnUntraced(
   function* (file: string, content: string) {
-    const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* makePath(path.dirname(file))
     return yield* writeNew(file, content).pipe(
       Effect.as(true),
       Effect.catchIf(isAlreadyThere, () => Effect.succeed(false))
     )
   },
-  (effect, file) => Effect.mapError(effect, ({ message }) => new FileNotMade({ path: file, cause: message }))
+  (effect, file) =>
+    Effect.mapError(effect, (error) => new FileNotMade({ path: file, detail: explain(error) }))
 )
 
 /** Half a file would be taken for one that was there already the next time: it goes again. */

@@ -29,6 +29,7 @@ import {
 import { apartFromSpan } from "../apartFromSpan.ts"
 import { isPlainFileName } from "../FileName.ts"
 import { errorCode, isDiskFull } from "../fileError.ts"
+import { makePath } from "../makePath.ts"
 import {
   decodeVersionStoreDisk,
   type VersionStoreDiskConfig,
@@ -67,7 +68,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   const folderOf = (versionId: VersionId) => path.join(versionsFolder, versionId)
 
   const makeFolders = Effect.gen(function* () {
-    yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
+    yield* makePath(root).pipe(explained("make", root))
     yield* Effect.forEach([versionsFolder, acksFolder, stagingFolder], makeFolder)
     yield* syncDirectory(root).pipe(explained("write to", root))
   }).pipe(Effect.provide(platform))
@@ -119,7 +120,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     ({ message }) => new VersionStoreError({ action: "write to", path: root, detail: message })
   )
 
-  yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
+  yield* makePath(root).pipe(explained("make", root))
   yield* Effect.catchTag(claim, "VersionStoreError", ({ message }) =>
     Effect.logWarning(
       `${message} The content that is there can be shown; nothing can be fetched until that is mended.`

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as FileCache from "./FileCache.ts"
 import { InvalidTableFile } from "./InvalidTableFile.ts"
@@ -49,14 +50,18 @@ export const make = (
 
     return {
       find: (file) =>
-        isInside(file)
-          ? files.get(file)
-          : new InvalidTableFile({
-              file,
-              problem: "must be a path inside the folder of tables, with forward slashes."
-            })
+        Option.match(mistakeIn(file), {
+          onNone: () => files.get(file),
+          onSome: (problem) => new InvalidTableFile({ file, problem })
+        })
     }
   })
 
-const isInside = (file: string): boolean =>
-  !/[\\\0:]/.test(file) && file.split("/").every((segment) => !["", ".", ".."].includes(segment))
+const mistakeIn = (file: string): Option.Option<string> => {
+  if (/[\\\0]/.test(file) || file.split("/").some((segment) => ["", ".", ".."].includes(segment))) {
+    return Option.some("must be a path inside the folder of tables, with forward slashes.")
+  }
+  return file.includes(":")
+    ? Option.some('has a ":" in its name, which Windows does not allow. Rename the file.')
+    : Option.none()
+}

@@ -10,6 +10,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import { explain } from "../fileError.ts"
 import { InvalidTableFile } from "./InvalidTableFile.ts"
 
 export interface FileCache<A> {
@@ -108,7 +109,7 @@ const unreadable = <A>(file: string, error: InvalidTableFile | PlatformError): E
   content: Either.left(
     error._tag === "InvalidTableFile"
       ? error
-      : new InvalidTableFile({ file, problem: `cannot be read: ${error.message}` })
+      : new InvalidTableFile({ file, problem: `cannot be read: ${explain(error)}` })
   )
 })
 

@@ -29,7 +29,7 @@ import * as TableSourceClientMemory from "../../../src/layers/tables/TableSource
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 import { TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import * as certificates from "../../support/certificates.ts"
-import { memory } from "../../support/memory.ts"
+import { memory, memoryNow } from "../../support/memory.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 import * as ScriptedServer from "./ScriptedServer.ts"
 import { hangUp, silence, text } from "./ScriptedServer.ts"
@@ -298,8 +298,7 @@ describe("attachments", () => {
           let left = 128
           const more = () => {
             while (left > 0) {
-              if (left % 8 === 0)
-                samples.push(process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed)
+              if (left % 8 === 0) samples.push(memoryNow())
               left--
               if (!response.write(block)) return
             }
@@ -461,7 +460,10 @@ describe("a download", () => {
       const { fetch, logs, setOne } = yield* setUp()
       yield* setOne({ url: `${url}/att1?${signature}` })
       const { message } = yield* Effect.flip(fetch())
-      expect(message).toContain(`the certificate of ${url} is not accepted: self-signed certificate. Check`)
+      // Later versions of Node go on after it.
+      expect(message).toMatch(
+        new RegExp(`the certificate of ${url} is not accepted: self-signed certificate\\b.*\\. Check`)
+      )
       expect(message).not.toContain("secret")
       expect(yield* Queue.size(connections)).toBe(1)
       expect(yield* Queue.size(logs)).toBe(0)
