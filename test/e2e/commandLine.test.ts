@@ -409,12 +409,12 @@ export default defineConfig({
       }
       expect(yield* Effect.flatMap(run([]), ({ ended }) => ended)).toEqual(help)
       const { stdout } = yield* Effect.flatMap(run(["start", "--help"]), ({ ended }) => ended)
-      expect(stdout).toContain("vitrine start [--config file] [--detach] ")
+      expect(stdout).toContain("vitrine start [--config FILE] [--detach] ")
       expect(stdout).not.toContain("\u001b")
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
       expect(unknown.stderr).toBe(
-        'There is no command "strat"; there are fetch, init, start, status, stop, tables. See: vitrine --help\n'
+        'There is no command "strat"; there are fetch, init, start, status, stop, tables. Did you mean start? See: vitrine --help\n'
       )
     })
   )

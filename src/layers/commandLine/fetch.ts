@@ -1,7 +1,6 @@
 /**
  * `vitrine fetch`
  */
-import * as Command from "@effect/cli/Command"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -15,16 +14,23 @@ import { inFile, loadConfiguration, locateConfiguration } from "../controller/lo
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { logTo } from "../terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
+import * as Command from "./Command.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
 
 /** `library` is what configurations import as `vitrine`. */
 export const makeCommand = (library: object) =>
-  Command.make(
-    "fetch",
-    { config: configOption, envFile: envFileOption, logFormat: logFormatOption, runDir: runDirOption },
-    ({ config, envFile, logFormat, runDir }) =>
+  Command.make({
+    name: "fetch",
+    description: commands.fetch.description,
+    parameters: {
+      config: configOption,
+      envFile: envFileOption,
+      logFormat: logFormatOption,
+      runDir: runDirOption
+    },
+    run: ({ config, envFile, logFormat, runDir }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
         const path = yield* Path.Path
@@ -39,7 +45,7 @@ export const makeCommand = (library: object) =>
         Effect.scoped,
         Effect.flatMap((outcome) => Console.log(JSON.stringify(outcome, null, 2)))
       )
-  ).pipe(Command.withDescription(commands.fetch.description))
+  })
 
 const fetchCommand = { type: "content.fetch" }
 

@@ -1,8 +1,6 @@
 /**
  * `vitrine init`
  */
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -11,7 +9,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { explain } from "../fileError.ts"
 import { makePath } from "../makePath.ts"
+import * as Command from "./Command.ts"
 import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
 import { projectTemplate } from "./projectTemplate.ts"
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
@@ -81,15 +81,16 @@ Next:
                          watch what it tells, and change a cell in tables/Objects.csv
   npx vitrine --help     everything else`
 
-export const command = Command.make(
-  "init",
-  {
-    folder: Args.directory({ name: "DIR" }).pipe(
-      Args.withDescription("The folder of the project. Default: this one."),
-      Args.withDefault(".")
+export const command = Command.make({
+  name: "init",
+  description: commands.init.description,
+  parameters: {
+    folder: Parameter.withDefault(
+      Parameter.argument({ name: "DIR", description: "The folder of the project. Default: this one." }),
+      "."
     )
   },
-  ({ folder }) =>
+  run: ({ folder }) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
       for (const [name, content] of Object.entries(projectTemplate)) {
@@ -101,4 +102,4 @@ export const command = Command.make(
       }
       yield* Console.log(nextSteps)
     })
-).pipe(Command.withDescription(commands.init.description))
+})

@@ -1,8 +1,6 @@
 /**
  * `vitrine start`
  */
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -19,28 +17,32 @@ import { serveIpc } from "../ipc/IpcServer.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import { type LogFormat, logTo } from "../terminal/log.ts"
 import { openLogFile } from "../terminal/logFile.ts"
+import * as Command from "./Command.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { startDetached, tellReady } from "./detached.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
 
-const detach = Options.boolean("detach").pipe(
-  Options.withDescription("Go on in the background, and return when it is ready. The log goes to a file.")
-)
+const detach = Parameter.flag({
+  name: "detach",
+  description: "Go on in the background, and return when it is ready. The log goes to a file."
+})
 
-const logFile = Options.file("log-file").pipe(
-  Options.withDescription(
+const logFile = Parameter.text({
+  name: "log-file",
+  value: "FILE",
+  description:
     "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
-  ),
-  Options.optional
-)
+})
 
 /** `library` is what configurations import as `vitrine`. */
 export const makeCommand = (library: object) =>
-  Command.make(
-    "start",
-    {
+  Command.make({
+    name: "start",
+    description: commands.start.description,
+    parameters: {
       config: configOption,
       detach,
       envFile: envFileOption,
@@ -48,7 +50,7 @@ export const makeCommand = (library: object) =>
       logFormat: logFormatOption,
       runDir: runDirOption
     },
-    ({ config, detach, envFile, logFile, logFormat, runDir }) =>
+    run: ({ config, detach, envFile, logFile, logFormat, runDir }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
         const file = yield* locateConfiguration(config)
@@ -57,7 +59,7 @@ export const makeCommand = (library: object) =>
           ? startInBackground({ file, logFile, logFormat, runFolder })
           : Effect.scoped(withLog(runHere(file, library, runFolder), logFile, logFormat))
       })
-  ).pipe(Command.withDescription(commands.start.description))
+  })
 
 const runHere = Effect.fnUntraced(function* (file: string, library: object, runFolder: string | undefined) {
   const configuration = yield* loadConfiguration(file, library)

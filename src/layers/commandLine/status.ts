@@ -1,8 +1,6 @@
 /**
  * `vitrine status`
  */
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
@@ -15,27 +13,32 @@ import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { makeLiveText } from "../terminal/liveText.ts"
 import { isColourful } from "../terminal/plainOutput.ts"
 import { makePalette, statusText } from "../terminal/statusText.ts"
+import * as Command from "./Command.ts"
 import { configOption, runDirOption } from "./commonOptions.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
 
 /** The exit status of `--check` for a controller that runs, but whose last fetch has failed. */
 const fetchFailedStatus = 3
 
-const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
+const json = Parameter.flag({ name: "json", description: "As JSON, for programs." })
 
-const watch = Options.boolean("watch").pipe(
-  Options.withDescription("Go on showing it, once a second, until Ctrl-C.")
-)
+const watch = Parameter.flag({
+  name: "watch",
+  description: "Go on showing it, once a second, until Ctrl-C."
+})
 
-const check = Options.boolean("check").pipe(
-  Options.withDescription(`End with exit status ${fetchFailedStatus} where the last fetch has failed.`)
-)
+const check = Parameter.flag({
+  name: "check",
+  description: `End with exit status ${fetchFailedStatus} where the last fetch has failed.`
+})
 
-export const command = Command.make(
-  "status",
-  { check, config: configOption, json, runDir: runDirOption, watch },
-  ({ check, config, json, runDir, watch }) => {
+export const command = Command.make({
+  name: "status",
+  description: commands.status.description,
+  parameters: { check, config: configOption, json, runDir: runDirOption, watch },
+  run: ({ check, config, json, runDir, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
       json
@@ -54,7 +57,7 @@ export const command = Command.make(
     }
     return Effect.flatMap(once, Console.log).pipe(Effect.zipRight(check ? ask(checkLastFetch) : Effect.void))
   }
-).pipe(Command.withDescription(commands.status.description))
+})
 
 const checkLastFetch = Effect.gen(function* () {
   const { state } = yield* IpcClient

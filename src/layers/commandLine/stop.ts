@@ -5,7 +5,6 @@
  * What anybody says its process is serves for messages; only one that is proven to be it is sent a signal.
  */
 import { basename } from "node:path"
-import * as Command from "@effect/cli/Command"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import type * as Duration from "effect/Duration"
@@ -22,6 +21,7 @@ import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { listeningProcess } from "../ipc/listeningProcess.ts"
 import { readPidFile } from "../ipc/pidFile.ts"
 import { type ControllerPaths, locateController } from "../ipc/socketPath.ts"
+import * as Command from "./Command.ts"
 import { configOption, runDirOption } from "./commonOptions.ts"
 import { commands } from "./overview.ts"
 
@@ -43,10 +43,11 @@ export class NotStopped extends Schema.TaggedError<NotStopped>()("NotStopped", {
 
 const inBrackets = (pid: number | undefined) => (pid === undefined ? "" : ` (process ${pid})`)
 
-export const command = Command.make(
-  "stop",
-  { config: configOption, runDir: runDirOption },
-  ({ config, runDir }) =>
+export const command = Command.make({
+  name: "stop",
+  description: commands.stop.description,
+  parameters: { config: configOption, runDir: runDirOption },
+  run: ({ config, runDir }) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
       const file = yield* locateConfiguration(config)
@@ -62,7 +63,7 @@ export const command = Command.make(
         })
       )
     })
-).pipe(Command.withDescription(commands.stop.description))
+})
 
 /** The controller that is to end. */
 interface Controller {
