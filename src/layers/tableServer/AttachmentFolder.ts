@@ -7,6 +7,7 @@ import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import mime from "mime"
 import * as FileCache from "./FileCache.ts"
 import { InvalidTableFile } from "./InvalidTableFile.ts"
 import { attachmentId } from "./identifiers.ts"
@@ -18,6 +19,8 @@ export interface AttachmentFile {
   readonly path: string
   /** In bytes. */
   readonly size: number
+  /** The media type, by the extension of the name. */
+  readonly type: string
 }
 
 export interface AttachmentFolder {
@@ -44,7 +47,12 @@ export const make = (
             size += chunk.length
           })
         )
-        return { id: attachmentId(file, hash.digest("hex")), path: place, size }
+        return {
+          id: attachmentId(file, hash.digest("hex")),
+          path: place,
+          size,
+          type: mime.getType(file) ?? "application/octet-stream"
+        }
       })
     )
 
