@@ -85,8 +85,11 @@ interface Model {
   readonly acks: Map<string, Ack>
 }
 
+const isFresh = (ack: Ack | undefined, now: number) =>
+  ack?.versionId !== undefined && ack.time >= now - Duration.toMillis(ackLease)
+
 const retained = ({ acks, active, versions }: Model, keepVersions: number, now: number) => {
-  const fresh = [...acks.values()].filter(({ time }) => time >= now - Duration.toMillis(ackLease))
+  const fresh = [...acks.values()].filter((ack) => isFresh(ack, now))
   return versions.filter(
     ({ versionId }, index) =>
       index >= versions.length - keepVersions ||
@@ -161,6 +164,14 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
           const versionId = versionAt(pick)?.versionId
           if (versionId === undefined) {
             return
+          }
+          if (step.type === "acknowledge" && !isFresh(model.acks.get(consumerId), now)) {
+            // A new lease makes room: those that are over go, and do not come back if the clock is set back.
+            for (const [other, ack] of model.acks) {
+              if (ack.versionId !== undefined && !isFresh(ack, now)) {
+                model.acks.delete(other)
+              }
+            }
           }
           yield* step.type === "acknowledge"
             ? acknowledge(consumerId, versionId)

@@ -9,17 +9,27 @@ import { deepestMessage } from "../../../src/layers/tables/HttpFailure.ts"
 /** What a request to https says where the server does this with the connection. */
 const failureOf = (serve: (socket: Socket) => void) =>
   Effect.gen(function* () {
+    const sockets = new Set<Socket>()
     const server = yield* Effect.acquireRelease(
       Effect.async<ReturnType<typeof createServer>>((resume) => {
-        const server = createServer((socket) => serve(socket.on("error", () => {})))
+        const server = createServer((socket) => {
+          sockets.add(socket)
+          serve(socket.on("error", () => {}))
+        })
         server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
       }),
-      (server) => Effect.sync(() => server.close())
+      (server) =>
+        Effect.sync(() => {
+          server.close()
+          for (const socket of sockets) {
+            socket.destroy()
+          }
+        })
     )
     const { port } = server.address() as AddressInfo
     const { cause } = yield* Effect.flip(HttpClient.get(`https://127.0.0.1:${port}/`))
     return deepestMessage(cause)
-  }).pipe(Effect.provide(httpClient.layer))
+  }).pipe(Effect.scoped, Effect.provide(httpClient.layer))
 
 it.scopedLive.each(["HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH\r\n"])(
   "a port without TLS is named as that: %j",
