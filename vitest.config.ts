@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
 /** Whole programs, and whatever is under load: after all others, each in a process of its own. */
-const whole = ["test/e2e/**/*.test.ts", "test/limits/**/*.test.ts"]
+const whole = ["test/whole/**/*.test.ts"]
 
 const resolve = { alias: { vitrine: fileURLToPath(new URL("src/index.ts", import.meta.url)) } }
 const testTimeout = 30_000
@@ -29,7 +29,7 @@ export default defineConfig({
         resolve,
         test: {
           name: "whole",
-          globalSetup: ["test/setup/build.ts", "test/setup/programs.ts"],
+          globalSetup: ["test/support/setup/build.ts", "test/support/setup/programs.ts"],
           include: whole,
           pool: "forks",
           testTimeout: 2 * testTimeout,

@@ -7,7 +7,7 @@
  * each other's services.
  */
 import { createRequire } from "node:module"
-import { isOverviewWanted, overview } from "./layers/commandLine/overview.ts"
+import { isOverviewWanted, overview } from "./layers/cli/overview.ts"
 
 const require = createRequire(import.meta.url)
 const { version } = require("../package.json")

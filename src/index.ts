@@ -4,17 +4,17 @@
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { issuesOf } from "./internal/Options.ts"
 import * as Content from "./layers/content/Content.ts"
 import * as ContentOptions from "./layers/content/ContentOptions.ts"
 import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
-import * as ReplayBacklogMemory from "./layers/ReplayBacklogMemory.ts"
+import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
+import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
+import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
+import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
 import * as TableServer from "./layers/tableServer/TableServer.ts"
 import * as TableServerOptions from "./layers/tableServer/TableServerOptions.ts"
-import * as RequestPacingMemory from "./layers/tables/RequestPacingMemory.ts"
-import * as HttpTransport from "./layers/transport/HttpTransport.ts"
-import * as HttpTransportOptions from "./layers/transport/HttpTransportOptions.ts"
-import { issuesOf } from "./services/Options.ts"
 import * as Plugin from "./services/Plugin.ts"
 import { VersionStore } from "./services/VersionStore.ts"
 
@@ -22,25 +22,25 @@ import { VersionStore } from "./services/VersionStore.ts"
 
 export type { ContentConfig } from "./layers/content/ContentOptions.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
+export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
-export { tableSource } from "./layers/tables/TableSource.ts"
-export type { TableSourceConfig } from "./layers/tables/TableSourceOptions.ts"
-export type { HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
+export { tableSource } from "./layers/tableSource/TableSource.ts"
+export type { TableSourceConfig } from "./layers/tableSource/TableSourceOptions.ts"
 
 // What provides the services of a program, one implementation each.
 
-export * as CommandBusMemory from "./layers/CommandBusMemory.ts"
-export * as ControllerStateMemory from "./layers/ControllerStateMemory.ts"
+export * as TableSourceClientHttp from "./layers/airtable/AirtableClient.ts"
 export * as Controller from "./layers/controller/Controller.ts"
-export * as EventBusMemory from "./layers/EventBusMemory.ts"
 /** The HTTP client of the command line. */
-export * as HttpClientNode from "./layers/http/httpClient.ts"
+export * as HttpClientNode from "./layers/httpClient/HttpClientNode.ts"
 export * as IpcClientSocket from "./layers/ipc/IpcClientSocket.ts"
 export * as IpcServer from "./layers/ipc/IpcServer.ts"
-export * as TableSource from "./layers/tables/TableSource.ts"
-export * as TableSourceClientHttp from "./layers/tables/TableSourceClientHttp.ts"
+export * as CommandBusMemory from "./layers/memory/CommandBusMemory.ts"
+export * as ControllerStateMemory from "./layers/memory/ControllerStateMemory.ts"
+export * as EventBusMemory from "./layers/memory/EventBusMemory.ts"
+export * as TableSource from "./layers/tableSource/TableSource.ts"
 /** A fake for tests. */
-export * as TableSourceClientMemory from "./layers/tables/TableSourceClientMemory.ts"
+export * as TableSourceClientMemory from "./layers/tableSource/TableSourceClientMemory.ts"
 export {
   Content,
   HttpTransport,
@@ -53,7 +53,8 @@ export {
 
 // The services, with the errors and types that go with them.
 
-export { BindError } from "./services/BindError.ts"
+export { InvalidOptions } from "./internal/Options.ts"
+export { BindError } from "./layers/server/BindError.ts"
 export {
   type Command,
   CommandAlreadyRegistered,
@@ -92,7 +93,6 @@ export {
   type IpcEvent,
   IpcProtocolError
 } from "./services/IpcClient.ts"
-export { InvalidOptions } from "./services/Options.ts"
 export { type RememberedEvent, ReplayBacklog } from "./services/ReplayBacklog.ts"
 export { type Pacer, RequestPacing } from "./services/RequestPacing.ts"
 export {

@@ -7,16 +7,22 @@ import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { ResultAsync } from "neverthrow"
+import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
+import { decode, type HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
+import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { type Instance, setUp } from "./layers/plain/instance.ts"
 import type { PlainContext, PlainFetchContext } from "./layers/plain/PlainContext.ts"
 import { makeTableDocuments, type TableDocument } from "./layers/plain/tableDocuments.ts"
-import * as ReplayBacklogMemory from "./layers/ReplayBacklogMemory.ts"
-import { decode as decodeSource, idOf, type TableSourceConfig } from "./layers/tables/TableSourceOptions.ts"
-import * as HttpTransport from "./layers/transport/HttpTransport.ts"
-import { decode, type HttpTransportConfig } from "./layers/transport/HttpTransportOptions.ts"
+import {
+  decode as decodeSource,
+  idOf,
+  type TableSourceConfig
+} from "./layers/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
+export { InvalidOptions } from "./internal/Options.ts"
+export { formatSseEvent } from "./layers/httpTransport/SseFrame.ts"
 export { InvalidContext } from "./layers/plain/checkContext.ts"
 export type {
   PlainContext,
@@ -27,9 +33,7 @@ export type {
   PlainResult,
   PlainSettled
 } from "./layers/plain/PlainContext.ts"
-export { formatSseEvent } from "./layers/transport/SseFrame.ts"
-export { BindError } from "./services/BindError.ts"
-export { InvalidOptions } from "./services/Options.ts"
+export { BindError } from "./layers/server/BindError.ts"
 export type { HttpTransportConfig, TableDocument, TableSourceConfig }
 
 export interface HttpTransportPlugin {

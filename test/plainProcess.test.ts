@@ -117,7 +117,7 @@ describe("vitrine/plain", () => {
     })
     const own = Object.keys(metafile.inputs)
     const packages = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
-    expect(own).toContain("src/layers/transport/HttpTransport.ts")
+    expect(own).toContain("src/layers/httpTransport/HttpTransport.ts")
     expect(
       own.filter(
         (path) =>

@@ -7,9 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import * as httpClient from "../src/layers/http/httpClient.ts"
-import * as RequestPacingMemory from "../src/layers/tables/RequestPacingMemory.ts"
-import { tableSource as effectTableSource } from "../src/layers/tables/TableSource.ts"
+import { InvalidOptions } from "../src/internal/Options.ts"
+import * as httpClient from "../src/layers/httpClient/HttpClientNode.ts"
+import * as RequestPacingMemory from "../src/layers/memory/RequestPacingMemory.ts"
+import { tableSource as effectTableSource } from "../src/layers/tableSource/TableSource.ts"
 import {
   type PlainFetchContext,
   type TableDocument,
@@ -17,10 +18,9 @@ import {
   tableSource
 } from "../src/plain.ts"
 import { SourceFailed } from "../src/services/ContentSource.ts"
-import { InvalidOptions } from "../src/services/Options.ts"
-import * as ScriptedServer from "./layers/tables/ScriptedServer.ts"
 import { withLog } from "./support/logged.ts"
 import { makePlainController } from "./support/plainController.ts"
+import * as ScriptedServer from "./support/ScriptedServer.ts"
 import { eventLoopTurn } from "./support/waiting.ts"
 
 const apiKey = "secret-key-of-the-museum"

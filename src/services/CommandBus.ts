@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { messageOf } from "./ErrorDescription.ts"
+import { messageOf } from "../internal/SerializedError.ts"
 
 /** A request to do something: the `type` names the command, the rest are its fields. */
 export interface Command {

@@ -4,8 +4,8 @@
  * Whoever follows a fetch, in this process or in another, decodes them here.
  */
 import * as Schema from "effect/Schema"
+import { ErrorDescription } from "../internal/SerializedError.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
-import { ErrorDescription } from "./ErrorDescription.ts"
 import { Manifest } from "./VersionStore.ts"
 
 /** ISO 8601, UTC, with milliseconds. */

@@ -8,9 +8,9 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import { ErrorDescription } from "../internal/SerializedError.ts"
 import type { Command } from "./CommandBus.ts"
 import type { GlobalState, StatusSnapshot } from "./ControllerState.ts"
-import { ErrorDescription } from "./ErrorDescription.ts"
 import type { BusEvent } from "./EventBus.ts"
 
 /** An event as it was published in the controller; the payload has been through JSON. */

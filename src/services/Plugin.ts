@@ -9,11 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { PlacedIssue } from "../internal/ParseIssues.ts"
+import { messageOf } from "../internal/SerializedError.ts"
 import type { CommandBus } from "./CommandBus.ts"
 import type { ControllerState } from "./ControllerState.ts"
-import { messageOf } from "./ErrorDescription.ts"
 import type { EventBus } from "./EventBus.ts"
-import type { PlacedIssue } from "./ParseIssues.ts"
 
 export interface Plugin {
   /** Unique in a controller. */

@@ -12,7 +12,7 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../../src/services/TableSourceClient.ts"
-import { patiently } from "../layers/tables/patiently.ts"
+import { patiently } from "../support/patiently.ts"
 
 export interface TableSourceClientHarness {
   readonly client: typeof TableSourceClient.Service

@@ -2,7 +2,7 @@
  * Programs beside the project's own, for tests of whole programs.
  */
 import { inject } from "vitest"
-import type { ProgramName } from "../setup/programs.ts"
+import type { ProgramName } from "./setup/programs.ts"
 
 /** For `describe.skipIf`: whether there is no such program. */
 export const isMissing = (name: ProgramName): boolean => inject("programs")[name] === null

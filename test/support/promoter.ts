@@ -15,9 +15,9 @@ import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { build } from "esbuild"
-import { attachmentId } from "../../src/layers/tableServer/identifiers.ts"
-import * as TableServer from "../layers/tableServer/server.ts"
+import { attachmentId } from "../../src/layers/tableServer/tables/identifiers.ts"
 import * as Received from "./Received.ts"
+import * as TableServer from "./tableServer.ts"
 
 /** How large a film is, in bytes: large enough to be killed in the middle of. */
 export const filmBytes = 3 << 20

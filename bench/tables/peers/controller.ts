@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { content, type Plugin, tableSource } from "vitrine"
 import * as Content from "#dist/layers/content/Content.js"
 import * as VersionStoreDisk from "#dist/layers/content/VersionStoreDisk.js"
-import * as HttpClient from "#dist/layers/http/httpClient.js"
+import * as HttpClient from "#dist/layers/httpClient/HttpClientNode.js"
 import { RequestPacing } from "#dist/services/RequestPacing.js"
 import { apiKey, baseId, type FetchPlan, type WatchPlan } from "../protocol.ts"
 

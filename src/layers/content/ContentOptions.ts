@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { fileKey } from "../../internal/FileName.ts"
+import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
-import { decodeOptions, expects, expectsSecret, optional } from "../../services/Options.ts"
-import { fileKey } from "../FileName.ts"
 
 /** What a user may write for a length of time: `"10 minutes"`, milliseconds, or a `Duration`. */
 const isDuration = (value: unknown): value is Duration.DurationInput =>

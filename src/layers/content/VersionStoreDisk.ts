@@ -11,8 +11,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import type { InvalidOptions } from "../../services/Options.ts"
-import { issueText, placedIssues } from "../../services/ParseIssues.ts"
+import { isPlainFileName } from "../../internal/FileName.ts"
+import { makePath } from "../../internal/makePath.ts"
+import type { InvalidOptions } from "../../internal/Options.ts"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { errorCode, isDiskFull } from "../../internal/systemError.ts"
+import { apartFromSpan } from "../../internal/withoutParentSpan.ts"
 import {
   DownloadsInUse,
   InvalidConsumerId,
@@ -26,10 +30,7 @@ import {
   VersionStore,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import { apartFromSpan } from "../apartFromSpan.ts"
-import { isPlainFileName } from "../FileName.ts"
-import { errorCode, isDiskFull } from "../fileError.ts"
-import { makePath } from "../makePath.ts"
+import { type FolderLocked, type FolderLockFailed, lockFolder } from "../folderLock/FolderLock.ts"
 import {
   decodeVersionStoreDisk,
   type VersionStoreDiskConfig,
@@ -37,7 +38,6 @@ import {
 } from "./ContentOptions.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile, syncDirectory, syncTree } from "./durable.ts"
-import { type FolderLocked, type FolderLockFailed, lockFolder } from "./folderLock.ts"
 import * as Leases from "./leases.ts"
 import { dispensable } from "./retention.ts"
 import { nextVersionId } from "./versionId.ts"

@@ -2,11 +2,11 @@
  * The content plugin's part of the status.
  */
 import * as Option from "effect/Option"
+import { outcomeText, progressText } from "../../internal/progressText.ts"
+import { countText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { Lease, VersionOverview } from "../../services/VersionStore.ts"
-import { countText } from "../readable.ts"
 import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./ContentOverview.ts"
-import { outcomeText, progressText } from "./contentText.ts"
 
 /** A fetch that is planned. */
 export interface NextFetch {

@@ -3,8 +3,8 @@
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
+import { explain } from "../../internal/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
-import { explain } from "../fileError.ts"
 
 /** Says what could not be done to which file or folder, and why. */
 export const explained =

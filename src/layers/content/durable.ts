@@ -8,7 +8,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { errorCode, explain } from "../fileError.ts"
+import { errorCode, explain } from "../../internal/systemError.ts"
 
 /**
  * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.

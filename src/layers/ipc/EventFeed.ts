@@ -9,7 +9,7 @@ import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { EventBus } from "../../services/EventBus.ts"
-import { makeOutbox, type OutboxSink } from "../transport/Outbox.ts"
+import { makeOutbox, type OutboxSink } from "../fanOut/FanOut.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 
 export interface EventFeed {

@@ -13,7 +13,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { ErrorDescription, messageOf } from "../../services/ErrorDescription.ts"
+import { ErrorDescription, messageOf } from "../../internal/SerializedError.ts"
+import { socketAddress } from "../../internal/socketFile.ts"
 import {
   CommandRefused,
   ControllerNotRunning,
@@ -24,7 +25,6 @@ import {
   type IpcError,
   IpcProtocolError
 } from "../../services/IpcClient.ts"
-import { socketAddress } from "../socketFile.ts"
 import { GlobalStateSchema, StatusSnapshotSchema } from "./controllerSchemas.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import { lineStream } from "./socketLines.ts"

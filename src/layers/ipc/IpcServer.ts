@@ -41,10 +41,10 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import { socketAddress } from "../../internal/socketFile.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import { socketAddress } from "../socketFile.ts"
 import {
   type ControllerAlreadyRunning,
   claimFolder,

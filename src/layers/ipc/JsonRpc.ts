@@ -6,7 +6,7 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { jsonText } from "../transport/JsonText.ts"
+import { jsonText } from "../../internal/JsonText.ts"
 
 export const errorCode = {
   parseError: -32700,

@@ -4,10 +4,10 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import { describeError } from "../../internal/SerializedError.ts"
 import { type Command, CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { describeError } from "../../services/ErrorDescription.ts"
-import type { OutboxSink } from "../transport/Outbox.ts"
+import type { OutboxSink } from "../fanOut/FanOut.ts"
 import type { EventFeed } from "./EventFeed.ts"
 import { errorCode, type Request, RpcError } from "./JsonRpc.ts"
 

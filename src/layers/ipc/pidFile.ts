@@ -6,7 +6,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { messageOf } from "../../services/ErrorDescription.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Writes the id of this process as a whole, and removes it with the scope. */
 export const keepPidFile = (path: string): Effect.Effect<void, never, Scope.Scope> => {

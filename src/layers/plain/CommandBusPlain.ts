@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { expects } from "../../internal/Options.ts"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
-import { expects } from "../../services/Options.ts"
-import { issueText, placedIssues } from "../../services/ParseIssues.ts"
 import type { PlainContext, PlainSettled } from "./PlainContext.ts"
 
 /** Commands are the controller's own: it knows which there are, decodes them and carries them out. */

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import { EventBus } from "../../services/EventBus.ts"
-import * as EventBusMemory from "../EventBusMemory.ts"
+import * as EventBusMemory from "../memory/EventBusMemory.ts"
 import type { PlainEventBus, PlainEventHandler } from "./PlainContext.ts"
 
 /**

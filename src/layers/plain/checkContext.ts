@@ -6,8 +6,8 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { expects } from "../../services/Options.ts"
-import { mistakesText, PlacedIssue, placedIssues } from "../../services/ParseIssues.ts"
+import { expects } from "../../internal/Options.ts"
+import { mistakesText, PlacedIssue, placedIssues } from "../../internal/ParseIssues.ts"
 
 /** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
 export class InvalidContext extends Schema.TaggedError<InvalidContext>()("InvalidContext", {

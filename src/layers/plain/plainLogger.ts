@@ -8,8 +8,8 @@ import * as HashSet from "effect/HashSet"
 import * as Inspectable from "effect/Inspectable"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { messageOf } from "../../services/ErrorDescription.ts"
-import { printable } from "../terminal/printable.ts"
+import { printable } from "../../internal/printable.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 import type { PlainContext, PlainLogger } from "./PlainContext.ts"
 
 /** Every line of every level goes there: what is shown is for that logger to say. One that throws harms nobody. */

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { RequestCounts } from "../../services/TableServer.ts"
-import type { Place } from "./Faults.ts"
+import type { Place } from "./faults/Faults.ts"
 
 export interface RequestCounter {
   readonly counts: Effect.Effect<RequestCounts>

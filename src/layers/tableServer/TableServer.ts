@@ -16,26 +16,26 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { BindError } from "../../services/BindError.ts"
-import type { InvalidOptions } from "../../services/Options.ts"
+import type { InvalidOptions } from "../../internal/Options.ts"
 import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
-import { type ListenOptions, listen } from "../http/listen.ts"
-import { answerMalformed } from "../http/malformed.ts"
+import type { BindError } from "../server/BindError.ts"
+import { answerMalformed } from "../server/clientErrors.ts"
+import { type ListenOptions, listen } from "../server/listen.ts"
 import { malformedRequest } from "./ApiError.ts"
-import * as AttachmentFolder from "./AttachmentFolder.ts"
-import { makeSigner } from "./AttachmentLink.ts"
-import * as AttachmentRoutes from "./attachmentRoutes.ts"
-import * as Faults from "./Faults.ts"
-import { tableId } from "./identifiers.ts"
+import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
+import { makeSigner } from "./attachments/AttachmentLink.ts"
+import * as AttachmentRoutes from "./attachments/attachmentRoutes.ts"
+import * as Faults from "./faults/Faults.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as RequestCounter from "./RequestCounter.ts"
 import * as Routes from "./routes.ts"
-import * as TableFolder from "./TableFolder.ts"
 import {
   decodeTableServerOptions,
   type TableServerInput,
   type TableServerOptions
 } from "./TableServerOptions.ts"
+import { tableId } from "./tables/identifiers.ts"
+import * as TableFolder from "./tables/TableFolder.ts"
 
 export { InvalidFault, TableServer }
 

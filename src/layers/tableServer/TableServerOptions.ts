@@ -4,8 +4,8 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, expectsSecret, optional } from "../../services/Options.ts"
-import { expected, FaultFromText } from "./Fault.ts"
+import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { expected, FaultFromText } from "./faults/Fault.ts"
 
 const text = (what: string) => expects(Schema.String.pipe(Schema.minLength(1)), what)
 

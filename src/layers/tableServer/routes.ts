@@ -20,23 +20,28 @@ import {
   unknownModel,
   unknownTable
 } from "./ApiError.ts"
-import type { AttachmentFolder } from "./AttachmentFolder.ts"
 import { answered, toApp } from "./app.ts"
-import { serveAttachments } from "./attachmentCells.ts"
-import type { Faults } from "./Faults.ts"
-import type { InvalidTableFile } from "./InvalidTableFile.ts"
-import { tableId } from "./identifiers.ts"
-import { decodeListBody } from "./ListBody.ts"
-import { decodeOffset, encodeOffset } from "./ListOffset.ts"
-import { decodeListQuery, decodeRecordQuery, type ListQuery, type QueryParameters } from "./ListQuery.ts"
-import { listPage, withFieldIds } from "./ListRecords.ts"
-import { orFault } from "./performFault.ts"
+import type { AttachmentFolder } from "./attachments/AttachmentFolder.ts"
+import { serveAttachments } from "./attachments/attachmentCells.ts"
+import type { Faults } from "./faults/Faults.ts"
+import { orFault } from "./faults/performFault.ts"
 import type { RateLimit } from "./RateLimit.ts"
 import type { RequestCounter } from "./RequestCounter.ts"
 import { readJsonBody } from "./readJsonBody.ts"
-import type { ServedRecord, Table } from "./Table.ts"
-import type { TableFolder } from "./TableFolder.ts"
+import { decodeListBody } from "./records/ListBody.ts"
+import { decodeOffset, encodeOffset } from "./records/ListOffset.ts"
+import {
+  decodeListQuery,
+  decodeRecordQuery,
+  type ListQuery,
+  type QueryParameters
+} from "./records/ListQuery.ts"
+import { listPage, withFieldIds } from "./records/ListRecords.ts"
 import type { TableServerOptions } from "./TableServerOptions.ts"
+import type { InvalidTableFile } from "./tables/InvalidTableFile.ts"
+import { tableId } from "./tables/identifiers.ts"
+import type { ServedRecord, Table } from "./tables/Table.ts"
+import type { TableFolder } from "./tables/TableFolder.ts"
 
 export interface RouteDependencies {
   readonly options: Pick<TableServerOptions, "token" | "baseId">

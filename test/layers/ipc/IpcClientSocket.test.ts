@@ -8,8 +8,8 @@ import * as TestClock from "effect/TestClock"
 import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
 import { isTrustedOwner } from "../../../src/layers/ipc/trustedOwner.ts"
 import { CommandRefused, IpcClient } from "../../../src/services/IpcClient.ts"
+import { scenario, start, temporaryFolder } from "../../support/ipc.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
-import { scenario, start, temporaryFolder } from "./ipc.ts"
 
 /** A client, and what it talks to: something that does as it likes with each connection, and with what it is sent. */
 const talkingTo = (behave: (socket: Socket, received: string) => void) =>

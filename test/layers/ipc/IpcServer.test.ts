@@ -8,9 +8,9 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { liveScenario, publish, register, request, scenario, start } from "../../support/ipc.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn, eventually, somebodySleeps } from "../../support/waiting.ts"
-import { liveScenario, publish, register, request, scenario, start } from "./ipc.ts"
 
 const failing = Effect.fail(new Error("The disk is full", { cause: new Error("ENOSPC") }))
 

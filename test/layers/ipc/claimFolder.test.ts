@@ -15,10 +15,10 @@ import { readPidFile } from "../../../src/layers/ipc/pidFile.ts"
 import { locateController } from "../../../src/layers/ipc/socketPath.ts"
 import { IpcClient } from "../../../src/services/IpcClient.ts"
 import { contend, leaveDeadSocket } from "../../support/contenders.ts"
+import { startHolder } from "../../support/holder.ts"
+import { liveScenario, scenario, start, temporaryFolder } from "../../support/ipc.ts"
 import { withLog } from "../../support/logged.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
-import { startHolder } from "./holder.ts"
-import { liveScenario, scenario, start, temporaryFolder } from "./ipc.ts"
 
 const serve = (folder: string) => serveIpc({ folder, stop: Effect.void })
 const refusal = (folder: string) => Effect.scoped(Effect.flip(serve(folder)))

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import { controllerPaths, locateController } from "../../../src/layers/ipc/socketPath.ts"
-import { scenario, temporaryFolder } from "./ipc.ts"
+import { scenario, temporaryFolder } from "../../support/ipc.ts"
 
 /** A folder whose socket has a path of so many bytes. */
 const folderFor = (socketBytes: number) => `/srv/${"x".repeat(socketBytes - "/srv//controller.sock".length)}`

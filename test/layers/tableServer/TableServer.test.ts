@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import { withLog } from "../../support/logged.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
-import { errorType, offsetOf, start } from "./server.ts"
-import { temporaryFolder } from "./temporaryFolder.ts"
+import { errorType, offsetOf, start } from "../../support/tableServer.ts"
+import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
 const twelve = JSON.stringify(Array.from({ length: 12 }, (_, n) => ({ n })))
 

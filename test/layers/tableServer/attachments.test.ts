@@ -4,8 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import * as rawHttp from "../../support/rawHttp.ts"
-import { errorType, start } from "./server.ts"
-import { temporaryFolder } from "./temporaryFolder.ts"
+import { errorType, start } from "../../support/tableServer.ts"
+import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
 interface Attachment {
   readonly id: string

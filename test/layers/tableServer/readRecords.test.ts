@@ -2,10 +2,10 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import Airtable from "airtable"
 import * as Effect from "effect/Effect"
-import { fieldId, tableId } from "../../../src/layers/tableServer/identifiers.ts"
 import { maxBytes } from "../../../src/layers/tableServer/readJsonBody.ts"
-import { errorType, start } from "./server.ts"
-import { temporaryFolder } from "./temporaryFolder.ts"
+import { fieldId, tableId } from "../../../src/layers/tableServer/tables/identifiers.ts"
+import { errorType, start } from "../../support/tableServer.ts"
+import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
 const objects = {
   "Objects.json": JSON.stringify([

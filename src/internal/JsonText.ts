@@ -1,0 +1,74 @@
+/**
+ * Values as JSON text, whatever they are (specification, section 4.5; decisions, part B).
+ */
+import * as Predicate from "effect/Predicate"
+import { describeError } from "./SerializedError.ts"
+
+/**
+ * What `JSON.stringify` makes of the value, on one line, with two differences: errors become
+ * `{ name, message, cause? }`, and what `JSON.stringify` throws on (a cycle, a bigint, a throwing getter, absurd
+ * depth) becomes a placeholder string in its place. A value that JSON lacks altogether, `undefined` for
+ * example, becomes `null`. It never throws.
+ */
+export const jsonText = (value: unknown): string => encodeJson(value).text
+
+/** The same, and whether it did without placeholders. */
+export const encodeJson = (value: unknown): { readonly text: string; readonly isComplete: boolean } => {
+  try {
+    return { text: JSON.stringify(value, describeErrors) ?? "null", isComplete: true }
+  } catch {
+    return { text: JSON.stringify(representable({ "": value }, "", [])) ?? "null", isComplete: false }
+  }
+}
+
+/** A replacer: it looks at the holder, since an error with a `toJSON` of its own arrives as something else. */
+function describeErrors(this: unknown, key: string, value: unknown): unknown {
+  const original = (this as Record<string, unknown>)[key]
+  return original instanceof Error ? describeError(original) : value
+}
+
+const maxDepth = 200
+
+/**
+ * A copy of a property, of nothing but plain data, with placeholders where `JSON.stringify` would throw. It takes
+ * the same steps otherwise.
+ */
+const representable = (holder: object, key: string, ancestors: ReadonlyArray<object>): unknown => {
+  try {
+    const original: unknown = Reflect.get(holder, key)
+    if (original instanceof Error) {
+      return describeError(original)
+    }
+    const value = unboxed(hasToJson(original) ? original.toJSON(key) : original)
+    if (typeof value === "bigint") {
+      return `[BigInt ${value}]`
+    }
+    if (typeof value === "function") {
+      return undefined
+    }
+    if (typeof value !== "object" || value === null) {
+      return value
+    }
+    if (ancestors.includes(value)) {
+      return "[Circular]"
+    }
+    if (ancestors.length >= maxDepth) {
+      return "[Too deep]"
+    }
+    const path = [...ancestors, value]
+    return Array.isArray(value)
+      ? Array.from({ length: value.length }, (_, index) => representable(value, String(index), path))
+      : Object.fromEntries(Object.keys(value).map((key) => [key, representable(value, key, path)]))
+  } catch {
+    return "[Unserializable]"
+  }
+}
+
+const hasToJson = (value: unknown): value is { readonly toJSON: (key: string) => unknown } =>
+  Predicate.hasProperty(value, "toJSON") && typeof value.toJSON === "function"
+
+/** Primitives in a box count as what is in it. */
+const unboxed = (value: unknown): unknown =>
+  value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof BigInt
+    ? value.valueOf()
+    : value

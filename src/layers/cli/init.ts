@@ -1,0 +1,105 @@
+/**
+ * `vitrine init`
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { makePath } from "../../internal/makePath.ts"
+import { explain } from "../../internal/systemError.ts"
+import * as Command from "./Command.ts"
+import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
+import { projectTemplate } from "./projectTemplate.ts"
+
+export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `${this.path} could not be made: ${this.detail}`
+  }
+}
+
+/** Whether it was made; a file that is there already stays as it is. */
+const make = Effect.fnUntraced(
+  function* (file: string, content: string) {
+    const path = yield* Path.Path
+    yield* makePath(path.dirname(file))
+    return yield* writeNew(file, content).pipe(
+      Effect.as(true),
+      Effect.catchIf(isAlreadyThere, () => Effect.succeed(false))
+    )
+  },
+  (effect, file) =>
+    Effect.mapError(effect, (error) => new FileNotMade({ path: file, detail: explain(error) }))
+)
+
+/** Half a file would be taken for one that was there already the next time: it goes again. */
+const writeNew = Effect.fnUntraced(
+  function* (file: string, content: string) {
+    const fs = yield* FileSystem.FileSystem
+    const opened = yield* fs.open(file, { flag: "wx" })
+    yield* Effect.tapError(opened.writeAll(new TextEncoder().encode(content)), () =>
+      Effect.ignore(fs.remove(file))
+    )
+  },
+  Effect.scoped,
+  Effect.uninterruptible
+)
+
+const isAlreadyThere = (error: PlatformError): boolean =>
+  error._tag === "SystemError" && error.reason === "AlreadyExists"
+
+/** What else to say of a file that was there already: the token must not end up in a repository. */
+const advice = Effect.fnUntraced(function* (file: string, content: string) {
+  const path = yield* Path.Path
+  if (path.basename(file) !== ".gitignore") {
+    return ""
+  }
+  const fs = yield* FileSystem.FileSystem
+  const existing = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
+  const missing = missingPatterns(existing, content)
+  return missing.length === 0 ? "" : `; add to it: ${missing.join(", ")}`
+})
+
+/** A pattern without the slash at its end ignores more, one with a slash at its start the same in this folder. */
+const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string> => {
+  const there = new Set(existing.split("\n").map((line) => line.trimEnd().replace(/^\//, "")))
+  return wanted
+    .trimEnd()
+    .split("\n")
+    .filter((pattern) => !there.has(pattern) && !there.has(pattern.replace(/\/$/, "")))
+}
+
+const nextSteps = `
+Next:
+  npx vitrine start      fetch the tables and tell about it; end with Ctrl-C
+  curl -N http://127.0.0.1:8710/events
+                         watch what it tells, and change a cell in tables/Objects.csv
+  npx vitrine --help     everything else`
+
+export const command = Command.make({
+  name: "init",
+  description: commands.init.description,
+  parameters: {
+    folder: Parameter.withDefault(
+      Parameter.argument({ name: "DIR", description: "The folder of the project. Default: this one." }),
+      "."
+    )
+  },
+  run: ({ folder }) =>
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      for (const [name, content] of Object.entries(projectTemplate)) {
+        const file = path.join(folder, ...name.split("/"))
+        const isMade = yield* make(file, content)
+        yield* Console.log(
+          isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
+        )
+      }
+      yield* Console.log(nextSteps)
+    })
+})

@@ -1,0 +1,44 @@
+/**
+ * Environment files.
+ */
+import { readFileSync } from "node:fs"
+import { parseEnv } from "node:util"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { messageOf } from "../../internal/SerializedError.ts"
+
+export class EnvironmentFileUnusable extends Schema.TaggedError<EnvironmentFileUnusable>()(
+  "EnvironmentFileUnusable",
+  { path: Schema.String, detail: Schema.String }
+) {
+  override get message() {
+    return `The environment file ${this.path} could not be read: ${this.detail}`
+  }
+}
+
+/** Sets what the file says and the environment does not. */
+export const loadEnvironment = (file: Option.Option<string>) =>
+  Option.match(file, {
+    onNone: () => Effect.void,
+    onSome: (path) =>
+      Effect.try({
+        try: () => setMissing(parseEnv(decode(readFileSync(path)))),
+        catch: (error) => new EnvironmentFileUnusable({ path, detail: messageOf(error) })
+      })
+  })
+
+/** Windows writes UTF-16, or UTF-8 with a mark, which `process.loadEnvFile` would take for a part of the first name. */
+const decode = (content: Uint8Array): string => {
+  const [first, second] = content
+  const encoding =
+    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
+  // Takes the mark away.
+  return new TextDecoder(encoding).decode(content)
+}
+
+const setMissing = (variables: Readonly<Record<string, string | undefined>>): void => {
+  for (const [name, value] of Object.entries(variables)) {
+    process.env[name] ??= value
+  }
+}

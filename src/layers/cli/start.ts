@@ -1,0 +1,140 @@
+/**
+ * `vitrine start`
+ */
+import * as Path from "@effect/platform/Path"
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as Option from "effect/Option"
+import { isUnwritable } from "../../internal/systemError.ts"
+import { runPersistent } from "../controller/Controller.ts"
+import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
+import { serveIpc } from "../ipc/IpcServer.ts"
+import { locateController } from "../ipc/socketPath.ts"
+import * as Command from "./Command.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
+import { startDetached, tellReady } from "./detached.ts"
+import { firstFetchFailure } from "./lastFetch.ts"
+import { loadEnvironment } from "./loadEnvironment.ts"
+import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
+import { type LogFormat, logTo } from "./terminal/log.ts"
+import { openLogFile } from "./terminal/logFile.ts"
+
+const detach = Parameter.flag({
+  name: "detach",
+  description: "Go on in the background, and return when it is ready. The log goes to a file."
+})
+
+const logFile = Parameter.text({
+  name: "log-file",
+  value: "FILE",
+  description:
+    "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
+})
+
+/** `library` is what configurations import as `vitrine`. */
+export const makeCommand = (library: object) =>
+  Command.make({
+    name: "start",
+    description: commands.start.description,
+    parameters: {
+      config: configOption,
+      detach,
+      envFile: envFileOption,
+      logFile,
+      logFormat: logFormatOption,
+      runDir: runDirOption
+    },
+    run: ({ config, detach, envFile, logFile, logFormat, runDir }) =>
+      Effect.gen(function* () {
+        yield* loadEnvironment(envFile)
+        const file = yield* locateConfiguration(config)
+        const runFolder = Option.getOrUndefined(runDir)
+        yield* detach
+          ? startInBackground({ file, logFile, logFormat, runFolder })
+          : Effect.scoped(withLog(runHere(file, library, runFolder), logFile, logFormat))
+      })
+  })
+
+const runHere = Effect.fnUntraced(function* (file: string, library: object, runFolder: string | undefined) {
+  const configuration = yield* loadConfiguration(file, library)
+  const asked = yield* Deferred.make<void>()
+  // Whoever is refused here leaves the log to the one that runs.
+  const endpoint = serveIpc({
+    folder: configuration.cwd,
+    runFolder,
+    stop: Deferred.succeed(asked, undefined)
+  }).pipe(
+    Effect.catchIf(isUnwritable, ({ message }) =>
+      Effect.logWarning(`${message} The controller goes on without it: no other command can reach it.`)
+    ),
+    Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
+    Effect.as(Deferred.await(asked))
+  )
+  yield* runPersistent(configuration, { endpoint, onReady: tellReady }).pipe(
+    Effect.mapError(inFile(configuration.file))
+  )
+})
+
+const withLog = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  logFile: Option.Option<string>,
+  format: LogFormat
+) =>
+  Option.match(logFile, {
+    onNone: () => logTo({ format, write: console.error })(effect),
+    onSome: (file) =>
+      Effect.gen(function* () {
+        const write = yield* openLogFile({ file })
+        return yield* effect.pipe(
+          Effect.tapErrorCause(logFailure),
+          logTo({ format, write, time: (date) => date.toISOString() })
+        )
+      })
+  })
+
+/** For whoever did not see it; the log of a controller that runs already is that one's. */
+const logFailure = (cause: Cause.Cause<unknown>) =>
+  Cause.isInterruptedOnly(cause) || Cause.squash(cause) instanceof ControllerAlreadyRunning
+    ? Effect.void
+    : Effect.logError("The controller has not started", cause)
+
+interface BackgroundOptions {
+  readonly file: string
+  readonly logFile: Option.Option<string>
+  readonly logFormat: LogFormat
+  readonly runFolder: string | undefined
+}
+
+const startInBackground = Effect.fnUntraced(function* ({
+  file,
+  logFile,
+  logFormat,
+  runFolder
+}: BackgroundOptions) {
+  const path = yield* Path.Path
+  const { folder } = yield* locateController(path.dirname(file), runFolder)
+  const log = path.resolve(Option.getOrElse(logFile, () => path.join(folder, "controller.log")))
+  const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
+  const pid = yield* startDetached({
+    args: [
+      ...["--log-level", level._tag.toLowerCase()],
+      "start",
+      ...["--config", file],
+      ...["--log-file", log],
+      ...["--log-format", logFormat],
+      ...(runFolder === undefined ? [] : ["--run-dir", folder])
+    ],
+    errorFile: path.join(folder, "errors.log")
+  })
+  yield* Console.log(`The controller is running in the background (process ${pid}). Its log is ${log}.`)
+  const failure = yield* Effect.provide(firstFetchFailure, IpcClientSocket.layerOfFolder(path.dirname(file)))
+  if (Option.isSome(failure)) {
+    yield* Console.error(`The first fetch failed; the controller goes on. ${failure.value}`)
+  }
+})

@@ -1,0 +1,89 @@
+/**
+ * A log in a file that does not grow for ever.
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { createStream, type RotatingFileStream } from "rotating-file-stream"
+import { makePath } from "../../../internal/makePath.ts"
+import { errorCode, explain } from "../../../internal/systemError.ts"
+
+export interface LogFileOptions {
+  readonly file: string
+  /** When the file is this large, it is renamed to `<file>.1` and a new one is begun. Default 5 MiB. */
+  readonly size?: `${number}${"B" | "K" | "M"}`
+  /** How many old ones are kept. Default 4. */
+  readonly kept?: number
+}
+
+/** There can be no log where it is to be. */
+export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `The log cannot be written to ${this.path}: ${this.detail} Name another file with --log-file FILE.`
+  }
+}
+
+/**
+ * Opens the file, to which lines are appended until the scope ends; by then they are written. Lines that cannot be
+ * written later, because the disk is full for example, are lost, and those that come afterwards are not.
+ */
+export const openLogFile = Effect.fnUntraced(function* ({ file, kept = 4, size = "5M" }: LogFileOptions) {
+  const path = yield* Path.Path
+  yield* makeSure(file)
+  const { write } = yield* Effect.acquireRelease(
+    Effect.sync(() => openStream(path.dirname(file), path.basename(file), size, kept)),
+    ({ end }) => end
+  )
+  return write
+})
+
+/** That the file is there and can be written; a disk that is full now may have room later. */
+const makeSure = (file: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    yield* makePath(path.dirname(file))
+    yield* Effect.scoped(fs.open(file, { flag: "a", mode: 0o600 }))
+  }).pipe(
+    Effect.catchIf(isFull, () => Effect.void),
+    Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
+  )
+
+const isFull = (error: PlatformError): boolean =>
+  errorCode(error) === "ENOSPC" || errorCode(error) === "EDQUOT"
+
+const openStream = (folder: string, name: string, size: string, kept: number) => {
+  let current: RotatingFileStream | undefined
+  const open = () => {
+    const stream = createStream((index) => (index === null ? name : `${name}.${index}`), {
+      path: folder,
+      size,
+      rotate: kept,
+      mode: 0o600
+    })
+    // A stream that has failed stays closed: the next line has a new one.
+    stream.on("error", () => {
+      current = undefined
+    })
+    return stream
+  }
+  return {
+    write: (line: string) => {
+      current ??= open()
+      current.write(`${line}\n`)
+    },
+    end: Effect.async<void>((resume) => {
+      const written = () => resume(Effect.void)
+      if (current === undefined) {
+        written()
+      } else {
+        current.end(written)
+      }
+    })
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The status of the controller for people: sections of aligned lines, with a mark and a colour each.
+ */
+import pc from "picocolors"
+import { printableLine } from "../../../internal/printable.ts"
+import { durationText, momentText } from "../../../internal/readable.ts"
+import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
+
+/** How the parts of the text are set off from each other. */
+export interface Palette {
+  readonly title: (text: string) => string
+  readonly tone: Readonly<Record<Tone, (text: string) => string>>
+}
+
+export const makePalette = (isColourful: boolean): Palette => {
+  const { bold, dim, green, red, yellow } = pc.createColors(isColourful)
+  return { title: bold, tone: { ok: green, warn: yellow, error: red, neutral: dim } }
+}
+
+/**
+ * One line for each row, without a line break at the end. Text that came from elsewhere stays on its line, and ISO times
+ * in it become local ones, with their distance from `now` (milliseconds since 1970).
+ */
+export const statusText = (
+  { header, sections }: StatusSnapshot,
+  { now, palette }: { readonly now: number; readonly palette: Palette }
+): string => {
+  const readable = (text: string) =>
+    printableLine(text).replace(isoTime, (time) => momentText(new Date(time), now))
+  return [
+    `${palette.title("Controller")}  running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
+    ...sections.map(({ rows, title }) =>
+      [palette.title(readable(title)), ...rowsText(rows, 1, { palette, readable })].join("\n")
+    )
+  ].join("\n\n")
+}
+
+const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g
+
+interface Format {
+  readonly palette: Palette
+  readonly readable: (text: string) => string
+}
+
+const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
+
+const rowsText = (rows: ReadonlyArray<Row>, depth: number, format: Format): ReadonlyArray<string> => {
+  const { palette, readable } = format
+  const width = Math.max(0, ...rows.map((row) => (row.type === "kv" ? printableLine(row.label).length : 0)))
+  const indentation = "  ".repeat(depth)
+
+  const line = (text: string, tone: Tone | undefined): string =>
+    tone === undefined
+      ? `${indentation}  ${text}`
+      : `${indentation}${palette.tone[tone](marks[tone])} ${tone === "ok" ? text : palette.tone[tone](text)}`
+
+  const lines = (row: Row): ReadonlyArray<string> => {
+    switch (row.type) {
+      case "kv":
+        return [line(`${printableLine(row.label).padEnd(width)}  ${readable(row.value)}`, row.tone)]
+      case "text":
+        return [line(readable(row.text), row.tone)]
+      case "list":
+        return [
+          line(printableLine(row.label), undefined),
+          ...(row.items.length === 0 ? [`${indentation}    none`] : rowsText(row.items, depth + 1, format))
+        ]
+    }
+  }
+
+  return rows.flatMap(lines)
+}

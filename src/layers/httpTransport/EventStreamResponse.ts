@@ -1,0 +1,100 @@
+/**
+ * An event stream as the response to a request.
+ *
+ * The body has no length and is not chunked: it is what follows on the connection until its end. So frames are
+ * written to the socket itself, one write for each, and all clients share their bytes.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import * as Effect from "effect/Effect"
+import type { FrameSink } from "../fanOut/FanOut.ts"
+import { makeSocketSink } from "../fanOut/SocketSink.ts"
+import type { Client } from "./Audience.ts"
+import type { Hub, TooManyClients } from "./Hub.ts"
+
+/**
+ * Answers with the hub's event stream, for as long as the client stays.
+ *
+ * A client that falls too far behind is disconnected. It reconnects after two seconds and is given the backlog;
+ * what was only live in between it misses.
+ *
+ * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
+ */
+export const open = (
+  response: ServerResponse,
+  hub: Hub,
+  corsHeaders: Headers
+): Effect.Effect<void, TooManyClients> =>
+  Effect.suspend(() => {
+    const { req: request } = response
+    // A body that nobody reads would keep the server from learning that the client has gone.
+    request.resume()
+    const sink = makeSink(request.socket, response, corsHeaders)
+    return Effect.map(hub.join(sink, clientOf(request)), () => {
+      handOver(response)
+      if (request.socket.destroyed) {
+        hub.leave(sink)
+      } else {
+        response.once("close", () => hub.leave(sink))
+        endWithClient(request.socket, response)
+      }
+    })
+  })
+
+/** Whoever has closed its side has gone: it is not to take up a stream until something is written to it. */
+const endWithClient = (socket: Socket, response: ServerResponse) => {
+  if (socket.readableEnded) {
+    response.end()
+  } else {
+    // In front of whoever looks whether something is still waited for.
+    socket.prependOnceListener("end", () => {
+      response.end()
+      socket.end()
+    })
+  }
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const clientOf = ({ headers }: IncomingMessage): Client => ({
+  origin: headers.origin,
+  userAgent: headers["user-agent"]
+})
+
+const makeSink = (socket: Socket, response: ServerResponse, corsHeaders: Headers): FrameSink => {
+  const { begin, queuedBytes, send } = makeSocketSink(socket)
+  return {
+    begin: (frames) => {
+      // The backlog leaves together with the head.
+      socket.cork()
+      writeHead(response, corsHeaders)
+      begin(frames)
+      process.nextTick(() => socket.uncork())
+    },
+    send,
+    queuedBytes,
+    end: () => {
+      response.end()
+    }
+  }
+}
+
+/**
+ * The platform, and `sendAnswer`, leave a response alone whose end was written: they neither answer nor, when its
+ * client goes, interrupt whoever answers.
+ */
+const handOver = (response: ServerResponse) =>
+  Object.defineProperty(response, "writableEnded", { value: true })
+
+/** Node adds no `Transfer-Encoding` where it was removed: the body ends with the connection. */
+const writeHead = (response: ServerResponse, corsHeaders: Headers) => {
+  response.removeHeader("Transfer-Encoding")
+  response.writeHead(200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+    ...corsHeaders,
+    Connection: "close"
+  })
+  response.flushHeaders()
+}

@@ -1,0 +1,100 @@
+/**
+ * The edge: how results and errors become HTTP answers (specification, sections 2.3 to 2.5, 4.4 and 7). What every
+ * answer carries is added where it is sent.
+ */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Schema from "effect/Schema"
+import { jsonText } from "../../internal/JsonText.ts"
+import { describeError } from "../../internal/SerializedError.ts"
+import type { DispatchError } from "../../services/CommandBus.ts"
+import type { GlobalState, StatusSnapshot } from "../../services/ControllerState.ts"
+import type { Refusal } from "./Access.ts"
+import type { TooManyClients } from "./Hub.ts"
+import type { BodyTooLarge, BodyUnreadable } from "./RequestBody.ts"
+
+export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("NoSuchRoute", {
+  method: Schema.String,
+  path: Schema.String
+}) {
+  override get message() {
+    return `Not found: ${this.method} ${this.path}`
+  }
+}
+
+export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", { detail: Schema.String }) {
+  override get message() {
+    return this.detail
+  }
+}
+
+export class CommandNotAllowed extends Schema.TaggedError<CommandNotAllowed>()("CommandNotAllowed", {
+  type: Schema.String
+}) {
+  override get message() {
+    return `Command not allowed: ${JSON.stringify(this.type)} is not among the "allowedCommands" of the HTTP transport.`
+  }
+}
+
+export type AnswerableError =
+  | NoSuchRoute
+  | BadRequest
+  | BodyUnreadable
+  | BodyTooLarge
+  | CommandNotAllowed
+  | TooManyClients
+  | DispatchError
+  | Refusal
+
+export const snapshot = (value: StatusSnapshot | GlobalState) => jsonBody(jsonText(value), 200)
+
+export const preflight = (allowedHeaders: string) =>
+  HttpServerResponse.empty({
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST, OPTIONS",
+      "access-control-allow-headers": allowedHeaders,
+      "access-control-max-age": "86400"
+    }
+  })
+
+/** Of what JSON lacks, a function for example, an object would drop the key. */
+export const result = (value: unknown) => jsonBody(`{"result":${jsonText(value)}}`, 200)
+
+export const error = (error: AnswerableError): HttpServerResponse.HttpServerResponse => {
+  switch (error._tag) {
+    case "BadRequest":
+    case "BodyUnreadable":
+      return plainError(400, error)
+    case "TokenRequired":
+      return HttpServerResponse.setHeader(plainError(401, error), "www-authenticate", "Bearer")
+    case "CommandNotAllowed":
+    case "HostNotAllowed":
+    case "OriginNotAllowed":
+      return plainError(403, error)
+    case "NoSuchRoute":
+      return plainError(404, error)
+    case "BodyTooLarge":
+      return plainError(413, error)
+    case "JsonRequired":
+      return plainError(415, error)
+    case "TooManyClients":
+      return plainError(503, error)
+    case "CommandFailed":
+      return commandError(error.cause)
+    case "InvalidCommandFields":
+    case "UnknownCommand":
+      return commandError(error)
+  }
+}
+
+/** For what nobody expected. */
+export const commandError = (error: unknown) => jsonBody(jsonText({ error: describeError(error) }), 500)
+
+const jsonBody = (body: string, status: number) =>
+  HttpServerResponse.uint8Array(Buffer.from(body), {
+    status,
+    contentType: "application/json"
+  })
+
+const plainError = (status: number, { message }: Error) =>
+  jsonBody(JSON.stringify({ error: { message } }), status)

@@ -1,0 +1,88 @@
+/**
+ * The command bus of one process.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { apartFromSpan } from "../../internal/withoutParentSpan.ts"
+import {
+  type Command,
+  CommandAlreadyRegistered,
+  CommandBus,
+  CommandFailed,
+  type CommandHandler,
+  type DispatchError,
+  InvalidCommandFields,
+  UnknownCommand
+} from "../../services/CommandBus.ts"
+import { countCommand, countUnknownCommand } from "./commandMetrics.ts"
+
+type Run = (command: Command) => Effect.Effect<unknown, DispatchError>
+
+export const make = Effect.sync(() => {
+  const commands = new Map<string, Run>()
+
+  const types = Effect.sync(() => [...commands.keys()].sort())
+
+  const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
+    handler: CommandHandler<Fields, Encoded, R>
+  ) {
+    const context = yield* apartFromSpan(Effect.context<R>())
+    const run = runner(handler)
+    const counted = countCommand(handler.type)
+    yield* Effect.acquireRelease(
+      Effect.suspend(() => {
+        if (commands.has(handler.type)) {
+          return new CommandAlreadyRegistered({ type: handler.type })
+        }
+        commands.set(handler.type, (command) => counted(Effect.provide(run(command), context)))
+        return Effect.void
+      }),
+      () => Effect.sync(() => commands.delete(handler.type))
+    )
+  })
+
+  const dispatch = (command: Command): Effect.Effect<unknown, DispatchError> =>
+    Effect.suspend(() => {
+      const run = commands.get(command.type)
+      return run === undefined
+        ? countUnknownCommand.pipe(
+            Effect.zipRight(types),
+            Effect.flatMap((known) => new UnknownCommand({ type: command.type, known }))
+          )
+        : run(command)
+    }).pipe(
+      Effect.withSpan("CommandBus.dispatch", { attributes: { type: command.type }, captureStackTrace: false })
+    )
+
+  return CommandBus.of({ register, dispatch, types })
+})
+
+export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
+
+const runner = <Fields, Encoded, R>({ fields, run, type }: CommandHandler<Fields, Encoded, R>) => {
+  const decode = Schema.decodeUnknown(fields, { errors: "all" })
+  let hasDied = false
+  /** Its caller is told of every defect; whoever has to mend it, of the first. */
+  const reportDefect = (cause: Cause.Cause<unknown>) =>
+    Effect.suspend(() => {
+      if (hasDied || !Cause.isDie(cause)) {
+        return Effect.void
+      }
+      hasDied = true
+      return Effect.logError(`The command "${type}" has died of a defect`, cause)
+    })
+  return (command: Command): Effect.Effect<unknown, DispatchError, R> =>
+    decode(command).pipe(
+      Effect.mapError((error) => new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })),
+      Effect.flatMap((decoded) =>
+        Effect.suspend(() => run(decoded)).pipe(
+          Effect.catchAllCause((cause) =>
+            Effect.zipRight(reportDefect(cause), new CommandFailed({ type, cause: Cause.squash(cause) }))
+          )
+        )
+      )
+    )
+}

@@ -1,0 +1,65 @@
+/**
+ * A listening port as a scoped resource, and an end that no client can delay.
+ */
+import type { Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import { BindError } from "./BindError.ts"
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 picks a free port. */
+  readonly port: number
+  /** Done when the port accepts no more connections, before open ones are waited for. */
+  readonly beforeDrain?: Effect.Effect<void>
+}
+
+/** Connections that may wait to be accepted: after a restart all clients come back at once. */
+const backlog = 4096
+
+/** How long unfinished requests may take once the server stops. */
+const graceMs = 300
+
+/**
+ * Binds the server to a port. When the scope ends the port stops accepting, unfinished requests get a moment of
+ * grace, and then every connection is closed.
+ */
+export const listen = (
+  server: Server,
+  { beforeDrain = Effect.void, host, port }: ListenOptions
+): Effect.Effect<AddressInfo, BindError, Scope.Scope> =>
+  Effect.acquireRelease(bind(server, host, port), () =>
+    Effect.sync(() => drain(server)).pipe(Effect.flatMap((drained) => Effect.zipRight(beforeDrain, drained)))
+  ).pipe(Effect.tap(() => logErrors(server)))
+
+const bind = (server: Server, host: string, port: number) =>
+  Effect.async<AddressInfo, BindError>((resume) => {
+    const onError = (cause: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new BindError({ host, port, code: cause.code ?? "UNKNOWN", cause })))
+    server.once("error", onError)
+    server.listen({ host, port, backlog }, () => {
+      server.off("error", onError)
+      resume(Effect.succeed(server.address() as AddressInfo))
+    })
+  })
+
+/** Without a listener, a connection that could not be accepted would end the process. */
+const logErrors = (server: Server) =>
+  Effect.map(Effect.runtime(), (runtime) => {
+    const log = Runtime.runFork(runtime)
+    server.on("error", ({ message }) => log(Effect.logWarning(`A connection was not accepted: ${message}`)))
+  })
+
+/** Stops accepting at once; the Effect returned waits until the last connection is gone. */
+const drain = (server: Server): Effect.Effect<void> => {
+  const closed = new Promise<void>((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+  return Effect.promise(() => closed)
+}

@@ -1,0 +1,81 @@
+/**
+ * The faults that the server has now, and whose turn it is to have one.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { TableServer } from "../../../services/TableServer.ts"
+import { tableId } from "../tables/identifiers.ts"
+import { type Fault, parseFault } from "./Fault.ts"
+
+/** What a request is about. */
+export type Place =
+  | { readonly kind: "attachments" }
+  | {
+      readonly kind: "tables"
+      /** Name or id, as the request gives it. */
+      readonly table: string
+    }
+
+export interface Faults {
+  /** As others see it. */
+  readonly control: TableServer["Type"]["faults"]
+
+  /** The fault that a request is to have: that of the first added whose turn it is. Later ones do not count it. */
+  readonly take: (place: Place) => Effect.Effect<Option.Option<Fault>>
+
+  /** Whether the iterator of a listing is to be gone. Only requests with an offset ask. */
+  readonly iteratorGone: (place: Place) => Effect.Effect<boolean>
+}
+
+export const make = (initial: ReadonlyArray<Fault>): Faults => {
+  let active: ReadonlyArray<Active> = initial.map(begin)
+
+  const take = (place: Place, forIterator: boolean): Option.Option<Fault> => {
+    for (const entry of active) {
+      if ((entry.fault.what === "iterator") === forIterator && concerns(entry.fault, place) && isDue(entry)) {
+        return Option.some(entry.fault)
+      }
+    }
+    return Option.none()
+  }
+
+  return {
+    control: {
+      add: (text) =>
+        Effect.map(parseFault(text), (fault) => {
+          active = [...active, begin(fault)]
+        }),
+      clear: Effect.sync(() => {
+        active = []
+      })
+    },
+    take: (place) => Effect.sync(() => take(place, false)),
+    iteratorGone: (place) => Effect.sync(() => Option.isSome(take(place, true)))
+  }
+}
+
+interface Active {
+  readonly fault: Fault
+  /** Requests that could have had it. */
+  seen: number
+}
+
+const begin = (fault: Fault): Active => ({ fault, seen: 0 })
+
+const isDue = (entry: Active): boolean => {
+  const { count, every } = entry.fault
+  entry.seen += 1
+  return entry.seen % every === 0 && entry.seen / every <= count
+}
+
+const concerns = ({ where }: Fault, place: Place): boolean => {
+  if (where === "all" || where === place.kind) {
+    return true
+  }
+  return (
+    place.kind === "tables" &&
+    [place.table.normalize(), tableId(place.table.normalize())].some((table) =>
+      [where, tableId(where)].includes(table)
+    )
+  )
+}

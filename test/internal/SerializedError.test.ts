@@ -1,0 +1,141 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Schema from "effect/Schema"
+import { describeError, type ErrorDescription, messageOf } from "../../src/internal/SerializedError.ts"
+
+class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", { path: Schema.String }) {
+  override get message() {
+    return `No space left on ${this.path}.`
+  }
+}
+
+const depth = ({ cause }: ErrorDescription): number => (cause === undefined ? 1 : 1 + depth(cause))
+
+describe("describeError", () => {
+  it.each([
+    [new Error("plain"), { name: "Error", message: "plain" }],
+    [new TypeError("typed"), { name: "TypeError", message: "typed" }],
+    [new DiskFull({ path: "/data" }), { name: "DiskFull", message: "No space left on /data." }],
+    [
+      { _tag: "Tagged", message: "tagged" },
+      { name: "Tagged", message: "tagged" }
+    ],
+    [Object.assign(new Error("x"), { name: "" }), { name: "Error", message: "x" }],
+    ["text", { name: "Error", message: "text" }],
+    [7, { name: "Error", message: "7" }],
+    [undefined, { name: "Error", message: "undefined" }],
+    [null, { name: "Error", message: "null" }],
+    [
+      { name: 1, message: 2 },
+      { name: "Error", message: "[object Object]" }
+    ]
+  ])("describes %o", (error, description) => {
+    expect(describeError(error)).toEqual(description)
+  })
+
+  it("follows the causes, whatever they are", () => {
+    const error = new Error("outer", { cause: new DiskFull({ path: "/" }) })
+    expect(describeError(error)).toEqual({
+      name: "Error",
+      message: "outer",
+      cause: { name: "DiskFull", message: "No space left on /." }
+    })
+    expect(describeError(new Error("outer", { cause: "inner" }))).toEqual({
+      name: "Error",
+      message: "outer",
+      cause: { name: "Error", message: "inner" }
+    })
+    expect(describeError(new Error("outer", { cause: null }))).not.toHaveProperty("cause")
+  })
+
+  it("cuts a chain that loops", () => {
+    const own = new Error("own")
+    own.cause = own
+    expect(describeError(own)).toEqual({ name: "Error", message: "own" })
+    const inner = new Error("inner")
+    inner.cause = new Error("middle", { cause: inner })
+    expect(depth(describeError(new Error("outer", { cause: inner })))).toBe(3)
+  })
+
+  it.prop("cuts a chain after sixteen", [FastCheck.integer({ min: 1, max: 40 })], ([length]) => {
+    let error = new Error("last")
+    for (let level = 1; level < length; level++) {
+      error = new Error("level", { cause: error })
+    }
+    expect(depth(describeError(error))).toBe(Math.min(length, 16))
+  })
+
+  it("never throws", () => {
+    const refuse = (): never => {
+      throw new Error("no")
+    }
+    const hostile = Object.defineProperties(new Error(), {
+      name: { get: refuse },
+      message: { get: refuse },
+      cause: { get: refuse },
+      toString: { value: refuse }
+    })
+    expect(describeError(hostile)).toEqual({ name: "Error", message: "unknown error" })
+    expect(describeError(Object.create(null))).toEqual({ name: "Error", message: "unknown error" })
+    expect(describeError(new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }))).toEqual({
+      name: "Error",
+      message: "unknown error"
+    })
+    expect(describeError(Symbol("s"))).toEqual({ name: "Error", message: "Symbol(s)" })
+  })
+
+  it.prop("gives name and message of anything", [FastCheck.anything()], ([value]) => {
+    expect(describeError(value)).toMatchObject({
+      name: expect.any(String),
+      message: expect.any(String)
+    })
+  })
+
+  it.each([
+    [
+      "Cannot write to /srv/exhibit/downloads/.staging: the disk is full.",
+      "Cannot write to …/.staging: the disk is full."
+    ],
+    [
+      "ENOENT: no such file, open '/home/kiosk/My Exhibit/a b.json'",
+      "ENOENT: no such file, open '…/a b.json'"
+    ],
+    ["Cannot read /home/kiosk/My Exhibit/manifest.json: gone", "Cannot read …/manifest.json: gone"],
+    ["rename /srv/a/b -> /srv/c/d", "rename …/b -> …/d"],
+    ["/srv/a/ (a folder)", "…/ (a folder)"],
+    ["Cannot open C:\\Users\\Ann Lee\\x.json.", "Cannot open …/x.json."],
+    ["c:/exhibit/x.json", "…/x.json"],
+    ["\\\\server\\share\\x.json", "…/x.json"],
+    ["import file:///srv/exhibit/vitrine.config.ts:3:1", "import …/vitrine.config.ts:3:1"],
+    ["at load (/srv/exhibit/x.js:3:1)", "at load (…/x.js:3:1)"]
+  ])("does not say where the folders of %j are", (message, expected) => {
+    expect(describeError(new Error("outer", { cause: new Error(message) }))).toEqual({
+      name: "Error",
+      message: "outer",
+      cause: { name: "Error", message: expected }
+    })
+    expect(messageOf(new Error(message))).toBe(message)
+  })
+
+  it.each([
+    "https://api.airtable.com/v0/app1/Objects answered 404",
+    "Open http://127.0.0.1:8720/a/b/c",
+    "versions/20261121T093000Z/exhibits",
+    "either/or, 3/4/5, and /status",
+    "a relative ./a/b and ../a/b",
+    "text/html; charset=utf-8"
+  ])("leaves %j as it is", (message) => {
+    expect(describeError(new Error(message)).message).toBe(message)
+  })
+
+  it("takes a moment for a long message", () => {
+    for (const message of [
+      " /".repeat(100_000),
+      "/a".repeat(100_000),
+      `/${"a ".repeat(100_000)}`,
+      "/a ".repeat(100_000)
+    ]) {
+      expect(describeError(new Error(message)).message.length).toBeLessThanOrEqual(message.length)
+    }
+  })
+})

@@ -1,0 +1,141 @@
+/**
+ * `vitrine init` on full disks, and in folders that are not empty.
+ */
+import * as PlatformError from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { command } from "../../../src/layers/cli/init.ts"
+import { says } from "../../support/says.ts"
+import { mayMount, smallDisk } from "../../support/tmpfs.ts"
+
+/** Makes a project in the folder; what is said of each file. */
+const init = (folder: string) => Effect.map(says(command, "init", folder), (said) => said.slice(0, -1))
+
+const newFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+
+/** Lets the writing of the file fail half-way. */
+const withDiskFullAt = (name: string) =>
+  Effect.updateService(FileSystem.FileSystem, (fs) => {
+    const full = new PlatformError.SystemError({
+      module: "FileSystem",
+      method: "write",
+      reason: "Unknown",
+      cause: Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
+    })
+    return {
+      ...fs,
+      open: (path, options) =>
+        Effect.map(fs.open(path, options), (file) =>
+          path.endsWith(name)
+            ? {
+                ...file,
+                writeAll: (content: Uint8Array) =>
+                  Effect.zipRight(file.writeAll(content.subarray(0, content.length / 2)), Effect.fail(full))
+              }
+            : file
+        )
+    } satisfies FileSystem.FileSystem
+  })
+
+const made = ["vitrine.config.ts", "tables/Objects.csv", "tables/Settings.csv", ".gitignore"]
+const asMade = (name: string) => `made   ${name}`
+const asKept = (name: string) => `kept   ${name}, which was there already`
+
+const scenario = (
+  title: string,
+  test: Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>,
+  { skip = false } = {}
+) => it.scoped.skipIf(skip)(title, () => Effect.provide(test, NodeContext.layer))
+
+describe("vitrine init, where a file cannot be written", () => {
+  scenario(
+    "leaves no half of it, and makes it the next time",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* newFolder
+      const failure = yield* Effect.flip(withDiskFullAt("Objects.csv")(init(folder)))
+      expect(failure).toMatchObject({
+        _tag: "FileNotMade",
+        message: expect.stringMatching(/Objects\.csv could not be made: the disk is full\.$/)
+      })
+      expect(yield* fs.readDirectory(`${folder}/tables`)).toEqual([])
+      expect(yield* init(folder)).toEqual([asKept("vitrine.config.ts"), ...made.slice(1).map(asMade)])
+    })
+  )
+
+  scenario(
+    "never touches a file that was there before",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* newFolder
+      yield* fs.writeFileString(`${folder}/vitrine.config.ts`, "mine")
+      yield* withDiskFullAt("vitrine.config.ts")(init(folder))
+      expect(yield* fs.readFileString(`${folder}/vitrine.config.ts`)).toBe("mine")
+    })
+  )
+
+  scenario(
+    "leaves no empty file on a disk that is full (skipped where this user may not mount one)",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const disk = yield* smallDisk
+      yield* disk.fill(1)
+      const failure = yield* Effect.flip(init(disk.folder))
+      expect(failure).toMatchObject({ message: expect.stringContaining("the disk is full.") })
+      const files = yield* fs.readDirectory(disk.folder, { recursive: true })
+      for (const file of files.filter((name) => made.includes(name))) {
+        expect(Number((yield* fs.stat(`${disk.folder}/${file}`)).size)).toBeGreaterThan(0)
+      }
+      yield* disk.free
+      yield* init(disk.folder)
+      expect(yield* fs.readFileString(`${disk.folder}/tables/Objects.csv`)).toContain("Fog Bell")
+    }),
+    { skip: !mayMount }
+  )
+})
+
+describe("vitrine init, beside a .gitignore", () => {
+  const said = (existing: string) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* newFolder
+      yield* fs.writeFileString(`${folder}/.gitignore`, existing)
+      const lines = yield* init(folder)
+      expect(yield* fs.readFileString(`${folder}/.gitignore`)).toBe(existing)
+      return lines.at(-1)
+    })
+
+  scenario(
+    "says what to add to it, and does not change it",
+    Effect.gen(function* () {
+      expect(yield* said("node_modules\n*.log\n/.vitrine/  \r\n")).toBe(
+        `${asKept(".gitignore")}; add to it: downloads/, .env`
+      )
+      expect(yield* said("")).toBe(
+        `${asKept(".gitignore")}; add to it: node_modules/, downloads/, .vitrine/, .env`
+      )
+    })
+  )
+
+  scenario(
+    "counts only what ignores the same",
+    Effect.gen(function* () {
+      expect(yield* said("node_modules\ndownloads\n.vitrine\n.env/\n")).toBe(
+        `${asKept(".gitignore")}; add to it: .env`
+      )
+      expect(yield* said("node_modules/\nmy-downloads/\n.vitrine/old\n# .env\n.env.local\n")).toBe(
+        `${asKept(".gitignore")}; add to it: downloads/, .vitrine/, .env`
+      )
+    })
+  )
+
+  scenario(
+    "has nothing to say of one that has all",
+    Effect.gen(function* () {
+      expect(yield* said("/.env\r\n.vitrine\r\n/downloads\r\n/node_modules/")).toBe(asKept(".gitignore"))
+    })
+  )
+})

@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { openLogFile } from "../../../../src/layers/cli/terminal/logFile.ts"
+import { mayMount, smallDisk } from "../../../support/tmpfs.ts"
+import { eventually } from "../../../support/waiting.ts"
+
+const name = "controller.log"
+
+const scenario = (
+  title: string,
+  test: (
+    folder: string,
+    fs: FileSystem.FileSystem
+  ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>,
+  { skip = false } = {}
+) =>
+  it.scopedLive.skipIf(skip)(title, () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* test(yield* fs.makeTempDirectoryScoped(), fs)
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+describe("a log file", () => {
+  scenario("has every line by the end of its scope, after those that were there", (folder, fs) =>
+    Effect.gen(function* () {
+      for (const lines of [["one", "two"], ["three"]]) {
+        yield* Effect.scoped(
+          Effect.map(openLogFile({ file: `${folder}/${name}` }), (write) => {
+            for (const line of lines) write(line)
+          })
+        )
+      }
+      expect(yield* fs.readFileString(`${folder}/${name}`)).toBe("one\ntwo\nthree\n")
+    })
+  )
+
+  scenario("is replaced when it is large, and so many old ones are kept", (folder, fs) =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 6; round++) {
+        yield* Effect.scoped(
+          Effect.map(openLogFile({ file: `${folder}/${name}`, size: "1K", kept: 2 }), (write) => {
+            write(`${round}${"x".repeat(1100)}`)
+          })
+        )
+      }
+      const files = yield* fs.readDirectory(folder)
+      expect(files.sort()).toEqual([name, `${name}.1`, `${name}.2`])
+      for (const file of files) {
+        expect(Number((yield* fs.stat(`${folder}/${file}`)).size)).toBeLessThan(2300)
+      }
+    })
+  )
+
+  scenario("says at once why it cannot be written", (folder, fs) =>
+    Effect.gen(function* () {
+      yield* fs.writeFileString(`${folder}/in the way`, "")
+      const failure = (file: string) =>
+        Effect.map(Effect.flip(Effect.scoped(openLogFile({ file }))), ({ message }) => message)
+      expect(yield* failure(folder)).toBe(
+        `The log cannot be written to ${folder}: a folder stands where a file is needed. Name another file with --log-file FILE.`
+      )
+      expect(yield* failure(`${folder}/in the way/${name}`)).toContain(
+        "something else of this name stands there."
+      )
+    })
+  )
+
+  scenario(
+    "says at once that its folder is not there and cannot be made (skipped where there is no /proc)",
+    () =>
+      Effect.gen(function* () {
+        const file = `/proc/vitrine/logs/${name}`
+        const { message } = yield* Effect.flip(Effect.scoped(openLogFile({ file })))
+        expect(message).toBe(
+          `The log cannot be written to ${file}: it is not there. Name another file with --log-file FILE.`
+        )
+      }),
+    { skip: !existsSync("/proc/self") }
+  )
+
+  scenario(
+    "waits for room on a disk that is full (skipped where this user may not mount one)",
+    (_, fs) =>
+      Effect.gen(function* () {
+        const disk = yield* smallDisk
+        const file = `${disk.folder}/${name}`
+        yield* disk.fill(0)
+        const write = yield* openLogFile({ file })
+        write("lost")
+        yield* disk.free
+        const isWritten = Effect.map(
+          Effect.orElseSucceed(fs.readFileString(file), () => ""),
+          (text) => text.includes("again\n")
+        )
+        yield* eventually(
+          Effect.zipRight(
+            Effect.sync(() => write("again")),
+            isWritten
+          )
+        )
+      }).pipe(Effect.scoped),
+    { skip: !mayMount }
+  )
+
+  scenario("goes on when it can be written again", (folder, fs) =>
+    Effect.gen(function* () {
+      const logs = `${folder}/logs`
+      const file = `${logs}/${name}`
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const write = yield* openLogFile({ file })
+          yield* fs.remove(logs, { recursive: true })
+          yield* fs.writeFileString(logs, "in the way")
+          write("lost")
+          yield* fs.remove(logs)
+          yield* fs.makeDirectory(logs)
+          yield* eventually(
+            Effect.zipRight(
+              Effect.sync(() => write("again")),
+              fs.exists(file)
+            )
+          )
+        })
+      )
+      expect(yield* fs.readFileString(file)).toContain("again\n")
+    })
+  )
+})

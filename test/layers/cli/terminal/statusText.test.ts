@@ -1,0 +1,86 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { makePalette, statusText } from "../../../../src/layers/cli/terminal/statusText.ts"
+import type { Row, StatusSnapshot } from "../../../../src/services/ControllerState.ts"
+
+/** Local, so that the texts are the same everywhere. */
+const now = new Date(2026, 10, 21, 11, 43).getTime()
+const ago = (millis: number) => new Date(now - millis).toISOString()
+
+const snapshot = (rows: ReadonlyArray<Row>): StatusSnapshot => ({
+  header: { startTime: ago(7_980_000), uptimeMs: 7_980_000, mode: "persistent" },
+  sections: [{ name: "content", title: "Content", rows }]
+})
+
+const plain = (rows: ReadonlyArray<Row>) => statusText(snapshot(rows), { now, palette: makePalette(false) })
+
+describe("statusText", () => {
+  it("sets out sections, rows and lists", () => {
+    expect(
+      plain([
+        { type: "kv", label: "Active version", value: "20261121T093000Z" },
+        { type: "kv", label: "Last fetch", value: "failed", tone: "error" },
+        {
+          type: "list",
+          label: "Sources",
+          items: [
+            {
+              type: "list",
+              label: "exhibits",
+              items: [{ type: "kv", label: "Now", value: "idle", tone: "ok" }]
+            },
+            { type: "list", label: "tours", items: [] },
+            { type: "text", text: "two in all", tone: "neutral" }
+          ]
+        }
+      ])
+    ).toBe(
+      [
+        "Controller  running for 2 h 13 min, since 09:30:00 (2 h 13 min ago)",
+        "",
+        "Content",
+        "    Active version  20261121T093000Z",
+        "  ✗ Last fetch      failed",
+        "    Sources",
+        "      exhibits",
+        "      ✓ Now  idle",
+        "      tours",
+        "        none",
+        "    · two in all"
+      ].join("\n")
+    )
+  })
+
+  it.prop(
+    "writes no control character but line breaks of its own, whatever the values",
+    [
+      FastCheck.array(
+        FastCheck.record({ label: FastCheck.fullUnicodeString(), value: FastCheck.fullUnicodeString() })
+      )
+    ],
+    ([values]) => {
+      const text = plain(values.map((value) => ({ type: "kv", ...value })))
+      expect(text.split("\n")).toHaveLength(3 + values.length)
+      expect(text).not.toMatch(/[^\P{Cc}\n]/u)
+    }
+  )
+
+  it("tells times by the clock on the wall and by their distance, wherever they stand", () => {
+    const rows: ReadonlyArray<Row> = [
+      { type: "kv", label: "Next fetch", value: ago(-8000) },
+      { type: "kv", label: "Version", value: `shown by left (kept until ${ago(0)})` },
+      { type: "text", text: `${ago(86_400_000)}, failed, 20261121T093000Z` }
+    ]
+    expect(plain(rows).split("\n").slice(3)).toEqual([
+      "    Next fetch  11:43:08 (in 8 s)",
+      "    Version     shown by left (kept until 11:43:00 (now))",
+      "    2026-11-20 11:43:00 (1 d ago), failed, 20261121T093000Z"
+    ])
+  })
+
+  it("colours only where that is wanted", () => {
+    const rows: ReadonlyArray<Row> = [{ type: "kv", label: "a", value: "b", tone: "error" }]
+    expect(statusText(snapshot(rows), { now, palette: makePalette(true) })).toContain("\u001b[31m")
+    expect(plain(rows)).not.toContain("\u001b")
+  })
+})

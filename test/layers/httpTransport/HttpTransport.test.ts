@@ -1,0 +1,375 @@
+import * as os from "node:os"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { describe, expect, expectTypeOf, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import { type InvalidOptions, issuesOf } from "../../../src/internal/Options.ts"
+import { runPersistent } from "../../../src/layers/controller/Controller.ts"
+import * as HttpTransportLayer from "../../../src/layers/httpTransport/HttpTransport.ts"
+import { decode } from "../../../src/layers/httpTransport/HttpTransportOptions.ts"
+import * as ReplayBacklogMemory from "../../../src/layers/memory/ReplayBacklogMemory.ts"
+import type { BindError } from "../../../src/layers/server/BindError.ts"
+import type { CommandBus } from "../../../src/services/CommandBus.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+import { HttpTransport } from "../../../src/services/HttpTransport.ts"
+import * as Plugin from "../../../src/services/Plugin.ts"
+import type { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
+import { messages } from "../../support/eventStream.ts"
+import { withLog } from "../../support/logged.ts"
+import { type Connection, connect, format, parse } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
+
+const inTaskMode = (options: object) =>
+  Layer.provide(HttpTransportLayer.layer(options), transport.memoryServices("task"))
+
+/** A port that was free a moment ago. */
+const freePort = Effect.scoped(Effect.provide(transport.port, transport.layer()))
+
+describe("HttpTransport.layer", () => {
+  it("needs the buses, the backlog and the state, and nothing else", () => {
+    expectTypeOf(HttpTransportLayer.layer).returns.toEqualTypeOf<
+      Layer.Layer<
+        HttpTransport,
+        InvalidOptions | BindError,
+        EventBus | CommandBus | ReplayBacklog | ControllerState
+      >
+    >()
+  })
+
+  it.effect("listens on loopback, on a free port if told so", () =>
+    Effect.gen(function* () {
+      const { address } = yield* HttpTransport
+      expect(Option.getOrThrow(address)).toMatchObject({ address: "127.0.0.1", family: "IPv4" })
+      expect(Option.getOrThrow(address).port).toBeGreaterThan(0)
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it.effect("says in log, state and status where it listens and who listens to it", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const url = `http://127.0.0.1:${yield* transport.port}`
+      const { state, status } = yield* ControllerState
+      const rows = Effect.map(status, ({ sections }) => sections.flatMap(({ rows }) => rows))
+      expect(lines).toEqual([expect.stringContaining(`INFO HTTP transport on ${url}`)])
+      expect((yield* state).plugins).toEqual({ "http-transport": { url, maxClients: 1 } })
+      expect(yield* rows).toEqual([
+        { type: "kv", label: "Address", value: url },
+        { type: "kv", label: "Event streams", value: "0 of 1, 0 at most so far", tone: "ok" },
+        { type: "kv", label: "Events forwarded", value: "0" },
+        {
+          type: "kv",
+          label: "Missed by slow clients",
+          value: "0 frames, 0 clients disconnected",
+          tone: "ok"
+        },
+        { type: "kv", label: "Last event", value: "none yet" }
+      ])
+      const { received } = yield* transport.openEvents
+      yield* transport.publish("content:fetch:start", {})
+      yield* received.until((text) => text.includes("content:fetch:start"))
+      const later = yield* rows
+      expect(later).toContainEqual({
+        type: "kv",
+        label: "Event streams",
+        value: "1 of 1, 1 at most so far",
+        tone: "warn"
+      })
+      expect(later).toContainEqual({ type: "kv", label: "Events forwarded", value: "1" })
+      expect(later).toContainEqual({
+        type: "kv",
+        label: "Last event",
+        value: "content:fetch:start at 1970-01-01T00:00:00.000Z"
+      })
+    }).pipe(Effect.scoped, Effect.provide(transport.layer({ maxClients: 1 })), withLog(lines))
+  })
+
+  it.effect.runIf(
+    Object.values(os.networkInterfaces())
+      .flat()
+      .some((one) => one?.address === "::1")
+  )("writes an IPv6 address as URLs have it", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ControllerState
+      expect((yield* state).plugins["http-transport"]).toMatchObject({
+        url: `http://[::1]:${yield* transport.port}`
+      })
+    }).pipe(Effect.provide(transport.layer({ host: "::1" })))
+  )
+})
+
+describe("options with mistakes", () => {
+  const mistakes = {
+    port: 65_536,
+    maxClients: 0,
+    events: ["content:*", ""],
+    allowedCommand: []
+  } as object
+
+  for (const mode of ["task", "persistent"] as const) {
+    it.effect(`fail the layer with all of them in ${mode} mode`, () =>
+      Effect.gen(function* () {
+        const layer = Layer.provide(HttpTransportLayer.layer(mistakes), transport.memoryServices(mode))
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+        expect(error).toMatchObject({ _tag: "InvalidOptions", subject: "the options of the HTTP transport" })
+        for (const path of ["port", "maxClients", "events[1]", "allowedCommand"]) {
+          expect(error.message).toContain(`  ${path}: `)
+        }
+      })
+    )
+  }
+
+  it.effect.each(["task", "persistent"] as const)("are all found in %s mode, of every option", (mode) =>
+    Effect.gen(function* () {
+      const options = {
+        port: -1,
+        host: "",
+        allowedCommands: [""],
+        events: "content:*",
+        replayEvents: [7],
+        keepAliveMs: 0,
+        maxClients: 100_001,
+        exposeState: "no",
+        keepAlive: 1
+      } as object
+      const layer = Layer.provide(HttpTransportLayer.layer(options), transport.memoryServices(mode))
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+      expect(error).toMatchObject({ issues: issuesOf(decode(options)) })
+      expect(error).toMatchObject({ issues: { length: Object.keys(options).length } })
+    })
+  )
+
+  it.effect("bind nothing", () =>
+    Effect.gen(function* () {
+      const port = yield* freePort
+      yield* Effect.flip(Effect.scoped(Layer.build(transport.layer({ port, keepAliveMs: 0 }))))
+      expect(yield* Effect.provide(transport.port, transport.layer({ port }))).toBe(port)
+    })
+  )
+})
+
+describe("in task mode", () => {
+  it.effect("nothing is bound", () =>
+    Effect.gen(function* () {
+      const port = yield* freePort
+      yield* Effect.gen(function* () {
+        const { address, clients } = yield* HttpTransport
+        expect(address).toEqual(Option.none())
+        expect(yield* clients).toBe(0)
+        expect(yield* Effect.provide(transport.port, transport.layer({ port }))).toBe(port)
+      }).pipe(Effect.provide(inTaskMode({ port })))
+    })
+  )
+})
+
+describe("options on the wire", () => {
+  it.effect("choose what is forwarded, and what of that is replayed, in the order of its last emission", () =>
+    Effect.gen(function* () {
+      const early = yield* transport.openEvents
+      for (const [name, payload] of [
+        ["b", 1],
+        ["a:one", 2],
+        ["c", 3],
+        ["a:two", 4],
+        ["b", 5],
+        ["bb", 6],
+        ["a:", 7]
+      ] as const) {
+        yield* transport.publish(name, payload)
+      }
+      const whole = yield* early.received.until((text) => text.endsWith("data: 7\n\n"))
+      expect(messages(Buffer.from(parse(whole).body))).toEqual([
+        { event: "b", data: "1" },
+        { event: "a:one", data: "2" },
+        { event: "a:two", data: "4" },
+        { event: "b", data: "5" },
+        { event: "a:", data: "7" }
+      ])
+      const late = yield* transport.openEvents
+      expect(parse(late.received.text()).body).toBe(
+        "retry: 2000\n\nevent: a:one\ndata: 2\n\nevent: b\ndata: 5\n\n"
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ events: ["a:*", "b"], replayEvents: ["b", "c", "a:one"] }))
+    )
+  )
+
+  it.effect("let every event through with *, but for names that would break a frame", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { received } = yield* transport.openEvents
+      for (const name of ["x", "bad\nname", "bad\rname", "bad\0name", "bad\nname", "größe"]) {
+        yield* transport.publish(name, null)
+      }
+      const whole = yield* received.until((text) => text.includes("größe"))
+      expect(parse(whole).body).toBe("retry: 2000\n\nevent: x\ndata: null\n\nevent: größe\ndata: null\n\n")
+      expect(lines.filter((line) => line.startsWith("WARN"))).toHaveLength(3)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer({ events: ["*"] })), withLog(lines))
+  })
+
+  it.live("let pings be as far apart as timers can be", () =>
+    Effect.gen(function* () {
+      const { received } = yield* transport.openEvents
+      yield* transport.publish("content:over", null)
+      const whole = yield* received.until((text) => text.includes("over"))
+      expect(parse(whole).body).toBe("retry: 2000\n\nevent: content:over\ndata: null\n\n")
+    }).pipe(Effect.scoped, Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
+  )
+})
+
+describe("clients that connect", () => {
+  it.effect("while events are emitted miss none after the replayed one, and get none twice", () =>
+    Effect.gen(function* () {
+      let emitted = 0
+      const emitting = yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.suspend(() => transport.publish("content:version:promoted", emitted++)).pipe(
+            Effect.zipRight(eventLoopTurn)
+          )
+        )
+      )
+      const clients = yield* Effect.replicateEffect(transport.openEvents, 20)
+      yield* Fiber.interrupt(emitting)
+      yield* transport.publish("content:over", null)
+      for (const { received } of clients) {
+        const whole = yield* received.until((text) => text.includes("content:over"))
+        const numbers = messages(Buffer.from(parse(whole).body))
+          .slice(0, -1)
+          .map(({ data }) => Number(data))
+        const [first = emitted] = numbers
+        expect(numbers).toEqual(Array.from({ length: emitted - first }, (_, index) => first + index))
+      }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.scoped("before plugins are made ready get live what these announce then; later ones by replay", () =>
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const early = yield* Deferred.make<readonly [Connection, number], Error>()
+      const subscribe = Effect.all([Scope.extend(transport.openEvents, scope), transport.port])
+      const subscribedTransport = Layer.tap(HttpTransportLayer.layer({ port: 0 }), (context) =>
+        Deferred.complete(early, Effect.provide(subscribe, context))
+      ).pipe(Layer.provide(ReplayBacklogMemory.layer))
+      const announcing: Plugin.Plugin = {
+        name: "content",
+        issues: [],
+        setup: () => Effect.map(EventBus, (bus) => bus.publish("content:version:promoted", 1))
+      }
+      yield* Effect.forkScoped(
+        runPersistent({ cwd: "/", plugins: [Plugin.fromLayer("transport", subscribedTransport), announcing] })
+      )
+      const announcement = "retry: 2000\n\nevent: content:version:promoted\ndata: 1\n\n"
+      const [{ received }, port] = yield* Deferred.await(early)
+      const live = yield* received.until((text) => text.endsWith("data: 1\n\n"))
+      expect(parse(live).body).toBe(announcement)
+      const late = yield* connect(port)
+      late.send(format({ target: "/events" }))
+      const replayed = yield* late.received.until((text) => text.endsWith("data: 1\n\n"))
+      expect(parse(replayed).body).toBe(announcement)
+    }).pipe(Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer)))
+  )
+})
+
+describe("binding", () => {
+  it.effect("a port in use fails the layer with advice, and the one who has it goes on", () =>
+    Effect.gen(function* () {
+      const port = yield* transport.port
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(transport.layer({ port }))))
+      expect(error).toMatchObject({ _tag: "BindError", host: "127.0.0.1", port, code: "EADDRINUSE" })
+      expect(error.message).toBe(
+        `Cannot listen on 127.0.0.1:${port}: port ${port} is already in use. ` +
+          'Stop the program that uses it, or set another "port" (0 picks a free one).'
+      )
+      expect((yield* transport.request({ target: "/status" })).status).toBe(200)
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it.effect.each(["192.0.2.1", `${"x".repeat(64)}.invalid`])(
+    "the host %s fails the layer with advice",
+    (host) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(transport.layer({ host }))))
+        expect(error).toMatchObject({ _tag: "BindError", host })
+        expect(error.message).toContain(
+          `Cannot listen on ${host}:0: this machine has no interface "${host}". Set "host"`
+        )
+      })
+  )
+})
+
+describe("the end of the scope", () => {
+  it.effect("frees the port", () =>
+    Effect.gen(function* () {
+      const port = yield* freePort
+      for (let round = 0; round < 3; round++) {
+        expect(yield* Effect.provide(transport.port, transport.layer({ port }))).toBe(port)
+      }
+    })
+  )
+
+  it.effect("ends everything that is open, and cannot be delayed", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const before = Fiber.unsafeRoots().length
+      const services = yield* Layer.build(transport.memoryServices())
+      const context = yield* Layer.buildWithScope(
+        Layer.provideMerge(HttpTransportLayer.layer({ port: 0 }), Layer.succeedContext(services)),
+        scope
+      )
+      const started = yield* Deferred.make<void>()
+      const open = Effect.gen(function* () {
+        yield* transport.register(
+          "content.ack",
+          Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
+        )
+        const half = yield* transport.connect
+        half.send("POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
+        const stream = yield* transport.openEvents
+        const stalled = yield* transport.openEvents
+        stalled.stall()
+        yield* transport.publish("content:large", "x".repeat(10_000_000))
+        const command = yield* transport.connect
+        command.send(format({ method: "POST", target: "/command", body: '{"type":"content.ack"}' }))
+        const headers = yield* transport.connect
+        headers.send("GET /status HTTP/1.1\r\nHo")
+        const silent = yield* transport.connect
+        const idle = yield* transport.connect
+        idle.send(format({ target: "/status", headers: { Connection: "keep-alive" } }))
+        yield* idle.received.until((text) => text.includes("sections"))
+        const garbage = yield* transport.connect
+        garbage.send("garbage\r\n\r\n")
+        yield* garbage.received.until((text) => text.includes("400"))
+        yield* Deferred.await(started)
+        return { half, stream, others: [command, headers, silent, idle, garbage] }
+      })
+      const { half, others, stream } = yield* Effect.provide(open, context)
+      const ended: Array<string> = []
+      const endOfHalf = yield* Effect.fork(
+        Effect.tap(half.received.whole, () => ended.push("half-sent body"))
+      )
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      expect(yield* stream.received.whole).toMatch(/retry: 2000\n\n/)
+      ended.push("stream")
+      // Whatever happens meanwhile must not be written to streams that have ended.
+      yield* Effect.provide(
+        Effect.zipRight(transport.publish("content:late", "x".repeat(10_000_000)), eventLoopTurn),
+        services
+      )
+      yield* Fiber.join(closing)
+      yield* Fiber.join(endOfHalf)
+      expect(ended).toEqual(["stream", "half-sent body"])
+      yield* Effect.forEach(others, ({ received }) => received.whole)
+      expect(stream.received.text()).not.toContain("content:late")
+      yield* Scope.close(scope, Exit.void)
+      yield* eventually(Effect.sync(() => Fiber.unsafeRoots().length <= before))
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,492 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/TestClock"
+import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
+import * as Hub from "../../../src/layers/httpTransport/Hub.ts"
+import * as SseFrame from "../../../src/layers/httpTransport/SseFrame.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import * as ReplayBacklogMemory from "../../../src/layers/memory/ReplayBacklogMemory.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+import { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
+import { messages } from "../../support/eventStream.ts"
+import { withLog } from "../../support/logged.ts"
+import * as Received from "../../support/Received.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
+
+const options: Hub.Options = {
+  events: ["content:*"],
+  replayEvents: ["content:a", "content:b", "other:c"],
+  keepAliveMs: 15_000,
+  maxClients: 100
+}
+
+const inMemory = Layer.merge(EventBusMemory.layer, ReplayBacklogMemory.layer)
+
+/** With a backlog that takes its time, as one on another machine would. */
+const remote = Layer.merge(
+  EventBusMemory.layer,
+  Layer.effect(
+    ReplayBacklog,
+    Effect.map(ReplayBacklogMemory.make, ({ remember, snapshot }) => ({
+      remember: (event) => Effect.zipRight(Effect.yieldNow(), remember(event)),
+      snapshot: Effect.zipLeft(snapshot, Effect.yieldNow())
+    }))
+  )
+)
+
+/** A client that keeps what it is sent. */
+const makeClient = () => {
+  const received = Received.make()
+  const sends: Array<number> = []
+  const sink: FrameSink = {
+    begin: received.append,
+    queuedBytes: () => 0,
+    send: (frames) => {
+      sends.push(frames.length)
+      received.append(frames)
+      return true
+    },
+    end: received.end
+  }
+  return { received, sends, sink }
+}
+
+/** A client that has joined. */
+const join = (hub: Hub.Hub) =>
+  Effect.suspend(() => {
+    const client = makeClient()
+    return Effect.as(hub.join(client.sink), client)
+  })
+
+const publish = (name: string, payload: unknown) =>
+  Effect.flatMap(EventBus, (bus) => bus.publish(name, payload))
+
+interface Emission {
+  readonly name: string
+  readonly number: number
+}
+
+const isForwarded = ({ name }: Emission) => name.startsWith("content:") && !name.includes("\n")
+
+const message = ({ name, number }: Emission) => ({ event: name, data: String(number) })
+
+/** What a client is sent who joins when the hub has handled so many of the emissions. */
+const expected = (emissions: ReadonlyArray<Emission>, handled: number) => {
+  const before = emissions.slice(0, handled).filter(isForwarded)
+  const backlog = before.filter(
+    ({ name }, index) =>
+      options.replayEvents.includes(name) && !before.slice(index + 1).some((later) => later.name === name)
+  )
+  return [...backlog, ...emissions.slice(handled).filter(isForwarded)].map(message)
+}
+
+const isOver = (text: string) => text.includes("event: content:over\n")
+
+const emission = FastCheck.constantFrom(
+  "content:a",
+  "content:b",
+  "content:live",
+  "other:c",
+  "content:bad\nname"
+).map((name) => ({ type: "emit", name }) as const)
+
+/** Many emissions, some joins, and moments in which the hub can catch up. */
+const steps = FastCheck.array(
+  FastCheck.oneof(
+    { arbitrary: emission, weight: 5 },
+    { arbitrary: FastCheck.constant({ type: "join" } as const), weight: 2 },
+    { arbitrary: FastCheck.constant({ type: "yield" } as const), weight: 2 },
+    { arbitrary: FastCheck.constant({ type: "turn" } as const), weight: 1 }
+  ),
+  { maxLength: 40 }
+)
+
+describe("Hub", () => {
+  for (const [kind, services] of [
+    ["in memory", inMemory],
+    ["elsewhere", remote]
+  ] as const) {
+    it.effect.prop(
+      `gives every client the backlog, then everything live, with a backlog ${kind}`,
+      [steps],
+      ([steps]) =>
+        Effect.gen(function* () {
+          const hub = yield* Hub.make(options)
+          const first = yield* join(hub)
+          const emissions: Array<Emission> = []
+          const clients = [{ emittedBefore: 0, received: first.received }]
+          const emit = (name: string) => {
+            const number = emissions.length
+            emissions.push({ name, number })
+            return publish(name, number)
+          }
+          for (const step of steps) {
+            switch (step.type) {
+              case "emit":
+                yield* emit(step.name)
+                break
+              case "join":
+                clients.push({ emittedBefore: emissions.length, received: (yield* join(hub)).received })
+                break
+              case "yield":
+                yield* Effect.yieldNow()
+                break
+              case "turn":
+                yield* eventLoopTurn
+            }
+          }
+          yield* emit("content:over")
+          for (const { emittedBefore, received } of clients) {
+            const seen = messages(Buffer.from(yield* received.until(isOver)))
+            const possible = Array.from({ length: emittedBefore + 1 }, (_, handled) =>
+              expected(emissions, handled)
+            )
+            expect(received.text().startsWith(SseFrame.retry)).toBe(true)
+            expect(possible).toContainEqual(seen)
+          }
+          const last = yield* join(hub)
+          expect(messages(last.received.bytes())).toEqual(expected(emissions, emissions.length))
+        }).pipe(Effect.scoped, Effect.provide(services)),
+      { fastCheck: { numRuns: 60 } }
+    )
+  }
+
+  it.effect.prop(
+    "leaves no gap and no overlap for those who join while another fiber emits",
+    [FastCheck.array(FastCheck.tuple(emission, FastCheck.nat(2)), { minLength: 10, maxLength: 60 })],
+    ([script]) =>
+      Effect.gen(function* () {
+        const hub = yield* Hub.make(options)
+        const emissions = script.map(([{ name }], number) => ({ name, number }))
+        const emitter = yield* Effect.fork(
+          Effect.forEach(script, ([{ name }, yields], number) =>
+            Effect.zipRight(publish(name, number), Effect.repeatN(Effect.yieldNow(), yields))
+          )
+        )
+        const clients = yield* Effect.forEach(Array.from({ length: 20 }), () =>
+          Effect.zipLeft(join(hub), Effect.yieldNow())
+        )
+        yield* Fiber.join(emitter)
+        yield* publish("content:over", emissions.length)
+        const all = [...emissions, { name: "content:over", number: emissions.length }]
+        const possible = all.map((_, handled) => expected(all, handled))
+        for (const { received } of clients) {
+          expect(possible).toContainEqual(messages(Buffer.from(yield* received.until(isOver))))
+        }
+      }).pipe(Effect.scoped, Effect.provide(remote)),
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.scoped("gives the line retry and nothing else before anything was emitted", () =>
+    Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      expect(received.text()).toBe("retry: 2000\n\n")
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("hears what is published as soon as it is made", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      yield* publish("content:a", { versionId: "20260101T000000Z" })
+      yield* publish("content:live", "unseen")
+      yield* eventLoopTurn
+      const { received } = yield* join(hub)
+      expect(received.text()).toBe(
+        'retry: 2000\n\nevent: content:a\ndata: {"versionId":"20260101T000000Z"}\n\n'
+      )
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("delivers a burst whole and in order, in pieces, also to those who join amid it", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const client = yield* join(hub)
+      const text = "x".repeat(1000)
+      const late = yield* Effect.fork(
+        Effect.zipRight(
+          client.received.until((text) => text.includes('data: [100,"')),
+          join(hub)
+        )
+      )
+      yield* Effect.forEach(Array.from({ length: 1000 }), (_, number) =>
+        publish("content:live", [number, text])
+      )
+      yield* publish("content:a", "y".repeat(200_000))
+      const { received } = yield* Fiber.join(late)
+      yield* publish("content:over", null)
+      const seen = messages(Buffer.from(yield* client.received.until(isOver)))
+      expect(seen.slice(0, -2)).toEqual(
+        Array.from({ length: 1000 }, (_, number) => ({
+          event: "content:live",
+          data: JSON.stringify([number, text])
+        }))
+      )
+      expect(seen.at(-2)?.data).toHaveLength(200_002)
+      expect(client.sends.length).toBeGreaterThan(10)
+      const seenLate = messages(Buffer.from(yield* received.until(isOver)))
+      expect(seenLate).toEqual(seen.slice(-seenLate.length))
+    }).pipe(Effect.scoped, Effect.provide(inMemory))
+  )
+
+  it.scoped("remembers what is replayed, however much is published around it at once", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const flood = (number: number) =>
+        Effect.forEach(Array.from({ length: number }), () => publish("content:live", "x".repeat(200)), {
+          discard: true
+        })
+      yield* flood(10)
+      yield* publish("content:a", "remembered")
+      yield* flood(20_000)
+      const early = yield* join(hub)
+      yield* publish("content:over", null)
+      expect(yield* early.received.until(isOver)).toContain('event: content:a\ndata: "remembered"\n\n')
+    }).pipe(Effect.scoped, Effect.provide(inMemory))
+  )
+
+  it.scoped("encodes a frame once for all clients", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const clients = [yield* join(hub), yield* join(hub), yield* join(hub)]
+      let encoded = 0
+      yield* publish("content:live", { toJSON: () => ++encoded })
+      for (const { received } of clients) {
+        expect(yield* received.until((text) => text.includes("data"))).toContain("data: 1\n\n")
+      }
+      expect(encoded).toBe(1)
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("goes on after a payload that cannot be written", () =>
+    Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      const hostile = Object.assign(() => {}, {
+        toJSON: () => {
+          throw new Error("no")
+        }
+      })
+      yield* publish("content:live", hostile)
+      yield* publish("content:over", 1n)
+      expect(messages(Buffer.from(yield* received.until(isOver)))).toEqual([
+        { event: "content:live", data: '"[Unserializable]"' },
+        { event: "content:over", data: '"[BigInt 1]"' }
+      ])
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("encodes what is only live for nobody", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      let encoded = 0
+      const payload = { toJSON: () => encoded++ }
+      yield* publish("content:live", payload)
+      yield* publish("content:a", payload)
+      yield* eventually(Effect.map(hub.statistics, ({ eventsForwarded }) => eventsForwarded === 2))
+      expect(encoded).toBe(1)
+      yield* join(hub)
+      yield* publish("content:live", payload)
+      yield* eventually(Effect.sync(() => encoded === 2))
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("goes on where the backlog fails, and says so once", () => {
+    const lines: Array<string> = []
+    const broken = Layer.succeed(ReplayBacklog, {
+      remember: () => Effect.die(new Error("no connection")),
+      snapshot: Effect.succeed([])
+    })
+    return Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      yield* publish("content:a", 1)
+      yield* publish("content:a", 2)
+      yield* publish("content:over", 3)
+      expect(messages(Buffer.from(yield* received.until(isOver))).map(({ data }) => data)).toEqual([
+        "1",
+        "2",
+        "3"
+      ])
+      expect(lines).toEqual([expect.stringMatching(/^WARN The replay backlog fails, .*: no connection$/)])
+    }).pipe(withLog(lines), Effect.provide(Layer.merge(EventBusMemory.layer, broken)))
+  })
+
+  it.scoped("says that the backlog fails once until it works again, however it is worded", () => {
+    const lines: Array<string> = []
+    const failing = Layer.effect(
+      ReplayBacklog,
+      Effect.map(ReplayBacklogMemory.make, (memory) => {
+        let attempts = 0
+        return ReplayBacklog.of({
+          ...memory,
+          remember: (event) =>
+            event.data === '"works"'
+              ? memory.remember(event)
+              : Effect.die(new Error(`cannot write /tmp/backlog-${++attempts}`))
+        })
+      })
+    )
+    return Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const { received } = yield* join(hub)
+      for (const payload of ["a", "b", "works", "c", "d", "over"]) {
+        yield* publish("content:a", payload)
+        yield* received.until((text) => text.includes(`data: "${payload}"`))
+      }
+      expect(lines).toEqual([
+        expect.stringMatching(/^WARN The replay backlog fails, .*backlog-1$/),
+        expect.stringMatching(/^WARN The replay backlog fails, .*backlog-3$/)
+      ])
+    }).pipe(Effect.provide(Layer.merge(EventBusMemory.layer, failing)), withLog(lines))
+  })
+
+  it.scoped("shows as much of a name as a log can take", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const { received } = yield* join(hub)
+      yield* publish(`content:\n\u009b31m\u202e${"x".repeat(1_000_000)}`, 1)
+      yield* publish("content:over", 2)
+      yield* received.until(isOver)
+      expect(lines).toEqual([
+        expect.stringMatching(/^WARN Events named "content:\\n\ufffd31m\ufffdx{50,100}… are/)
+      ])
+    }).pipe(Effect.provide(inMemory), withLog(lines))
+  })
+
+  it.scoped("counts those who wait for the backlog", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, maxClients: 2 })
+      const waiting = yield* Effect.replicateEffect(Effect.fork(join(hub)), 2)
+      yield* Effect.yieldNow()
+      expect(yield* Effect.flip(join(hub))).toMatchObject({ _tag: "TooManyClients" })
+      yield* Effect.forEach(waiting, Fiber.interrupt)
+      yield* Effect.fork(join(hub))
+    }).pipe(
+      Effect.provide(
+        Layer.merge(
+          EventBusMemory.layer,
+          Layer.succeed(ReplayBacklog, { remember: () => Effect.void, snapshot: Effect.never })
+        )
+      )
+    )
+  )
+
+  it.scoped("refuses one client too many, until one has gone", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, maxClients: 2 })
+      const first = yield* join(hub)
+      yield* join(hub)
+      const { received, sink } = makeClient()
+      const error = yield* Effect.flip(hub.join(sink))
+      expect(error).toMatchObject({ _tag: "TooManyClients", maxClients: 2 })
+      expect(error.message).toContain("2 event streams")
+      expect(received.text()).toBe("")
+      expect((yield* hub.statistics).clients).toBe(2)
+      hub.leave(sink)
+      expect((yield* hub.statistics).clients).toBe(2)
+      hub.leave(first.sink)
+      hub.leave(first.sink)
+      expect((yield* hub.statistics).clients).toBe(1)
+      yield* hub.join(sink)
+      expect((yield* hub.statistics).clients).toBe(2)
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("counts no more than the allowed clients when many join at once", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, maxClients: 3 })
+      const exits = yield* Effect.all(
+        Array.from({ length: 10 }, () => Effect.exit(join(hub))),
+        { concurrency: "unbounded" }
+      )
+      expect(exits.filter(Exit.isSuccess)).toHaveLength(3)
+      expect((yield* hub.statistics).clients).toBe(3)
+    }).pipe(Effect.provide(remote))
+  )
+
+  it.scoped("skips names that would break a frame, and logs each once, a hundred at most", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make(options))
+      for (const name of ["content:\ndata: x", "content:\r", "content:\0", "content:\r", "other:\n"]) {
+        yield* publish(name, 1)
+        yield* publish(name, 2)
+      }
+      yield* publish("content:over", 3)
+      expect(yield* received.until(isOver)).toBe("retry: 2000\n\nevent: content:over\ndata: 3\n\n")
+      expect(lines).toEqual(
+        ['"content:\\ndata: x"', '"content:\\r"', '"content:\\u0000"'].map((name) =>
+          expect.stringContaining(`WARN Events named ${name} are not forwarded`)
+        )
+      )
+      yield* Effect.forEach(Array.from({ length: 200 }), (_, number) => publish(`content:\n${number}`, 1))
+      yield* publish("content:over", 4)
+      yield* received.until((text) => text.includes("data: 4"))
+      expect(lines).toHaveLength(100)
+    }).pipe(withLog(lines), Effect.provide(inMemory))
+  })
+
+  it.scoped("pings every keepAliveMs, and never before", () =>
+    Effect.gen(function* () {
+      const { received } = yield* join(yield* Hub.make({ ...options, keepAliveMs: 1000 }))
+      const pings = (count: number) => SseFrame.retry + SseFrame.ping.repeat(count)
+      for (let count = 1; count <= 3; count++) {
+        yield* TestClock.adjust(999)
+        yield* eventLoopTurn
+        expect(received.text()).toBe(pings(count - 1))
+        yield* TestClock.adjust(1)
+        yield* eventLoopTurn
+        expect(received.text()).toBe(pings(count))
+      }
+      yield* publish("content:live", 1)
+      yield* TestClock.adjust(1000)
+      yield* eventLoopTurn
+      expect(received.text()).toBe(`${pings(3)}event: content:live\ndata: 1\n\n${SseFrame.ping}`)
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("says once that events come faster than they can be sent, and counts those that were lost", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      yield* Effect.gen(function* () {
+        const hub = yield* Hub.make(options)
+        const { received } = yield* join(hub)
+        const { publish } = yield* EventBus
+        yield* publish("content:live", 0)
+        yield* received.until((text) => text.includes("data: 0"))
+        for (const round of [1, 2]) {
+          const flood = Effect.forEach(
+            Array.from({ length: EventBusMemory.subscriberCapacity + 20 }),
+            (_, n) => publish("content:live", n),
+            { discard: true }
+          )
+          yield* Effect.sync(() => Effect.runSync(flood))
+          yield* eventually(Effect.map(hub.statistics, ({ framesMissed }) => framesMissed >= round * 10))
+        }
+      }).pipe(withLog(lines))
+      expect(lines).toEqual([
+        expect.stringMatching(/^WARN Events are published faster than they can be sent/)
+      ])
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("ends all streams when it closes, and sends nothing afterwards", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const client = yield* join(hub)
+      yield* hub.close
+      expect(yield* client.received.whole).toBe(SseFrame.retry)
+      expect((yield* hub.statistics).clients).toBe(0)
+      const late = yield* join(hub)
+      expect(yield* late.received.whole).toBe(SseFrame.retry)
+      yield* publish("content:live", 1)
+      yield* TestClock.adjust(options.keepAliveMs)
+      yield* eventLoopTurn
+      expect(client.received.text() + late.received.text()).toBe(SseFrame.retry.repeat(2))
+      yield* hub.close
+    }).pipe(Effect.provide(inMemory))
+  )
+})

@@ -1,0 +1,228 @@
+import { IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { maxBytes, read } from "../../../src/layers/httpTransport/RequestBody.ts"
+import { format, parse } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
+
+const layer = transport.layer({ allowedCommands: ["work"] })
+
+/** A command of exactly so many bytes, some of which are parts of larger characters. */
+const command = (bytes: number) => {
+  const start = '{"type":"work","text":"ö€😀'
+  return `${start}${"x".repeat(bytes - Buffer.byteLength(start) - 2)}"}`
+}
+
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+
+const withLength = (body: string, headers: Record<string, string> = {}) =>
+  format({ method: "POST", target: "/command", headers, body })
+
+/** The same, in chunks that split characters and the limit. */
+const inChunks = (body: string) => {
+  const bytes = Buffer.from(body)
+  const pieces = [bytes.subarray(0, 25), bytes.subarray(25, 40_000), bytes.subarray(40_000)]
+  return Buffer.concat([
+    Buffer.from(
+      "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    ),
+    ...pieces.flatMap((piece) => [
+      Buffer.from(`${piece.length.toString(16)}\r\n`),
+      piece,
+      Buffer.from("\r\n")
+    ]),
+    Buffer.from("0\r\n\r\n")
+  ])
+}
+
+const expectTooLarge = (text: string) => {
+  const answer = parse(text)
+  expect(answer.status).toBe(413)
+  expect(answer.headers).toMatchObject({
+    "access-control-allow-origin": "*",
+    "content-type": "application/json"
+  })
+  expect(JSON.parse(answer.body)).toEqual({ error: { message: "The body exceeds 65536 bytes." } })
+}
+
+describe("the body of a request", () => {
+  it("may have 64 KiB", () => {
+    expect(maxBytes).toBe(65_536)
+    expect(Buffer.byteLength(command(maxBytes))).toBe(65_536)
+  })
+
+  for (const [how, send] of [
+    ["with a length", withLength],
+    ["in chunks", inChunks]
+  ] as const) {
+    it.effect(`is accepted up to the limit, and answered with 413 beyond it, ${how}`, () =>
+      Effect.gen(function* () {
+        yield* transport.register("work", Effect.succeed("done"))
+        for (const bytes of [maxBytes - 1, maxBytes]) {
+          expect(parse(yield* transport.exchange(send(command(bytes)))).body).toBe('{"result":"done"}')
+        }
+        expectTooLarge(yield* transport.exchange(send(command(maxBytes + 1))))
+        expectTooLarge(yield* transport.exchange(send(command(maxBytes * 100))))
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    )
+  }
+
+  it.effect("is refused before it comes where its length says enough", () =>
+    Effect.gen(function* () {
+      const head = "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 65537\r\n"
+      expectTooLarge(yield* transport.exchange(`${head}\r\n`))
+      const expected = yield* transport.exchange(`${head}Expect: 100-continue\r\n\r\n`)
+      expectTooLarge(expected.replace("HTTP/1.1 100 Continue\r\n\r\n", ""))
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("leaves the connection usable where it was refused but came to its end", () =>
+    Effect.gen(function* () {
+      const connection = yield* transport.connect
+      connection.send(withLength(command(maxBytes + 1), { Connection: "keep-alive" }))
+      yield* connection.received.until((text) => text.includes("413"))
+      connection.send(format({ target: "/nothing" }))
+      expect(yield* connection.received.whole).toMatch(/^HTTP\/1.1 413 [\s\S]*HTTP\/1.1 404 /)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("does not go on for ever after it was refused", () =>
+    Effect.gen(function* () {
+      const { received, send } = yield* transport.connect
+      send("POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+      yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.zipRight(
+            eventLoopTurn,
+            Effect.sync(() => send(chunk("x".repeat(10_000))))
+          )
+        )
+      )
+      yield* received.until((text) => text.startsWith("HTTP/1.1 413 ") && text.endsWith("}"))
+      expectTooLarge(yield* received.whole)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("may be as large where requests are pipelined", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const body = command(maxBytes)
+      const kept = withLength(body, { Connection: "keep-alive" })
+      const answers = yield* transport.exchange(Buffer.concat([kept, kept, inChunks(body)]))
+      expect(answers.match(/\{.*\}/g)).toEqual(Array.from({ length: 3 }, () => '{"result":"done"}'))
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("may come in chunks behind another request", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const body = '{"type":"work"}'
+      const first = withLength(body, { Connection: "keep-alive" })
+      const head =
+        "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+      const answers = yield* transport.exchange(`${first}${head}${chunk(body)}${chunk("")}`)
+      expect(answers.match(/\{.*\}/g)).toEqual(['{"result":"done"}', '{"result":"done"}'])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("may come from an HTTP/1.0 client, with a length", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const body = '{"type":"work"}'
+      const answer = yield* transport.exchange(
+        `POST /command HTTP/1.0\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      )
+      expect(parse(answer)).toMatchObject({ status: 200, body: '{"result":"done"}' })
+      expect(parse(yield* transport.exchange("POST /command HTTP/1.0\r\n\r\n")).status).toBe(400)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is not carried out where it breaks off", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const ran = yield* Deferred.make<void>()
+      yield* transport.register(
+        "work",
+        Effect.sync(() => ++runs).pipe(Effect.zipLeft(Deferred.succeed(ran, undefined)))
+      )
+      const body = '{"type":"work"}'
+      const cut = withLength(body).subarray(0, -1)
+      const endless = `POST /command HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(body)}`
+      for (const data of [cut, endless]) {
+        const finishing = yield* transport.connect
+        finishing.send(data)
+        finishing.finish()
+        expect(parse(yield* finishing.received.whole)).toMatchObject({
+          status: 400,
+          headers: { "access-control-allow-origin": "*" }
+        })
+      }
+      const resetting = yield* transport.connect
+      resetting.send(cut)
+      resetting.reset()
+      yield* transport.postCommand('{"type":"work"}')
+      yield* Deferred.await(ran)
+      expect(runs).toBe(1)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is refused when it is its turn, though it never comes", () =>
+    Effect.gen(function* () {
+      const release = yield* Deferred.make<string>()
+      yield* transport.register("work", Deferred.await(release))
+      const { received, send } = yield* transport.connect
+      const unfinished = "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n"
+      send(Buffer.concat([withLength(command(50), { Connection: "keep-alive" }), Buffer.from(unfinished)]))
+      yield* transport.request({ target: "/status" })
+      yield* Deferred.succeed(release, "done")
+      const whole = yield* received.whole
+      expect(whole.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 413"])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is not asked for where the client does not know how to be asked", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const body = '{"type":"work"}'
+      const head = `Content-Length: ${body.length}\r\nConnection: close\r\n`
+      for (const request of [
+        `POST /command HTTP/1.0\r\n${head}Expect: 100-continue\r\n\r\n${body}`,
+        `POST /command HTTP/1.1\r\nHost: a\r\n${head}Expect: patience\r\n\r\n${body}`
+      ]) {
+        expect(yield* transport.exchange(request)).toMatch(/^HTTP\/1\.1 200 /)
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is refused in its turn where it is too large, or was asked for", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const kept = { Connection: "keep-alive" }
+      const answers = yield* transport.exchange(
+        Buffer.concat([
+          withLength(command(50), kept),
+          withLength(command(maxBytes + 1), kept),
+          withLength(command(60), { ...kept, Expect: "100-continue" }),
+          withLength(command(50))
+        ])
+      )
+      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(
+        [200, 413, 100, 200, 200].map((status) => `HTTP/1.1 ${status}`)
+      )
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is unreadable where the request is given up", () =>
+    Effect.gen(function* () {
+      const request = new IncomingMessage(new Socket())
+      const reading = yield* Effect.fork(Effect.flip(read(new ServerResponse(request))))
+      yield* Effect.yieldNow()
+      request.destroy()
+      expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "BodyUnreadable" })
+    })
+  )
+})

@@ -1,0 +1,450 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/TestClock"
+import type { HttpTransportConfig } from "../../../src/layers/httpTransport/HttpTransportOptions.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { format, parse, type Request } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+
+const json = (body: string): unknown => JSON.parse(body)
+
+/** The whole body of an answer that is not 200 or 500. */
+const error = (message: string) => ({ error: { message } })
+
+describe("GET /status", () => {
+  it.effect("is the status snapshot", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("5 seconds")
+      const { status } = yield* ControllerState
+      const answer = yield* transport.request({ target: "/status" })
+      expect(answer.status).toBe(200)
+      expect(answer.headers["content-type"]).toBe("application/json")
+      expect(json(answer.body)).toEqual(yield* status)
+      expect(json(answer.body)).toMatchObject({
+        header: { startTime: "1970-01-01T00:00:00.000Z", uptimeMs: 5000, mode: "persistent" },
+        sections: [{ name: "http-transport" }]
+      })
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+})
+
+describe("GET /state", () => {
+  it.effect("is the global state where it is exposed", () =>
+    Effect.gen(function* () {
+      const { state, updateSlice } = yield* ControllerState
+      yield* updateSlice("exhibit", () => ({ visitors: 3n, door: new Error("stuck") }))
+      const answer = yield* transport.request({ target: "/state" })
+      expect(answer.status).toBe(200)
+      expect(json(answer.body)).toMatchObject({
+        system: { startTime: "1970-01-01T00:00:00.000Z", mode: "persistent" },
+        plugins: { exhibit: { visitors: "[BigInt 3]", door: { name: "Error", message: "stuck" } } },
+        _version: (yield* state)._version
+      })
+    }).pipe(Effect.scoped, Effect.provide(transport.layer({ exposeState: true })))
+  )
+
+  it.effect("is not there otherwise", () =>
+    Effect.gen(function* () {
+      const answer = yield* transport.request({ target: "/state" })
+      expect(answer.status).toBe(404)
+      expect(json(answer.body)).toEqual(error("Not found: GET /state"))
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+})
+
+describe("POST /command", () => {
+  const layer = transport.layer({ allowedCommands: ["work", "greet", "unregistered"] })
+
+  it.effect("carries the command out and gives its result", () =>
+    Effect.gen(function* () {
+      const commands = yield* CommandBus
+      yield* commands.register({
+        type: "greet",
+        fields: Schema.Struct({ name: Schema.String }),
+        run: ({ name }) => Effect.succeed({ greeting: `Hello ${name}` })
+      })
+      const answer = yield* transport.postCommand('{ "type": "greet", "name": "Zoë", "more": [1] }')
+      expect(answer.status).toBe(200)
+      expect(answer.headers).toMatchObject({
+        "content-type": "application/json",
+        "access-control-allow-origin": "*"
+      })
+      expect(answer.body).toBe('{"result":{"greeting":"Hello Zoë"}}')
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  const shared = { a: 1 }
+  const cyclic: { self?: unknown } = {}
+  cyclic.self = cyclic
+
+  it.effect.each<readonly [string, unknown, string]>([
+    ["null", null, "null"],
+    ["undefined", undefined, "null"],
+    ["a function", () => {}, "null"],
+    ["a symbol", Symbol("s"), "null"],
+    ["a value that is nothing as JSON", { toJSON: () => undefined }, "null"],
+    ["false", false, "false"],
+    ["zero", 0, "0"],
+    ["an empty text", "", '""'],
+    ["text with line breaks", "a\r\nb\u2028", '"a\\r\\nb\u2028"'],
+    ["a bigint", 7n, '"[BigInt 7]"'],
+    ["a Map", new Map([[1, 2]]), "{}"],
+    ["not a number", Number.NaN, "null"],
+    ["a list with holes", [undefined, 1], "[null,1]"],
+    ["an object that stands there twice", [shared, shared], '[{"a":1},{"a":1}]'],
+    ["a cycle", cyclic, '{"self":"[Circular]"}'],
+    [
+      "an error",
+      new Error("no", { cause: new TypeError("why") }),
+      '{"name":"Error","message":"no","cause":{"name":"TypeError","message":"why"}}'
+    ]
+  ])("always has a result, for %s too", ([, result, text]) =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed(result))
+      const answer = yield* transport.postCommand('{"type":"work"}')
+      expect(answer.status).toBe(200)
+      expect(answer.body).toBe(`{"result":${text}}`)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect.each<readonly [string, string]>([
+    ["a double key, of which the last counts", '{"type":"other","type":"work"}'],
+    ["keys that objects inherit", '{"type":"work","__proto__":{"type":1},"constructor":1}'],
+    ["white space around it", ' \t\r\n{"type":"work"}\n '],
+    ["escapes", '{"\\u0074ype":"wor\\u006b","more":"\\ud800"}'],
+    ["any depth", `{"type":"work","more":${"[".repeat(32_000)}${"]".repeat(32_000)}}`]
+  ])("takes a body with %s", ([, body]) =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed(1))
+      expect(yield* transport.postCommand(body)).toMatchObject({ status: 200, body: '{"result":1}' })
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("takes any content type, and a query", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed(1))
+      for (const headers of [{}, { "Content-Type": "text/plain" }, { "Content-Type": "image/png; x" }]) {
+        const answer = yield* transport.request({
+          method: "POST",
+          target: "/command?type=other",
+          headers,
+          body: '{"type":"work"}'
+        })
+        expect(answer.status).toBe(200)
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  const secondary = new TypeError("the disk is full")
+  const primary = new Error("the version could not be read", { cause: secondary })
+  const looping = new Error("again")
+  looping.cause = looping
+  const described = {
+    name: "Error",
+    message: "the version could not be read",
+    cause: { name: "TypeError", message: "the disk is full" }
+  }
+
+  it.effect.each<readonly [string, Effect.Effect<unknown, unknown>, unknown]>([
+    ["fails", Effect.fail(primary), described],
+    ["dies", Effect.die(primary), described],
+    ["fails with causes that loop", Effect.fail(looping), expect.objectContaining({ message: "again" })],
+    ["fails with a text", Effect.fail("no"), { name: "Error", message: "no" }],
+    ["fails with nothing", Effect.fail(undefined), { name: "Error", message: "undefined" }],
+    ["is interrupted", Effect.interrupt, { name: expect.any(String), message: expect.any(String) }]
+  ])("is 500 with the chain of causes where the command %s", ([, run, described]) =>
+    Effect.gen(function* () {
+      yield* transport.register("work", run)
+      const answer = yield* transport.postCommand('{"type":"work"}')
+      expect(answer.status).toBe(500)
+      expect(answer.headers["access-control-allow-origin"]).toBe("*")
+      expect(json(answer.body)).toEqual({ error: described })
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is 500 where nobody offers an allowed command, or its fields are wrong", () =>
+    Effect.gen(function* () {
+      const commands = yield* CommandBus
+      yield* commands.register({
+        type: "greet",
+        fields: Schema.Struct({ name: Schema.String, times: Schema.Number }),
+        run: () => Effect.void
+      })
+      const unknown = yield* transport.postCommand('{"type":"unregistered"}')
+      expect(unknown.status).toBe(500)
+      expect(json(unknown.body)).toEqual({
+        error: { name: "UnknownCommand", message: expect.stringContaining('"unregistered"') }
+      })
+      const invalid = yield* transport.postCommand('{"type":"greet","name":1}')
+      expect(invalid.status).toBe(500)
+      expect(json(invalid.body)).toEqual({
+        error: {
+          name: "InvalidCommandFields",
+          message: expect.stringMatching(/"greet".*name: .*times: is required/)
+        }
+      })
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("is 403 for a command that is not allowed, whether it exists or not", () =>
+    Effect.gen(function* () {
+      let ran = false
+      yield* transport.register(
+        "stop",
+        Effect.sync(() => (ran = true))
+      )
+      for (const type of ["stop", "nothing", "Work", "work ", "", "toString"]) {
+        const answer = yield* transport.postCommand(JSON.stringify({ type }))
+        expect(answer.status).toBe(403)
+        expect(json(answer.body)).toEqual(
+          error(
+            `Command not allowed: ${JSON.stringify(type)} is not among the "allowedCommands" of the HTTP transport.`
+          )
+        )
+      }
+      expect(ran).toBe(false)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect.each<HttpTransportConfig>([{}, { allowedCommands: [] }])(
+    "is 403 for what is not allowed by %j, whatever the client says",
+    (options) =>
+      Effect.gen(function* () {
+        let runs = 0
+        for (const type of ["content.fetch", "content.ack", "content.manifest.read"]) {
+          yield* transport.register(
+            type,
+            Effect.sync(() => ++runs)
+          )
+          const answer = yield* transport.postCommand(
+            JSON.stringify({ type, allowedCommands: [type], options: { allowedCommands: ["*"] } })
+          )
+          const isAllowed = options.allowedCommands === undefined && type !== "content.fetch"
+          expect(answer.status).toBe(isAllowed ? 200 : 403)
+        }
+        expect(runs).toBe(options.allowedCommands === undefined ? 2 : 0)
+      }).pipe(Effect.scoped, Effect.provide(transport.layer(options)))
+  )
+
+  it.effect.each<readonly [string, string | Uint8Array]>([
+    ["empty", ""],
+    ["no JSON", "{type:'work'}"],
+    ["cut off", '{"type":"work"'],
+    ["two values", '{"type":"work"}{}'],
+    ["null", "null"],
+    ["an array", '[{"type":"work"}]'],
+    ["an array that has a type", "[]"],
+    ["a number", "7"],
+    ["a text", '"work"'],
+    ["without type", "{}"],
+    ["with a type that is a number", '{"type":7}'],
+    ["with a type that is null", '{"type":null}'],
+    ["with a type that is a list", '{"type":["work"]}'],
+    ["with a type that is doubled and no text at last", '{"type":"work","type":7}'],
+    ["with a type that is inherited", '{"__proto__":{"type":"work"}}'],
+    ["nested beyond measure and cut off", "[".repeat(60_000)],
+    ["nothing but a byte order mark", "\ufeff"],
+    ["with a byte order mark", '\ufeff{"type":"work"}'],
+    ["not UTF-8", Buffer.from('{"type":"work","x":"\xe9"}', "latin1")],
+    ["UTF-16", Buffer.from('{"type":"work"}', "utf16le")]
+  ])("is 400 where the body is %s", ([, body]) =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed(1))
+      const answer = yield* transport.postCommand(body)
+      expect(answer.status).toBe(400)
+      expect(answer.headers["access-control-allow-origin"]).toBe("*")
+      expect(json(answer.body)).toEqual({ error: { message: expect.stringMatching(/^The body /) } })
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("interrupts a command whose client has gone", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const interrupted = yield* Deferred.make<void>()
+      yield* transport.register(
+        "work",
+        Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+        )
+      )
+      const connection = yield* transport.connect
+      connection.send(format({ method: "POST", target: "/command", body: '{"type":"work"}' }))
+      yield* Deferred.await(started)
+      connection.reset()
+      yield* Deferred.await(interrupted)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+})
+
+describe("OPTIONS", () => {
+  it.effect("is answered for any target", () =>
+    Effect.gen(function* () {
+      for (const target of [
+        "/command",
+        "/events",
+        "/nowhere/at?all",
+        "*",
+        "//localhost",
+        "http://localhost/"
+      ]) {
+        const answer = yield* transport.request({
+          method: "OPTIONS",
+          target,
+          headers: { Origin: "http://example.org", "Access-Control-Request-Method": "POST" }
+        })
+        expect(answer.status).toBe(204)
+        expect(answer.body).toBe("")
+        expect(answer.headers).toMatchObject({
+          "access-control-allow-origin": "*",
+          "access-control-allow-methods": "GET, POST, OPTIONS",
+          "access-control-allow-headers": "Content-Type",
+          "access-control-max-age": "86400"
+        })
+      }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+})
+
+describe("any other request", () => {
+  it.effect("is 404, naming method and path", () =>
+    Effect.gen(function* () {
+      for (const [method, target, path] of [
+        ["GET", "/", "/"],
+        ["GET", "/command", "/command"],
+        ["POST", "/events", "/events"],
+        ["POST", "/status", "/status"],
+        ["PUT", "/command", "/command"],
+        ["DELETE", "/status?force=1", "/status"],
+        ["PATCH", "/state", "/state"],
+        ["PROPFIND", "/status", "/status"],
+        ["TRACE", "/status", "/status"],
+        ["GET", "/Status", "/Status"],
+        ["GET", "/status/", "/status/"],
+        ["GET", "//status", "//status"],
+        ["GET", "/status//", "/status//"],
+        ["GET", "/./status", "/./status"],
+        ["GET", "/%73tatus", "/%73tatus"],
+        ["GET", "/status%20", "/status%20"],
+        ["GET", "/status%", "/status%"],
+        ["GET", "/status%00", "/status%00"],
+        ["GET", "/status;v=1", "/status;v=1"],
+        ["GET", "/status%3Bv", "/status%3Bv"],
+        ["GET", "/status%3Fv", "/status%3Fv"],
+        ["GET", "/statuss", "/statuss"],
+        ["GET", "/*", "/*"],
+        ["GET", "/:status", "/:status"],
+        ["GET", "/stop", "/stop"],
+        ["POST", "/stop", "/stop"],
+        ["GET", "http://localhost/nothing?x", "/nothing"]
+      ] as const) {
+        const answer = yield* transport.request({ method, target })
+        expect(answer.status).toBe(404)
+        expect(answer.headers).toMatchObject({
+          "access-control-allow-origin": "*",
+          "content-type": "application/json"
+        })
+        expect(json(answer.body)).toEqual(error(`Not found: ${method} ${path}`))
+      }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer({ exposeState: true })))
+  )
+
+  it.effect("has no body where it is HEAD", () =>
+    Effect.gen(function* () {
+      for (const target of ["/status", "/events", "/command", "/nothing"]) {
+        const answer = yield* transport.request({ method: "HEAD", target })
+        expect(answer).toMatchObject({ status: 404, body: "" })
+        expect(answer.headers["access-control-allow-origin"]).toBe("*")
+      }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+})
+
+describe("the request target", () => {
+  it.effect("may have a query, or be absolute", () =>
+    Effect.gen(function* () {
+      for (const target of [
+        "/status?",
+        "/status?a=1&b=%zz;c",
+        "/status?/../x",
+        "http://localhost/status",
+        "HTTP://anywhere.example:99/status?x"
+      ]) {
+        expect((yield* transport.request({ target })).status).toBe(200)
+      }
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect.each<Request>([
+    { target: "*" },
+    { target: "http://" },
+    { target: "http:///status" },
+    { target: "ftp://localhost/status" },
+    { target: "status" },
+    { target: "localhost:80", method: "CONNECT" },
+    { target: "http://[::1" },
+    { target: "https://a:99999/status" },
+    { target: "http://%00/status" },
+    { target: "//" },
+    { target: "//[::1/status" },
+    { target: "//", method: "HEAD" },
+    { target: "//", method: "FROB" },
+    { target: "http://[::1", method: "OPTIONS" },
+    { target: "//", method: "OPTIONS" }
+  ])("is 400 where it cannot be read: %j", (request) =>
+    Effect.gen(function* () {
+      const answer = yield* transport.request(request)
+      expect(answer.status).toBe(400)
+      expect(answer.headers["access-control-allow-origin"]).toBe("*")
+      if (request.method !== "HEAD") {
+        expect(json(answer.body)).toEqual({
+          error: {
+            message: expect.stringMatching(/^The request (target cannot be read|is not valid HTTP)\.$/)
+          }
+        })
+      }
+      expect((yield* transport.request({ target: "/status" })).status).toBe(200)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+})
+
+describe("every answer", () => {
+  const post = (body: string): Request => ({ method: "POST", target: "/command", body })
+
+  it.effect.each<readonly [number, string, Request]>([
+    [200, "the status", { target: "/status" }],
+    [200, "the state", { target: "/state" }],
+    [200, "a command", post('{"type":"work"}')],
+    [204, "a preflight", { method: "OPTIONS", target: "*" }],
+    [400, "no body", post("")],
+    [400, "a target that is none", { target: "*" }],
+    [403, "a command that is not allowed", post('{"type":"stop"}')],
+    [404, "an unknown path", { target: "/nothing" }],
+    [413, "too large a body", post("x".repeat(65_537))],
+    [500, "a command that fails", post('{"type":"fail"}')],
+    [503, "a stream too many", { target: "/events" }]
+  ])("is open to all origins, says so once, and is as long as it says: %i for %s", ([status, , request]) =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("größe"))
+      yield* transport.register("fail", Effect.fail("größe"))
+      yield* transport.openEvents
+      const text = yield* transport.exchange(format(request))
+      const { body, headers, status: answered } = parse(text)
+      expect(answered).toBe(status)
+      expect(text.match(/^access-control-allow-origin: .*$/gim)).toEqual(["access-control-allow-origin: *"])
+      if (status === 204) {
+        expect(body).toBe("")
+      } else {
+        expect(headers).toMatchObject({
+          "content-type": "application/json",
+          "content-length": String(Buffer.byteLength(body))
+        })
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ allowedCommands: ["work", "fail"], exposeState: true, maxClients: 1 }))
+    )
+  )
+})

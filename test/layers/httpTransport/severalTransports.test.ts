@@ -1,0 +1,93 @@
+/**
+ * Transports side by side in one program: each is its own, whatever Layers share otherwise.
+ */
+import { expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as HttpTransportLayer from "../../../src/layers/httpTransport/HttpTransport.ts"
+import type { HttpTransportConfig } from "../../../src/layers/httpTransport/HttpTransportOptions.ts"
+import { HttpTransport } from "../../../src/services/HttpTransport.ts"
+import { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
+import * as rawHttp from "../../support/rawHttp.ts"
+import { memoryServices, publish, register } from "../../support/transport.ts"
+import { eventually } from "../../support/waiting.ts"
+
+class Front extends Context.Tag("Front")<Front, typeof HttpTransport.Service>() {}
+class Back extends Context.Tag("Back")<Back, typeof HttpTransport.Service>() {}
+
+const front = HttpTransportLayer.layer({ port: 0, allowedCommands: ["front"] })
+const back = HttpTransportLayer.layer({ port: 0, allowedCommands: ["back"], exposeState: true })
+
+const both = Layer.mergeAll(
+  Layer.project(front, HttpTransport, Front, (transport) => transport),
+  Layer.project(back, HttpTransport, Back, (transport) => transport)
+).pipe(Layer.provideMerge(memoryServices()))
+
+const statusOf = (transport: typeof HttpTransport.Service, request: rawHttp.Request) =>
+  Effect.map(rawHttp.request(Option.getOrThrow(transport.address).port, request), (answer) => answer.status)
+
+it.scoped("two transports on the same buses have routes and options of their own", () =>
+  Effect.gen(function* () {
+    yield* register("front", Effect.void)
+    yield* register("back", Effect.void)
+    const send = (transport: typeof HttpTransport.Service, type: string) =>
+      statusOf(transport, { method: "POST", target: "/command", body: JSON.stringify({ type }) })
+    const results = yield* Effect.forEach([yield* Front, yield* Back], (transport) =>
+      Effect.all({
+        front: send(transport, "front"),
+        back: send(transport, "back"),
+        state: statusOf(transport, { target: "/state" })
+      })
+    )
+    expect(results).toEqual([
+      { front: 200, back: 403, state: 404 },
+      { front: 403, back: 200, state: 200 }
+    ])
+  }).pipe(Effect.provide(both))
+)
+
+it.scoped("a client is replayed what its own transport forwards and replays, whoever else remembers", () =>
+  Effect.gen(function* () {
+    const services = Layer.succeedContext(yield* Layer.build(memoryServices()))
+    const transportOf = (options: HttpTransportConfig) =>
+      Layer.build(HttpTransportLayer.layer({ port: 0, ...options })).pipe(
+        Effect.map(Context.get(HttpTransport)),
+        Effect.map(({ address }) => Option.getOrThrow(address).port)
+      )
+    const readBody = (port: number) =>
+      Effect.flatMap(rawHttp.connect(port), ({ received, send }) => {
+        send(rawHttp.format({ target: "/events" }))
+        return Effect.map(
+          received.until((text) => text.includes(promotedFrame)),
+          (text) => rawHttp.parse(text).body
+        )
+      })
+    yield* Effect.gen(function* () {
+      const admin = yield* transportOf({
+        events: ["admin:*", "content:*"],
+        replayEvents: ["admin:token", "content:live", "content:version:promoted"]
+      })
+      const guest = yield* transportOf({})
+      const blind = yield* transportOf({
+        events: ["content:version:*"],
+        replayEvents: ["admin:token", promoted]
+      })
+      const backlog = yield* ReplayBacklog
+      yield* backlog.remember({ name: "content:a\nevent: admin:token", data: '"injected"' })
+      yield* publish("admin:token", "secret")
+      yield* publish("content:live", 1)
+      yield* publish(promoted, 2)
+      yield* eventually(Effect.map(backlog.snapshot, ({ length }) => length === 4))
+      expect(yield* readBody(admin)).toBe(
+        `retry: 2000\n\nevent: admin:token\ndata: "secret"\n\nevent: content:live\ndata: 1\n\n${promotedFrame}`
+      )
+      expect(yield* readBody(guest)).toBe(`retry: 2000\n\n${promotedFrame}`)
+      expect(yield* readBody(blind)).toBe(`retry: 2000\n\n${promotedFrame}`)
+    }).pipe(Effect.provide(services))
+  })
+)
+
+const promoted = "content:version:promoted"
+const promotedFrame = `event: ${promoted}\ndata: 2\n\n`

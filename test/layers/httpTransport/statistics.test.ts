@@ -1,0 +1,66 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import { makeRecorder, metrics, nothingDone } from "../../../src/layers/httpTransport/statistics.ts"
+
+const readMetrics = Effect.all({
+  clients: Metric.value(metrics.clients),
+  mostClients: Metric.value(metrics.mostClients),
+  clientsDropped: Metric.value(metrics.clientsDropped),
+  eventsForwarded: Metric.value(metrics.eventsForwarded),
+  framesMissed: Metric.value(metrics.framesMissed),
+  lastEvent: Metric.value(metrics.lastEvent)
+}).pipe(Effect.map(Record.map((state) => ("count" in state ? state.count : state.value))))
+
+describe("the statistics of a transport", () => {
+  it.effect("count what it does, and are metrics as well", () =>
+    Effect.gen(function* () {
+      const recorder = makeRecorder()
+      expect(recorder.statistics()).toEqual(nothingDone)
+      const before = yield* readMetrics
+
+      recorder.joined()
+      recorder.joined()
+      recorder.left()
+      recorder.dropped()
+      recorder.missed(3)
+      recorder.forwarded("content:a", 1500)
+      recorder.forwarded("content:b", 2500)
+
+      expect(recorder.statistics()).toEqual({
+        clients: 1,
+        mostClients: 2,
+        clientsDropped: 1,
+        framesMissed: 3,
+        eventsForwarded: 2,
+        lastEvent: Option.some({ name: "content:b", at: new Date(2500) })
+      })
+      expect(yield* readMetrics).toEqual({
+        clients: before.clients + 1,
+        mostClients: Math.max(before.mostClients, before.clients + 2),
+        clientsDropped: before.clientsDropped + 1,
+        framesMissed: before.framesMissed + 3,
+        eventsForwarded: before.eventsForwarded + 2,
+        lastEvent: 2.5
+      })
+    })
+  )
+
+  it.effect("sum up the event streams of several transports", () =>
+    Effect.gen(function* () {
+      const before = yield* readMetrics
+      const recorders = Array.from({ length: before.mostClients - before.clients + 2 }, makeRecorder)
+      for (const { joined } of recorders) {
+        joined()
+      }
+      const most = before.mostClients + 2
+      expect(yield* readMetrics).toMatchObject({ clients: most, mostClients: most })
+      for (const { left } of recorders) {
+        left()
+      }
+      expect(yield* readMetrics).toMatchObject({ clients: before.clients, mostClients: most })
+    })
+  )
+})

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { layer, maxWaitingSize, subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+import { eventBusContract } from "../../services/EventBus.contract.ts"
+
+eventBusContract("EventBusMemory", layer)
+
+describe("EventBusMemory", () => {
+  it.scoped("keeps exactly the capacity for a subscriber that does not read", () =>
+    Effect.gen(function* () {
+      const bus = yield* EventBus
+      const feed = yield* bus.subscribe
+      for (let number = 0; number < subscriberCapacity + 10; number++) {
+        yield* bus.publish("event", number)
+      }
+      const kept = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(feed, subscriberCapacity)))
+      expect(kept[0]?.payload).toBe(10)
+      expect(kept.at(-1)?.payload).toBe(subscriberCapacity + 9)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("keeps no more than fits for a subscriber that does not read, and one event of any size", () =>
+    Effect.gen(function* () {
+      const bus = yield* EventBus
+      const pull = yield* Stream.toPull(yield* bus.subscribe)
+      const text = "x".repeat(maxWaitingSize / 4)
+      for (const payload of [text, [text], { text }, { deep: [{ text }] }, Buffer.from(text)]) {
+        yield* bus.publish("event", payload)
+      }
+      expect(Chunk.toReadonlyArray(yield* pull).map(({ sequence }) => sequence)).toEqual([3, 4, 5])
+      yield* bus.publish("event", "small")
+      yield* bus.publish("event", text.repeat(5))
+      expect(Chunk.toReadonlyArray(yield* pull).map(({ sequence }) => sequence)).toEqual([7])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ends all feeds with the layer", () =>
+    Effect.gen(function* () {
+      const feed = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe).pipe(Effect.provide(layer))
+      expect(Chunk.toReadonlyArray(yield* Stream.runCollect(feed))).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+})

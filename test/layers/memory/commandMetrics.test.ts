@@ -1,0 +1,38 @@
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { countsOf, since } from "../../support/metrics.ts"
+
+const counts = countsOf("vitrine_commands_total")
+
+it.scoped("commands are counted by type and by what they came to, and no type is made up", () =>
+  Effect.gen(function* () {
+    const { dispatch, register } = yield* CommandBus
+    yield* register({
+      type: "double",
+      fields: Schema.Struct({ n: Schema.Int }),
+      run: ({ n }) => Effect.succeed(2 * n)
+    })
+    yield* register({ type: "fail", fields: Schema.Struct({}), run: () => Effect.fail("no") })
+    yield* register({ type: "die", fields: Schema.Struct({}), run: () => Effect.die("bug") })
+    const commands = [
+      { type: "double", n: 1 },
+      { type: "double", n: 2 },
+      { type: "double", n: "three" },
+      { type: "fail" },
+      { type: "die" },
+      ...Array.from({ length: 50 }, (_, n) => ({ type: `made up ${n}` }))
+    ]
+    const before = yield* counts
+    yield* Effect.forEach(commands, (command) => Effect.ignore(dispatch(command)))
+    expect(since(yield* counts, before)).toEqual({
+      "outcome=ok,type=double": 2,
+      "outcome=invalid,type=double": 1,
+      "outcome=failed,type=fail": 1,
+      "outcome=failed,type=die": 1,
+      "outcome=unknown": 50
+    })
+  }).pipe(Effect.provide(CommandBusMemory.layer))
+)

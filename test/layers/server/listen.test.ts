@@ -1,0 +1,126 @@
+import { createServer, type RequestListener } from "node:http"
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import { type ListenOptions, listen } from "../../../src/layers/server/listen.ts"
+import { connect, format, request } from "../../support/rawHttp.ts"
+
+const host = "127.0.0.1"
+
+const answer: RequestListener = (_request, response) => {
+  response.end("here")
+}
+
+/** A server in a scope of its own. */
+const start = (handler: RequestListener, options: Partial<ListenOptions> = {}) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const server = createServer(handler)
+    const { port } = yield* Scope.extend(listen(server, { host, port: 0, ...options }), scope)
+    return { close: Scope.close(scope, Exit.void), port, server }
+  })
+
+describe("listen", () => {
+  it.effect("gives the address that was bound", () =>
+    Effect.gen(function* () {
+      const server = createServer(answer)
+      const address = yield* listen(server, { host, port: 0 })
+      expect(address).toEqual(server.address())
+      expect(address).toMatchObject({ address: host, family: "IPv4", port: expect.any(Number) })
+      expect(yield* request(address.port, { target: "/" })).toMatchObject({ status: 200, body: "here" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fails where the port is in use, and binds nothing", () =>
+    Effect.gen(function* () {
+      const { close, port } = yield* start(answer)
+      const server = createServer(answer)
+      const error = yield* Effect.flip(Effect.scoped(listen(server, { host, port })))
+      expect(error).toMatchObject({ _tag: "BindError", host, port, code: "EADDRINUSE" })
+      expect(error.cause).toBeInstanceOf(Error)
+      expect(server.listening).toBe(false)
+      yield* close
+      const again = yield* Effect.scoped(listen(server, { host, port }))
+      expect(again.port).toBe(port)
+    })
+  )
+
+  it.effect("fails where the host is not of this machine", () =>
+    Effect.gen(function* () {
+      const server = createServer(answer)
+      const error = yield* Effect.flip(Effect.scoped(listen(server, { host: "192.0.2.1", port: 0 })))
+      expect(error).toMatchObject({ _tag: "BindError", host: "192.0.2.1", code: "EADDRNOTAVAIL" })
+    })
+  )
+
+  it.effect("refuses connections and closes idle ones when the scope ends", () =>
+    Effect.gen(function* () {
+      const { close, port, server } = yield* start(answer)
+      const idle = yield* connect(port)
+      idle.send(format({ target: "/", headers: { Connection: "keep-alive" } }))
+      yield* idle.received.until((text) => text.endsWith("here"))
+      yield* close
+      yield* idle.received.whole
+      expect(server.listening).toBe(false)
+      expect(yield* Effect.flip(connect(port))).toMatchObject({ code: "ECONNREFUSED" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets a request come to its end, after what is to be done before", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<() => void>()
+      const order: Array<string> = []
+      const { close, port, server } = yield* start(
+        (_request, response) => {
+          Deferred.unsafeDone(
+            arrived,
+            Effect.succeed(() => void response.end("finished"))
+          )
+        },
+        {
+          beforeDrain: Effect.sync(() => {
+            order.push(server.listening ? "listening" : "closed")
+          })
+        }
+      )
+      const connection = yield* connect(port)
+      connection.send(format({ target: "/", headers: { Connection: "keep-alive" } }))
+      const finish = yield* Deferred.await(arrived)
+      const closing = yield* Effect.fork(close)
+      yield* Effect.yieldNow()
+      expect(order).toEqual(["closed"])
+      finish()
+      expect(yield* connection.received.whole).toMatch(/finished$/)
+      yield* Fiber.join(closing)
+      expect(order).toEqual(["closed"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits for nobody longer than a moment", () =>
+    Effect.gen(function* () {
+      const { close, port } = yield* start((_request, response) => {
+        response.write("begun")
+      })
+      const unfinished = yield* connect(port)
+      unfinished.send(format({ target: "/" }))
+      yield* unfinished.received.until((text) => text.includes("begun"))
+      const halfSent = yield* connect(port)
+      halfSent.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
+      const silent = yield* connect(port)
+      yield* close
+      yield* Effect.forEach([unfinished, halfSent, silent], ({ received }) => received.whole)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("does not mind a server that was closed before", () =>
+    Effect.gen(function* () {
+      const { close, server } = yield* start(answer)
+      server.close()
+      yield* close
+      expect(server.listening).toBe(false)
+    })
+  )
+})

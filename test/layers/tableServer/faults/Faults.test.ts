@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Faults from "../../../../src/layers/tableServer/faults/Faults.ts"
+import { tableId } from "../../../../src/layers/tableServer/tables/identifiers.ts"
+
+const objects: Faults.Place = { kind: "tables", table: "Objects" }
+const rooms: Faults.Place = { kind: "tables", table: "Rooms" }
+const attachments: Faults.Place = { kind: "attachments" }
+
+/** What a request to each place gets, one after the other. */
+const given = (texts: ReadonlyArray<string>, places: ReadonlyArray<Faults.Place>) =>
+  Effect.gen(function* () {
+    const faults = Faults.make([])
+    yield* Effect.forEach(texts, faults.control.add)
+    const taken = yield* Effect.forEach(places, faults.take)
+    return taken.map((fault) => Option.getOrNull(Option.map(fault, ({ what }) => what)))
+  })
+
+const times = (count: number, place: Faults.Place) => Array.from({ length: count }, () => place)
+
+describe("Faults", () => {
+  it.effect("come as often as they are told", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* given(["all 500"], times(3, objects)), [500, 500, 500])
+      assert.deepStrictEqual(yield* given(["all 500 x2"], times(3, objects)), [500, 500, null])
+      const third = [null, null, 500, null, null, 500, null, null, 500]
+      assert.deepStrictEqual(yield* given(["all 500 every=3"], times(9, objects)), third)
+      assert.deepStrictEqual(yield* given(["all 500 x1 every=3"], times(9, objects)), [
+        ...third.slice(0, 3),
+        ...times(6, objects).map(() => null)
+      ])
+    })
+  )
+
+  it.effect("come where they are told", () =>
+    Effect.gen(function* () {
+      const places = [objects, rooms, attachments]
+      assert.deepStrictEqual(yield* given(["all 500"], places), [500, 500, 500])
+      assert.deepStrictEqual(yield* given(["tables 500"], places), [500, 500, null])
+      assert.deepStrictEqual(yield* given(["attachments 500"], places), [null, null, 500])
+      assert.deepStrictEqual(yield* given(["Objects 500"], places), [500, null, null])
+      assert.deepStrictEqual(yield* given([`${tableId("Objects")} 500`], places), [500, null, null])
+      const byId: Faults.Place = { kind: "tables", table: tableId("Objects") }
+      assert.deepStrictEqual(yield* given(["Objects 500"], [byId]), [500])
+    })
+  )
+
+  it.effect("take turns in the order in which they were added", () =>
+    Effect.gen(function* () {
+      const faults = ["Objects 500 x2", "tables reset x1", "all 404 every=2"]
+      assert.deepStrictEqual(yield* given(faults, times(7, objects)), [
+        500,
+        500,
+        "reset",
+        null,
+        404,
+        null,
+        404
+      ])
+    })
+  )
+
+  it.effect("of iterators are for those who ask", () =>
+    Effect.gen(function* () {
+      const faults = Faults.make([])
+      yield* faults.control.add("Objects iterator x1")
+      assert.isTrue(Option.isNone(yield* faults.take(objects)))
+      assert.isFalse(yield* faults.iteratorGone(rooms))
+      assert.isTrue(yield* faults.iteratorGone(objects))
+      assert.isFalse(yield* faults.iteratorGone(objects))
+    })
+  )
+
+  it.effect("are gone when they are cleared, and are not added when they are none", () =>
+    Effect.gen(function* () {
+      const faults = Faults.make([])
+      assert.strictEqual((yield* Effect.flip(faults.control.add("nonsense")))._tag, "InvalidFault")
+      assert.isTrue(Option.isNone(yield* faults.take(objects)))
+      yield* faults.control.add("all stall")
+      yield* faults.control.clear
+      assert.isTrue(Option.isNone(yield* faults.take(objects)))
+    })
+  )
+})

@@ -1,0 +1,119 @@
+/**
+ * A controller's socket in a folder of its own, and peers that send it what they like.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import type * as TestServices from "effect/TestServices"
+import * as IpcClientSocket from "../../src/layers/ipc/IpcClientSocket.ts"
+import { serveIpc } from "../../src/layers/ipc/IpcServer.ts"
+import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
+import { CommandBus } from "../../src/services/CommandBus.ts"
+import { EventBus } from "../../src/services/EventBus.ts"
+import type * as Received from "./Received.ts"
+import { openSocket } from "./socket.ts"
+
+const controller = Layer.mergeAll(
+  EventBusMemory.layer,
+  CommandBusMemory.layer,
+  ControllerStateMemory.layer("persistent")
+)
+type Environment = Layer.Layer.Success<typeof controller> | FileSystem.FileSystem | Scope.Scope
+
+const provided = <A, E>(test: Effect.Effect<A, E, Environment>) =>
+  test.pipe(Effect.scoped, Effect.provide([controller, NodeFileSystem.layer]))
+
+/** A test that has a bus for commands, one for events, and a state. */
+export const scenario = <A, E>(
+  title: string,
+  test: Effect.Effect<A, E, Environment | TestServices.TestServices>,
+  skip = false
+) =>
+  it.effect.skipIf(skip)(title, () =>
+    test.pipe(Effect.scoped, Effect.provide([controller, NodeFileSystem.layer]))
+  )
+
+/** The same with real time. */
+export const liveScenario = <A, E>(title: string, test: Effect.Effect<A, E, Environment>) =>
+  it.live(title, () => provided(test))
+
+export const temporaryFolder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+})
+
+/** Serves a new folder. `end` ends that alone, and fails where it takes two seconds. */
+export const start = Effect.gen(function* () {
+  const configurationFolder = yield* temporaryFolder
+  const scope = yield* Effect.acquireRelease(Scope.make(), Scope.close)
+  let stops = 0
+  const stop = Effect.sync(() => {
+    stops += 1
+  })
+  const paths = yield* Scope.extend(serveIpc({ folder: configurationFolder, stop }), scope)
+  const end = Scope.close(scope, Exit.void).pipe(Effect.disconnect, Effect.timeout("2 seconds"))
+  const client = yield* IpcClientSocket.make(paths.socket)
+  return { ...paths, configurationFolder, client, end, stops: () => stops, connect: connect(paths.socket) }
+})
+
+export const register = (type: string, run: Effect.Effect<unknown, unknown>) =>
+  Effect.flatMap(CommandBus, (commands) =>
+    commands.register({ type, fields: Schema.Struct({}), run: () => run })
+  )
+
+export const publish = (name: string, payload: unknown) =>
+  Effect.flatMap(EventBus, (bus) => bus.publish(name, payload))
+
+export interface Peer {
+  readonly received: Received.Received
+  readonly send: (data: string | Uint8Array) => void
+  /** Sends nothing more, and goes on reading. */
+  readonly finish: () => void
+  readonly close: () => void
+  /** Reads no more, so that what the server sends piles up. */
+  readonly stall: () => void
+  /** Sends a request, and waits for as many lines to have come as are to be there then. */
+  readonly ask: (request: unknown, lines?: number) => Effect.Effect<unknown>
+  /** Waits for so many lines, and gives the last. */
+  readonly line: (count: number) => Effect.Effect<unknown>
+  readonly closed: () => boolean
+}
+
+/** A peer that is gone with the scope. */
+export const connect = (path: string): Effect.Effect<Peer, Error, Scope.Scope> =>
+  openSocket({ path }).pipe(
+    Effect.map(({ received, socket }) => {
+      const line = (count: number) =>
+        Effect.map(
+          received.until((text) => text.split("\n").length > count),
+          (text): unknown => JSON.parse(text.split("\n")[count - 1] ?? "")
+        )
+      return {
+        received,
+        send: (data) => void socket.write(data),
+        finish: () => void socket.end(),
+        close: () => void socket.destroy(),
+        stall: () => void socket.pause(),
+        ask: (request, lines = 1) => {
+          socket.write(`${JSON.stringify(request)}\n`)
+          return line(lines)
+        },
+        line,
+        closed: () => socket.closed
+      }
+    })
+  )
+
+export const request = (method: string, id: number | string = 1, params?: unknown) => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  ...(params === undefined ? {} : { params })
+})

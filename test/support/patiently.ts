@@ -1,0 +1,69 @@
+/**
+ * Time that passes as fast as the network lets it: the test clock jumps from one wait to the next, and stands
+ * still while anything is on its way.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
+import type { Answer } from "./ScriptedServer.ts"
+import { eventLoopTurn } from "./waiting.ts"
+
+let held = 0
+
+/** An answer that never ends: time passes all the same. */
+export const holding =
+  (answer: Answer): Answer =>
+  (response, request) => {
+    held++
+    response.socket?.once("close", () => {
+      held--
+    })
+    answer(response, request)
+  }
+
+/** A connection that comes to nothing until the scope ends: time passes all the same. */
+export const oneConnection = Effect.acquireRelease(
+  Effect.sync(() => held++),
+  () => Effect.sync(() => held--)
+)
+
+/** What somebody in this process waits for that is no clock. */
+const underway = (): number =>
+  process.getActiveResourcesInfo().filter((name) => /^(TCPSocket|TCPConnect|GetAddrInfo|FSReq)/.test(name))
+    .length
+
+/** A connection has two ends. */
+const isQuiet = (): boolean => underway() <= 2 * held
+
+/** What came last has its turn before time goes on. */
+const quietTurns = 4
+
+const quiet = Effect.gen(function* () {
+  for (let turns = 0; turns < quietTurns; turns = isQuiet() ? turns + 1 : 0) {
+    yield* eventLoopTurn
+  }
+})
+
+const jump = Effect.gen(function* () {
+  const next = Math.min(...(yield* TestClock.sleeps()))
+  if (next !== Number.POSITIVE_INFINITY) {
+    yield* TestClock.setTime(next)
+  }
+})
+
+/** Runs it to its end, and tells how long that took, in milliseconds of the test clock. */
+export const patiently = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<{ readonly value: A; readonly took: number }, E, R> =>
+  Effect.gen(function* () {
+    const start = yield* Clock.currentTimeMillis
+    const fiber = yield* Effect.fork(effect)
+    yield* quiet
+    while (Option.isNone(yield* Fiber.poll(fiber))) {
+      yield* jump
+      yield* quiet
+    }
+    return { value: yield* Fiber.join(fiber), took: (yield* Clock.currentTimeMillis) - start }
+  })

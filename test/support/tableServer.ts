@@ -1,0 +1,45 @@
+/**
+ * A table server on a port of its own, and how it is asked.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as TableServerLayer from "../../src/layers/tableServer/TableServer.ts"
+import type { TableServerInput } from "../../src/layers/tableServer/TableServerOptions.ts"
+import { TableServer } from "../../src/services/TableServer.ts"
+
+const token = { authorization: "Bearer any" }
+
+const json = { "content-type": "application/json; charset=utf-8" }
+
+/** Serves a folder until the scope ends. */
+export const start = (directory: string, options: Omit<TableServerInput, "directory"> = {}) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(TableServerLayer.layer({ port: 0, ...options, directory }))
+    const server = Context.get(context, TableServer)
+    const { port } = server.address
+    const url = `http://127.0.0.1:${port}`
+    const get = (path: string, headers: Readonly<Record<string, string>> = token) =>
+      Effect.promise(async () => {
+        const response = await fetch(`${url}${path}`, { headers })
+        return { status: response.status, body: (await response.json()) as unknown }
+      })
+    const post = (
+      path: string,
+      body: string | Uint8Array,
+      headers: Readonly<Record<string, string>> = json
+    ) =>
+      Effect.promise(async () => {
+        const request = { method: "POST", headers: { ...token, ...headers }, body }
+        const response = await fetch(`${url}${path}`, request)
+        return { status: response.status, body: (await response.json()) as unknown }
+      })
+    return { ...server, port, url, get, post }
+  })
+
+export const errorType = (body: unknown): unknown =>
+  Predicate.hasProperty(body, "error") && Predicate.hasProperty(body.error, "type") ? body.error.type : body
+
+export const offsetOf = (body: unknown): string =>
+  Predicate.hasProperty(body, "offset") && typeof body.offset === "string" ? body.offset : ""

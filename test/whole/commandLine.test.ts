@@ -1,0 +1,421 @@
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import Airtable from "airtable"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { listen } from "../../src/layers/server/listen.ts"
+import { makeProject, transportUrl } from "../support/project.ts"
+import * as rawHttp from "../support/rawHttp.ts"
+import type { VitrineProcess } from "../support/vitrineProcess.ts"
+
+/** 3,201 films, from the dev dependency vega-datasets. */
+const moviesFile = new URL("../../node_modules/vega-datasets/data/movies.json", import.meta.url)
+
+const portOf = (url: string) => Number(new URL(url).port)
+
+/** Opens the event stream of a running controller. */
+const openEvents = Effect.fnUntraced(function* (controller: VitrineProcess) {
+  const url = yield* controller.logged(transportUrl)
+  const connection = yield* rawHttp.connect(portOf(url))
+  connection.send(rawHttp.format({ target: "/events" }))
+  return connection.received
+})
+
+const command = (url: string, body: object) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${url}/command`, { method: "POST", body: JSON.stringify(body) })
+    return response.json()
+  })
+
+describe.concurrent("vitrine", () => {
+  const scenario: typeof it.scopedLive = it.scopedLive
+  const project = makeProject.pipe(Effect.provide(NodeContext.layer))
+
+  scenario("fetches, serves the manifest, announces what is promoted, and shows an edit", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, write } = yield* project
+      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      const versionId = yield* controller.logged(/New version (\S+):/)
+      const url = yield* controller.logged(transportUrl)
+
+      const events = yield* openEvents(controller)
+      const first = yield* events.until((text) => text.includes("content:version:promoted"))
+      expect(first).toMatch(
+        new RegExp(
+          `\\r\\n\\r\\nretry: 2000\\n\\nevent: content:version:promoted\\ndata: {"versionId":"${versionId}",`
+        )
+      )
+
+      expect(yield* command(url, { type: "content.manifest.read" })).toEqual({
+        result: { status: "ok", manifest: JSON.parse(yield* read("downloads/manifest.json")) }
+      })
+      expect(yield* command(url, { type: "content.ack", consumerId: "screen-1", versionId })).toEqual({
+        result: null
+      })
+      expect(JSON.parse(yield* read("downloads/acks/screen-1.json"))).toEqual({ versionId })
+
+      yield* write("tables/Objects.csv", "inventory,title\nA-1,Armillary sphere\n")
+      const second = yield* controller.logged(/New version [\s\S]*New version (\S+):/)
+      yield* events.until((text) => text.includes(`"versionId":"${second}"`))
+      expect(JSON.parse(yield* read(`downloads/versions/${second}/museum/Objects.json`))).toEqual([
+        { id: expect.stringMatching(/^rec\w{14}$/), inventory: "A-1", title: "Armillary sphere" }
+      ])
+    })
+  )
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    scenario(`ends cleanly on ${signal}, open streams or not`, () =>
+      Effect.gen(function* () {
+        const { run, serveTables } = yield* project
+        const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+        yield* controller.logged(/New version (\S+):/)
+        const events = yield* openEvents(controller)
+        yield* events.until((text) => text.includes("promoted"))
+        yield* controller.signal(signal)
+        const { status, stderr } = yield* Effect.timeout(controller.ended, "2 seconds")
+        expect(status).toBe(0)
+        expect(stderr).not.toMatch(/ {2}warn | {2}error|error:/)
+        yield* events.whole
+      })
+    )
+  }
+
+  scenario("fails when a fetch is interrupted, and says so", () =>
+    Effect.gen(function* () {
+      const { run } = yield* project
+      const asked = yield* Deferred.make<void>()
+      const silent = createServer(() => Deferred.unsafeDone(asked, Effect.void))
+      const { port } = yield* listen(silent, { host: "127.0.0.1", port: 0 })
+      const fetching = yield* run(["fetch"], { TABLES: `http://127.0.0.1:${port}` })
+      yield* Deferred.await(asked)
+      yield* fetching.signal("SIGTERM")
+      expect(yield* fetching.ended).toMatchObject({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /^\d\d:\d\d:\d\d {2}info {3}museum: Objects, 0 records\nInterrupted before the end; the content stays as it is\.\n$/
+        )
+      })
+    })
+  )
+
+  scenario("has the last version again after kill -9, without its tables", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const before = yield* run(["start"], { TABLES: yield* serveTables() })
+      const versionId = yield* before.logged(/New version (\S+):/)
+      yield* before.signal("SIGKILL")
+      expect((yield* before.ended).status).toBe("SIGKILL")
+
+      const after = yield* run(["start"], { TABLES: "http://127.0.0.1:9" })
+      expect(yield* after.logged(/Active version (\S+)/)).toBe(versionId)
+      const events = yield* openEvents(after)
+      yield* events.until((text) => text.includes(`"versionId":"${versionId}"`))
+    })
+  )
+
+  scenario("fetches every record of a large table, as the official client reads it", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, write } = yield* project
+      yield* write("tables/Movies.json", readFileSync(moviesFile, "utf8"))
+      const endpointUrl = yield* serveTables("--no-rate-limit")
+      const base = new Airtable({ endpointUrl, apiKey: "any" }).base("appMuseum")
+      const theirs = yield* Effect.promise(() => base("Movies").select({ view: "Grid view" }).all())
+
+      const { ended } = yield* run(["fetch"], { TABLES: endpointUrl, TABLE: "Movies" })
+      const { status, stdout } = yield* ended
+      expect(status).toBe(0)
+      const { records, versionId } = JSON.parse(stdout)
+      const ours = JSON.parse(yield* read(`downloads/versions/${versionId}/museum/Movies.json`))
+      expect(records).toBe(3201)
+      expect(ours).toEqual(theirs.map(({ fields, id }) => ({ id, ...fields })))
+    })
+  )
+
+  describe("says what is wrong, in one message without a stack, and keeps what it has", () => {
+    /** Fetches once with everything right, then once more as told, and gives the message of the failure. */
+    const failure = (
+      prepare: (
+        write: (name: string, content: string) => Effect.Effect<void, unknown>
+      ) => Effect.Effect<void, unknown>,
+      env: Readonly<Record<string, string>>,
+      serverArguments: ReadonlyArray<string> = []
+    ) =>
+      Effect.gen(function* () {
+        const { read, run, serveTables, write } = yield* project
+        const TABLES = yield* serveTables(...serverArguments)
+        const good = yield* run(["fetch"], { TABLES })
+        expect(yield* good.ended).toMatchObject({ status: 0 })
+        const manifest = yield* read("downloads/manifest.json")
+
+        yield* prepare(write)
+        const bad = yield* run(["fetch"], { TABLES, ...env })
+        const { status, stderr, stdout } = yield* bad.ended
+        expect(status).toBe(1)
+        expect(stdout).toBe("")
+        expect(stderr).not.toMatch(/^\s+at /m)
+        expect(stderr).not.toContain("secret-key")
+        expect(yield* read("downloads/manifest.json")).toBe(manifest)
+        return stderr
+      })
+
+    scenario("a wrong token", () =>
+      Effect.gen(function* () {
+        const message = yield* failure(() => Effect.void, { KEY: "wrong" }, ["--token", "secret-key"])
+        expect(message).toMatch(/Source "museum": Table "Objects": .*apiKey/)
+      })
+    )
+
+    scenario("a wrong table", () =>
+      Effect.gen(function* () {
+        const message = yield* failure(() => Effect.void, { TABLE: "Objekts" })
+        expect(message).toMatch(/Table "Objekts": .*(table|name)/)
+      })
+    )
+
+    scenario("a renamed view", () =>
+      Effect.gen(function* () {
+        const message = yield* failure(() => Effect.void, { VIEW: "Old view" })
+        expect(message).toMatch(/Table "Objects": .*"Old view".*defaultView/s)
+      })
+    )
+
+    scenario("no network", () =>
+      Effect.gen(function* () {
+        const message = yield* failure(() => Effect.void, { TABLES: "http://127.0.0.1:9" })
+        expect(message).toMatch(/Table "Objects": .*127\.0\.0\.1:9/)
+      })
+    )
+
+    scenario("a malformed CSV", () =>
+      Effect.gen(function* () {
+        const message = yield* failure((write) => write("tables/Objects.csv", 'a,b\n1,"2\n3,4\n'), {})
+        expect(message).toMatch(/Objects\.csv, line \d/)
+      })
+    )
+
+    scenario("a downloads folder that is none", () =>
+      Effect.gen(function* () {
+        const { folder, run, write } = yield* project
+        yield* write("downloads", "")
+        const { ended } = yield* run(["fetch"], { TABLES: "http://127.0.0.1:9" })
+        const { status, stderr } = yield* ended
+        expect(status).toBe(1)
+        expect(stderr).toContain(`Cannot make ${folder}/downloads: something else of this name stands there.`)
+      })
+    )
+
+    scenario("two controllers on one folder", () =>
+      Effect.gen(function* () {
+        const { folder, read, run, serveTables, write } = yield* project
+        const TABLES = yield* serveTables()
+        const first = yield* run(["start"], { TABLES })
+        yield* first.logged(/(Ready)/)
+        const elsewhere = (yield* read("vitrine.config.ts")).replace(
+          "content({",
+          'content({ downloadPath: "../downloads",'
+        )
+        yield* write("tables/vitrine.config.ts", elsewhere)
+        const { ended } = yield* run(["start", "--config", "tables/vitrine.config.ts"], { TABLES })
+        const { status, stderr } = yield* ended
+        expect(status).toBe(1)
+        expect(stderr).toMatch(
+          new RegExp(`${folder}/downloads is in use by another controller \\(process \\d+\\)`)
+        )
+      })
+    )
+
+    scenario("a port in use", () =>
+      Effect.gen(function* () {
+        const { run } = yield* project
+        const { port } = yield* listen(createServer(), { host: "127.0.0.1", port: 0 })
+        const { ended } = yield* run(["start"], { TABLES: "http://127.0.0.1:9", PORT: String(port) })
+        const { status, stderr } = yield* ended
+        expect(status).toBe(1)
+        expect(stderr).toContain(`Cannot listen on 127.0.0.1:${port}: port ${port} is already in use.`)
+      })
+    )
+
+    scenario("every mistake in the configuration at once", () =>
+      Effect.gen(function* () {
+        const { folder, run, write } = yield* project
+        yield* write(
+          "vitrine.config.ts",
+          `import { content, defineConfig, httpTransport, tableSource } from "vitrine"
+export default defineConfig({
+  plugins: [
+    content({ keepVersions: 0, sources: [tableSource({ id: "a/b", baseId: "", apiKey: "secret-key", tabels: [] })] }),
+    httpTransport({ port: 99999, allowedCommand: [] })
+  ]
+})`
+        )
+        const { ended } = yield* run(["start"])
+        const { status, stderr } = yield* ended
+        expect(status).toBe(1)
+        expect(stderr).toContain(`${folder}/vitrine.config.ts`)
+        for (const place of [
+          "plugins[0] (content).keepVersions",
+          "plugins[0] (content).sources[0].id",
+          "plugins[0] (content).sources[0].baseId",
+          "plugins[0] (content).sources[0].tabels",
+          "plugins[1] (http-transport).port",
+          "plugins[1] (http-transport).allowedCommand"
+        ]) {
+          expect(stderr).toContain(`${place}: `)
+        }
+        expect(stderr).not.toContain("secret-key")
+      })
+    )
+  })
+
+  scenario("tells line by line how far a fetch is, and what it waits for", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const tables = yield* serveTables("--fault", "Objects 503 x1")
+      const { ended } = yield* run(["fetch"], { TABLES: tables })
+      const { status, stderr, stdout } = yield* ended
+      expect(status).toBe(0)
+      expect(stderr.replace(/^\d\d:\d\d:\d\d {2}info {3}/gm, "")).toMatch(
+        new RegExp(
+          [
+            "^museum: Objects, 0 records",
+            "museum: Objects, 0 records; waiting until \\d\\d:\\d\\d:\\d\\d for another try",
+            "museum: done, 2 records, \\d+ bytes, in \\d\\.\\d s",
+            "New version \\w+: 2 records, fetched in \\d\\.\\d s\n$"
+          ].join("\n")
+        )
+      )
+      expect(JSON.parse(stdout)).toMatchObject({ changed: true, records: 2 })
+    })
+  )
+
+  scenario("shows bars on a terminal, the log above them, and leaves both there", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const tables = yield* serveTables("--fault", "Objects 503 x1")
+      const { ended } = yield* run(["fetch"], { TABLES: tables }, { onTerminal: true })
+      const { status, stdout } = yield* ended
+      expect(status).toBe(0)
+      expect(stdout).toContain("museum       ░░░░░░░░░░░░░░░░░░░░ Objects, 0 records")
+      const end = stdout.slice(stdout.indexOf("New version"))
+      expect(end).toMatch(/^New version \w+: 2 records, fetched in [\s\S]*museum {7}█{20} 2 records/)
+      // The cursor is shown again.
+      expect(end).toContain("\u001b[?25h")
+      expect(JSON.parse(end.slice(end.indexOf("{")))).toMatchObject({ changed: true })
+    })
+  )
+
+  scenario("takes the environment from a file, and logs JSON lines for programs, the token in none", () =>
+    Effect.gen(function* () {
+      const { run, serveTables, write } = yield* project
+      const tables = yield* serveTables("--token", "from-file")
+      yield* write("museum.env", "# for the exhibit\nKEY=from-file\nTABLE='Objects'\n")
+      const { ended } = yield* run(["fetch", "--env-file", "museum.env", "--log-format", "json"], {
+        TABLES: tables
+      })
+      const { status, stderr } = yield* ended
+      expect(status).toBe(0)
+      const lines = stderr
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+      expect(lines.at(-1)).toMatchObject({
+        logLevel: "INFO",
+        message: expect.stringMatching(/^New version \w+: 2 records/)
+      })
+      expect(stderr).not.toContain("from-file")
+      const missing = yield* Effect.flatMap(run(["fetch", "--env-file", "other.env"]), ({ ended }) => ended)
+      // Some versions of Node read the option themselves, and say so in their own words.
+      expect(missing.status).not.toBe(0)
+      expect(missing.stderr).toContain("other.env")
+    })
+  )
+
+  scenario("begins a project that runs, and overwrites nothing", () =>
+    Effect.gen(function* () {
+      const { folder, read, run, write } = yield* project
+      const first = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
+      expect(first).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^made {3}vitrine\.config\.ts\n/)
+      })
+      const config = yield* read("new/vitrine.config.ts")
+      yield* write("new/vitrine.config.ts", config.replaceAll("8730", "0").replaceAll("8710", "0"))
+      yield* write("new/tables/Objects.csv", "title\nMy own\n")
+      const second = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
+      expect(second.stdout).toMatch(/^kept {3}vitrine\.config\.ts, which was there already\n/)
+      expect(yield* read("new/tables/Objects.csv")).toBe("title\nMy own\n")
+
+      const controller = yield* run(["start", "--config", `${folder}/new/vitrine.config.ts`])
+      yield* controller.logged(/Serving the tables of \S*new\/tables at http:\S+: (Objects, Settings)/)
+      yield* controller.logged(/(Ready)/)
+    })
+  )
+
+  scenario("runs from its modules, too, where another Effect is installed than the one in the bundle", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project
+      const modules = new URL("../../dist/commandLine.js", import.meta.url)
+      const run = execFileSync(
+        process.execPath,
+        [
+          "--input-type=module",
+          "-e",
+          `(await import(${JSON.stringify(modules)})).run("1.2.3")`,
+          "--",
+          "x",
+          "--version"
+        ],
+        { cwd: folder, encoding: "utf8" }
+      )
+      expect(run.trim()).toBe("1.2.3")
+    })
+  )
+
+  scenario("completes commands, options and their values in bash", () =>
+    Effect.gen(function* () {
+      const { run } = yield* project
+      const { stdout: script } = yield* Effect.flatMap(run(["--completions", "bash"]), ({ ended }) => ended)
+      const complete = (...words: ReadonlyArray<string>) =>
+        execFileSync(
+          "bash",
+          [
+            "-c",
+            `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vitrine_bash_completions vitrine; echo "\${COMPREPLY[@]}"`,
+            "bash",
+            "vitrine",
+            ...words
+          ],
+          { encoding: "utf8" }
+        ).trim()
+      expect(complete("st")).toBe("start status stop")
+      expect(complete("start", "--log")).toBe("--log-file --log-format --log-level")
+      expect(complete("start", "--log-format", "")).toBe("text json")
+    })
+  )
+
+  scenario("tells its version, its commands, and how to use each", () =>
+    Effect.gen(function* () {
+      const { run } = yield* project
+      const version = yield* Effect.flatMap(run(["--version"]), ({ ended }) => ended)
+      expect(version).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\s*$/) })
+      const help = yield* Effect.flatMap(run(["--help"]), ({ ended }) => ended)
+      expect(help.status).toBe(0)
+      for (const word of ["start", "fetch", "tables", "--config"]) {
+        expect(help.stdout).toContain(word)
+      }
+      expect(yield* Effect.flatMap(run([]), ({ ended }) => ended)).toEqual(help)
+      const { stdout } = yield* Effect.flatMap(run(["start", "--help"]), ({ ended }) => ended)
+      expect(stdout).toContain("vitrine start [--config FILE] [--detach] ")
+      expect(stdout).not.toContain("\u001b")
+      const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
+      expect(unknown.status).toBe(1)
+      expect(unknown.stderr).toBe(
+        'There is no command "strat"; there are fetch, init, start, status, stop, tables. Did you mean start? See: vitrine --help\n'
+      )
+    })
+  )
+})

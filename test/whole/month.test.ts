@@ -1,0 +1,134 @@
+/**
+ * A month of a controller in seconds. `MONTH_FETCH_MINUTES` and `MONTH_PING_MINUTES` say how often it fetches and
+ * pings: with 10 and 1, as in earnest, it takes minutes.
+ */
+import { readdirSync } from "node:fs"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import * as Content from "../../src/layers/content/Content.ts"
+import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
+import * as httpClient from "../../src/layers/httpClient/HttpClientNode.ts"
+import * as TableSource from "../../src/layers/tableSource/TableSource.ts"
+import * as TableSourceClientMemory from "../../src/layers/tableSource/TableSourceClientMemory.ts"
+import { CommandBus } from "../../src/services/CommandBus.ts"
+import { EventBus } from "../../src/services/EventBus.ts"
+import { TableSourceClient } from "../../src/services/TableSourceClient.ts"
+import * as eventReader from "../support/eventReader.ts"
+import { inMemory } from "../support/inMemory.ts"
+import { memory } from "../support/memory.ts"
+import * as transport from "../support/transport.ts"
+import { eventLoopTurn, eventually } from "../support/waiting.ts"
+
+const minutes = (name: string, otherwise: number) => Duration.minutes(Number(process.env[name] ?? otherwise))
+const fetchEvery = minutes("MONTH_FETCH_MINUTES", 480)
+const keepAliveMs = Duration.toMillis(minutes("MONTH_PING_MINUTES", 240))
+
+const days = 30
+/** By then everything that is made once is there. */
+const firstDays = 5
+
+const options = {
+  id: "museum",
+  defaultView: null,
+  tables: ["Objects"],
+  keyValueTables: [],
+  maxTimeout: 60_000
+}
+
+const readEvents = Effect.flatMap(transport.port, (port) => eventReader.open(port, { onMessage: () => {} }))
+
+/** What may pile up. */
+const whatThereIs = (folder: string) =>
+  Effect.gen(function* () {
+    yield* Effect.repeatN(eventLoopTurn, 10)
+    const fs = yield* FileSystem.FileSystem
+    return {
+      bytes: yield* memory,
+      fibers: Fiber.unsafeRoots().length,
+      handles: process.getActiveResourcesInfo().length,
+      openFiles: readdirSync("/proc/self/fd").length,
+      files: (yield* fs.readDirectory(folder, { recursive: true })).length,
+      sleeps: Chunk.size(yield* TestClock.sleeps())
+    }
+  })
+
+it.effect(
+  "a month leaves nothing behind but the versions that are to be kept",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped(inMemory)
+      const tables = yield* TableSourceClientMemory.make()
+      const source = yield* TableSource.make({ ...options, appendLocalAttachmentPaths: true }).pipe(
+        Effect.provideService(TableSourceClient, tables.client)
+      )
+      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+      const fetched = yield* Stream.toQueueOfElements(
+        Stream.filter(events, ({ name }) => name === "content:fetch:done")
+      )
+      const show = (day: number) =>
+        tables.setTable("Objects", [{ id: "rec1", fields: { day, text: "x".repeat(1000) } }])
+      const { dispatch } = yield* CommandBus
+      yield* show(0)
+      yield* readEvents
+      const store = VersionStoreDisk.layer({ directory: folder, keepVersions: 3, ackLease: "30 minutes" })
+      const { start } = yield* Content.make({ fetchEvery }, [source]).pipe(
+        Effect.provide(yield* Layer.build(store))
+      )
+      yield* start
+
+      const isAsleep = Effect.map(TestClock.sleeps(), (sleeps) => Chunk.size(sleeps) === 2)
+      const nextFetch = Effect.gen(function* () {
+        const { payload } = yield* Effect.orDie(Effect.flatten(Queue.take(fetched)))
+        yield* eventually(isAsleep)
+        return payload
+      })
+      yield* nextFetch
+
+      let early = yield* whatThereIs(folder)
+      for (let day = 1; day <= days; day++) {
+        yield* show(day)
+        // Somebody comes, shows the content and goes.
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* readEvents
+            for (let slept = Duration.zero; Duration.lessThan(slept, "1 day"); ) {
+              yield* TestClock.adjust(fetchEvery)
+              slept = Duration.sum(slept, fetchEvery)
+              const payload = yield* nextFetch
+              const { versionId } = Object(payload)
+              yield* dispatch({ type: "content.ack", consumerId: `screen-${day % 2}`, versionId })
+            }
+          })
+        )
+        yield* transport.clientsBecome(1)
+        if (day === firstDays) {
+          early = yield* whatThereIs(folder)
+        }
+      }
+      const { bytes, ...late } = yield* whatThereIs(folder)
+      const { bytes: earlyBytes, ...counts } = early
+      expect(late).toEqual(counts)
+      // The compiler goes on for days: what grew by a megabyte or two was its code.
+      expect(bytes - earlyBytes).toBeLessThan(4 * 1024 * 1024)
+      const manifest = yield* dispatch({ type: "content.manifest.read" })
+      expect(manifest).toMatchObject({
+        status: "ok",
+        manifest: { generatedAt: expect.stringMatching(/^1970-01-30/) }
+      })
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ keepAliveMs })),
+      Effect.provide(Layer.merge(NodeContext.layer, httpClient.layer))
+    ),
+  600_000
+)

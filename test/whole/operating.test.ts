@@ -1,0 +1,295 @@
+/**
+ * What a technician does with a controller that runs.
+ */
+import { spawn } from "node:child_process"
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { listen } from "../../src/layers/server/listen.ts"
+import { makeProject, transportUrl } from "../support/project.ts"
+import { makeFolderReadOnly, mayMount } from "../support/tmpfs.ts"
+import { builtBin } from "../support/vitrineProcess.ts"
+
+const project = Effect.gen(function* () {
+  const { folder, run, ...rest } = yield* makeProject
+  /** Runs a command to its end. */
+  const vitrine = (...args: ReadonlyArray<string>) => Effect.flatMap(run(args), ({ ended }) => ended)
+  return {
+    ...rest,
+    folder,
+    run,
+    vitrine,
+    notRunning: `No controller is running here: nobody listens at ${folder}/.vitrine/controller.sock.\n`
+  }
+}).pipe(Effect.provide(NodeContext.layer))
+
+/** A user that owns nothing. */
+const nobody = 65534
+
+describe.concurrent("a controller that runs", () => {
+  it.scopedLive("is looked at, fetches when told, and is stopped, once", () =>
+    Effect.gen(function* () {
+      const { notRunning, read, run, serveTables, vitrine, write } = yield* project
+      const config = (yield* read("vitrine.config.ts")).replace("1 second", "1 hour")
+      yield* write("vitrine.config.ts", `setInterval(() => {}, 1e6)\n${config}`)
+      expect(yield* vitrine("status")).toMatchObject({ status: 1, stdout: "", stderr: notRunning })
+      const TABLES = yield* serveTables()
+      const controller = yield* run(["start"], { TABLES })
+      const versionId = yield* controller.logged(/New version (\S+):/)
+
+      const { stdout: status } = yield* vitrine("status")
+      expect(status).toMatch(/^Controller {2}running for \d+ s, since \d{4}-/)
+      expect(status).toContain(`  Active version  ${versionId}\n`)
+      expect(status).not.toContain("\u001b")
+      const json = JSON.parse((yield* vitrine("status", "--json")).stdout)
+      expect(json.sections.map(({ name }: { name: string }) => name)).toEqual(["content", "http-transport"])
+
+      const fetched = yield* vitrine("fetch")
+      expect(fetched).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(
+          /^\S+ {2}info {3}Asking the controller that runs here \(process \d+\)\n[\s\S]*museum: done, 2 records/
+        )
+      })
+      expect(JSON.parse(fetched.stdout)).toMatchObject({ changed: false, versionId, records: 2 })
+
+      const second = yield* vitrine("start")
+      expect(second).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/A controller is already running here \(process \d+; .*vitrine stop/)
+      })
+
+      expect((yield* vitrine("stop")).stdout).toMatch(/^The controller has ended \(process \d+\)\.\n$/)
+      expect(yield* controller.ended).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(/Stopping\n$/)
+      })
+      expect(yield* vitrine("stop")).toMatchObject({ status: 0, stdout: notRunning })
+      // A fetch without it does not wait for what the configuration has left open, either.
+      const alone = yield* run(["fetch"], { TABLES })
+      expect(yield* alone.ended).toMatchObject({ status: 0 })
+    })
+  )
+
+  it.scopedLive("goes on in the background, its log in a file, also after the one before was killed", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, vitrine, write } = yield* project
+      const tables = yield* serveTables()
+      yield* write("museum.env", `TABLES=${tables}\n`)
+      const killed = yield* run(["start", "--env-file", "museum.env"])
+      yield* killed.logged(/(Ready)/)
+      yield* killed.signal("SIGKILL")
+      yield* killed.ended
+
+      const started = yield* vitrine("start", "--detach", "--env-file", "museum.env")
+      const pid = Number(/\(process (\d+)\)/.exec(started.stdout)?.[1])
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
+      expect(started).toMatchObject({ status: 0, stderr: "" })
+      // The terminal that it was started from is closed.
+      process.kill(pid, "SIGHUP")
+      expect((yield* vitrine("fetch")).status).toBe(0)
+      expect(yield* vitrine("start", "--detach")).toMatchObject({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringContaining(`A controller is already running here (process ${pid};`)
+      })
+
+      const ends = yield* Effect.all([vitrine("stop"), vitrine("stop")], { concurrency: 2 })
+      expect(ends.map(({ stdout }) => stdout)).toContain(`The controller has ended (process ${pid}).\n`)
+      expect(yield* read(".vitrine/errors.log")).toBe("")
+      expect(yield* read(".vitrine/controller.log")).toMatch(
+        /^\d{4}-\S+Z {2}info {3}Starting with (?:(?!Starting)[\s\S])* Ready\n(?:(?!Starting)[\s\S])* Stopping\n$/
+      )
+    })
+  )
+
+  it.scopedLive("says that its first fetch failed, and has an exit status for that", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, vitrine, write } = yield* project
+      const refusing = createServer((_, response) => response.writeHead(401).end())
+      const { port } = yield* listen(refusing, { host: "127.0.0.1", port: 0 })
+      yield* write("museum.env", `TABLES=http://127.0.0.1:${port}`)
+      const started = yield* vitrine("start", "--detach", "--env-file", "museum.env")
+      const pid = Number(/\(process (\d+)\)/.exec(started.stdout)?.[1])
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
+      expect(started).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(
+          /^The first fetch failed; the controller goes on\. Source "museum": .*does not accept the API key/
+        )
+      })
+      expect(yield* vitrine("status", "--check")).toMatchObject({
+        status: 3,
+        stdout: expect.stringContaining("Last fetch")
+      })
+      yield* vitrine("stop")
+      expect(yield* read(".vitrine/errors.log")).toBe("")
+
+      const fine = yield* run(["start"], { TABLES: yield* serveTables() })
+      yield* fine.logged(/New version (\S+):/)
+      expect((yield* vitrine("status", "--check")).status).toBe(0)
+    })
+  )
+
+  it.scopedLive.skipIf(!mayMount)("shows what is there on a disk that is read-only", () =>
+    Effect.gen(function* () {
+      const { folder, run, serveTables } = yield* project
+      const TABLES = yield* serveTables()
+      const before = yield* run(["start"], { TABLES })
+      const versionId = yield* before.logged(/New version (\S+):/)
+      yield* before.signal("SIGTERM")
+      yield* before.ended
+
+      yield* makeFolderReadOnly(folder)
+      const controller = yield* run(["start"], { TABLES })
+      expect(yield* controller.logged(/Active version (\S+)/)).toBe(versionId)
+      yield* controller.logged(/(Fetch failed, content stays as it is\. .*read-only)/)
+      yield* controller.logged(/(warn .*controller's socket cannot be used .* goes on without it)/)
+      const url = yield* controller.logged(transportUrl)
+      const response = yield* Effect.promise(() =>
+        fetch(`${url}/command`, {
+          method: "POST",
+          body: JSON.stringify({ type: "content.manifest.read" })
+        }).then((response) => response.json())
+      )
+      expect(response).toMatchObject({ result: { status: "ok", manifest: { versionId } } })
+      yield* controller.signal("SIGTERM")
+      expect((yield* controller.ended).status).toBe(0)
+    })
+  )
+
+  it.scopedLive("says why it did not start in the background", () =>
+    Effect.gen(function* () {
+      const { folder, list, read, vitrine, write } = yield* project
+      yield* write("vitrine.config.ts", "export default {")
+      expect(yield* vitrine("start", "--detach")).toMatchObject({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /^The controller was not started\. \S*vitrine\.config\.ts: it could not be loaded\. /
+        )
+      })
+      yield* Effect.sync(() => symlinkSync("gone/controller.log", `${folder}/any.log`))
+      const gone = ["--log-file", "any.log"]
+      expect((yield* vitrine("start", ...gone)).stderr).toMatch(
+        /^The log cannot be written to any\.log: it is not there\. /
+      )
+      expect((yield* vitrine("start", "--detach", ...gone)).stderr).toMatch(
+        /^The controller was not started\. The log cannot be written to \S*any\.log: /
+      )
+      expect(yield* list(".vitrine")).toEqual(["controller.log"])
+      expect(yield* read(".vitrine/controller.log")).toMatch(
+        /^\S+Z {2}error {2}The controller has not started: \S+vitrine\.config\.ts: it could not be loaded\. /
+      )
+      const { stderr } = yield* vitrine("start", "--log-format", "json")
+      expect(JSON.parse(stderr)).toMatchObject({
+        logLevel: "FATAL",
+        message: expect.stringMatching(/vitrine\.config\.ts: it could not be loaded\. /)
+      })
+    })
+  )
+
+  it.scopedLive("goes on where its log cannot be written", () =>
+    Effect.gen(function* () {
+      const { folder, serveTables, vitrine } = yield* project
+      const TABLES = yield* serveTables()
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          spawn("sh", ["-c", `exec '${process.execPath}' '${builtBin}' start 2>/dev/full`], {
+            cwd: folder,
+            env: { ...process.env, TABLES },
+            stdio: "ignore"
+          })
+        ),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
+      )
+      const isReady = Effect.map(vitrine("status"), ({ stdout }) => /Active version {2}\d/.test(stdout))
+      yield* Effect.timeout(Effect.repeat(isReady, { until: (ready) => ready }), "20 seconds")
+      expect((yield* vitrine("stop")).stdout).toContain("The controller has ended")
+    })
+  )
+
+  it.scopedLive("is killed when it does not answer", () =>
+    Effect.gen(function* () {
+      const { run, serveTables, vitrine } = yield* project
+      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      yield* controller.logged(/(Ready)/)
+      yield* controller.signal("SIGSTOP")
+      expect((yield* vitrine("stop")).stdout).toMatch(/^The controller did not end in time and was killed /)
+      expect((yield* controller.ended).status).toBe("SIGKILL")
+    })
+  )
+
+  it.scopedLive.skipIf(process.getuid?.() !== 0)(
+    "is run by a user who may not write beside the configuration (skipped but for root)",
+    () =>
+      Effect.gen(function* () {
+        const { folder, list, run, serveTables, write } = yield* project
+        const downloads = mkdtempSync(join(tmpdir(), "vitrine-downloads-"))
+        const runDir = mkdtempSync(join(tmpdir(), "vitrine-run-"))
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            rmSync(downloads, { recursive: true })
+            rmSync(runDir, { recursive: true })
+          })
+        )
+        chmodSync(folder, 0o755)
+        chownSync(downloads, nobody, nobody)
+        chownSync(runDir, nobody, nobody)
+        yield* write(
+          "vitrine.config.mjs",
+          `import { content, defineConfig, tableSource } from "vitrine"
+export default defineConfig({
+  plugins: [
+    content({
+      downloadPath: ${JSON.stringify(downloads)},
+      sources: [
+        tableSource({ id: "museum", baseId: "b", apiKey: "k", endpointUrl: "${yield* serveTables()}", tables: ["Objects"] })
+      ]
+    })
+  ]
+})
+`
+        )
+        const asService = (...args: ReadonlyArray<string>) =>
+          run([...args, "--config", "vitrine.config.mjs"], {}, { uid: nobody })
+        const refused = yield* Effect.flatMap(asService("start"), ({ ended }) => ended)
+        expect(refused).toMatchObject({
+          status: 1,
+          stderr: expect.stringMatching(
+            /EACCES: .*mkdir '.*\.vitrine'\. Name a folder .* with --run-dir\.\n$/
+          )
+        })
+        const refusedAgain = yield* Effect.flatMap(asService("start", "--detach"), ({ ended }) => ended)
+        expect(refusedAgain.stderr).toContain("with --run-dir.")
+
+        const controller = yield* asService("start", "--run-dir", runDir)
+        yield* controller.logged(/(New version)/)
+        for (const command of ["status", "fetch", "stop"]) {
+          const { status } = yield* Effect.flatMap(
+            asService(command, "--run-dir", runDir),
+            ({ ended }) => ended
+          )
+          expect([command, status]).toEqual([command, 0])
+        }
+        expect(yield* controller.ended).toMatchObject({ status: 0 })
+        expect(readdirSync(runDir)).toEqual([])
+        expect(yield* list(".")).not.toContain(".vitrine")
+      })
+  )
+
+  it.scopedLive("is watched on a terminal, also before it is there", () =>
+    Effect.gen(function* () {
+      const { run, serveTables } = yield* project
+      const watch = yield* run(["status", "--watch"], {}, { onTerminal: true })
+      yield* watch.shown(/(No controller is running here)/)
+      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      const versionId = yield* controller.logged(/New version (\S+):/)
+      yield* watch.shown(new RegExp(`Active version {2}(${versionId})`))
+    })
+  )
+})

@@ -1,0 +1,196 @@
+/**
+ * What `npm install` gives: the packed files, with the dependencies that they name and no others.
+ */
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { runVitrine } from "../support/vitrineProcess.ts"
+
+const repository = fileURLToPath(new URL("../..", import.meta.url))
+const { dependencies, devDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"))
+
+interface Packed {
+  readonly size: number
+  readonly files: ReadonlyArray<{ readonly path: string }>
+}
+
+/** An empty project with the package installed, and what npm says of the tarball. */
+class Installed extends Context.Tag("test/Installed")<
+  Installed,
+  { readonly folder: string; readonly packed: Packed }
+>() {}
+
+const install = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-package-" }))
+  const link = Effect.fnUntraced(function* (target: string, path: string) {
+    yield* fs.makeDirectory(dirname(path), { recursive: true })
+    yield* fs.symlink(target, path)
+  })
+  // Without its scripts: they would build what other tests run meanwhile.
+  const said = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+    cwd: repository,
+    encoding: "utf8"
+  })
+  const [{ filename, ...packed }] = JSON.parse(said)
+  const modules = join(folder, "node_modules")
+  yield* fs.makeDirectory(join(modules, "vitrine"), { recursive: true })
+  execFileSync("tar", ["-xzf", filename, "-C", join(modules, "vitrine"), "--strip-components", "1"], {
+    cwd: folder
+  })
+  for (const name of Object.keys(dependencies)) {
+    yield* link(join(repository, "node_modules", name), join(modules, name))
+  }
+  yield* link("../vitrine/dist/bin.js", join(modules, ".bin/vitrine"))
+  yield* fs.writeFileString(join(folder, "package.json"), '{ "type": "module" }\n')
+  return { folder, packed }
+})
+
+const pathsOf = ({ files }: Packed) => files.map(({ path }) => path)
+
+layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
+  excludeTestServices: true,
+  timeout: 60_000
+})("the package", (it) => {
+  it.effect("has what is needed inside, and nothing else", () =>
+    Effect.map(Installed, ({ packed }) => {
+      const paths = pathsOf(packed)
+      expect([...new Set(paths.map((path) => path.split("/")[0]))].sort()).toEqual([
+        "LICENSE",
+        "README.md",
+        "dist",
+        "package.json",
+        "src"
+      ])
+      expect(
+        paths.filter(
+          (path) => path.includes("/") && !/^(dist\/.*\.(js|d\.ts|js\.map)|src\/.*\.ts)$/.test(path)
+        )
+      ).toEqual([])
+      expect(packed.size).toBeLessThan(1024 ** 2)
+    })
+  )
+
+  it.effect("has every file that its maps point to", () =>
+    Effect.map(Installed, ({ folder, packed }) => {
+      const root = join(folder, "node_modules/vitrine")
+      const missing = pathsOf(packed)
+        .filter((path) => path.endsWith(".map"))
+        .flatMap((path) => {
+          const { file, sources } = JSON.parse(readFileSync(join(root, path), "utf8"))
+          return [file, ...sources].map((name: string) => join(root, dirname(path), name))
+        })
+        .filter((path) => !existsSync(path))
+      expect(missing, "Is something left in dist/ of modules that are gone? Remove it.").toEqual([])
+    })
+  )
+
+  it.scoped("begins a project, and runs it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder } = yield* Installed
+      const bin = join(folder, "node_modules/.bin/vitrine")
+      const begun = yield* Effect.flatMap(runVitrine(["init"], { cwd: folder, bin }), ({ ended }) => ended)
+      expect(begun).toMatchObject({ status: 0, stderr: "" })
+
+      const file = join(folder, "vitrine.config.ts")
+      const configuration = (yield* fs.readFileString(file)).replaceAll("8710", "0").replaceAll("8730", "0")
+      yield* fs.writeFileString(file, configuration)
+      const controller = yield* runVitrine(["start"], { cwd: folder, bin })
+      yield* controller.logged(/Serving the tables of \S*tables at http:\S+: (Objects, Settings)/)
+      yield* controller.logged(/HTTP transport on (http:\S+): /)
+      yield* controller.logged(/(Ready)/)
+      yield* controller.signal("SIGTERM")
+      expect(yield* controller.ended).toMatchObject({ status: 0 })
+    })
+  )
+
+  it.effect("is imported from its modules, which find all that they need", () =>
+    Effect.map(Installed, ({ folder }) => {
+      const program = `
+        const { defineConfig, httpTransport } = await import("vitrine")
+        const plain = await import("vitrine/plain")
+        await import("../e2e/node_modules/vitrine/dist/commandLine.js")
+        console.log(defineConfig({ plugins: [httpTransport()] }).plugins[0].name, plain.httpTransport().name)`
+      const said = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+        cwd: folder,
+        encoding: "utf8"
+      })
+      expect(said).toBe("http-transport http-transport\n")
+    })
+  )
+
+  describe("has types", () => {
+    const program = `
+import * as Effect from "effect/Effect"
+import { content, defineConfig, EventBusMemory, httpTransport, tableSource } from "vitrine"
+import { httpTransport as plainTransport, type PlainContext, tableSource as plainSource } from "vitrine/plain"
+
+export default defineConfig({
+  plugins: [
+    content({ sources: [tableSource({ id: "a", baseId: "b", apiKey: "c", tables: ["Objects"] })] }),
+    httpTransport({ port: 0 })
+  ]
+})
+
+export const setUp = (context: PlainContext) => plainTransport({ port: 0 }).setup(context)
+export const id: string = plainSource({ id: "a", baseId: "b", apiKey: "c" }).id
+export const bus = Effect.runPromise(Effect.scoped(EventBusMemory.make))
+// @ts-expect-error: no port
+httpTransport({ port: "8710" })
+// @ts-expect-error: no port
+plainTransport({ port: "8710" })
+`
+    const settings = [
+      { module: "node16", moduleResolution: "node16" },
+      { module: "nodenext", moduleResolution: "nodenext" },
+      { module: "esnext", moduleResolution: "bundler" }
+    ]
+    for (const setting of settings) {
+      it.effect(`for moduleResolution ${setting.moduleResolution}`, () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const { folder } = yield* Installed
+          const project = join(folder, setting.moduleResolution)
+          yield* fs.makeDirectory(project)
+          yield* fs.writeFileString(join(project, "package.json"), '{ "type": "module" }\n')
+          yield* fs.writeFileString(join(project, "consumer.ts"), program)
+          const compilerOptions = {
+            ...setting,
+            target: "es2022",
+            lib: ["es2023"],
+            types: ["node"],
+            typeRoots: [join(repository, "node_modules/@types")],
+            strict: true,
+            noEmit: true,
+            skipLibCheck: false
+          }
+          yield* fs.writeFileString(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }))
+          expect(compile(project)).toBe("")
+        })
+      )
+    }
+  })
+})
+
+/** What the compiler has to say. */
+const compile = (project: string): string => {
+  try {
+    return execFileSync(join(repository, "node_modules/.bin/tsc"), ["-p", project, "--pretty", "false"], {
+      encoding: "utf8"
+    })
+  } catch (error) {
+    return error instanceof Error && "stdout" in error ? String(error.stdout) : String(error)
+  }
+}
+
+it("names what it needs in operation apart from what its making needs", () => {
+  expect(Object.keys(dependencies).filter((name) => name in devDependencies)).toEqual([])
+})
