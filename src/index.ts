@@ -29,7 +29,7 @@ export type { TableSourceConfig } from "./layers/tableSource/TableSourceOptions.
 
 // What provides the services of a program, one implementation each.
 
-export * as TableSourceClientHttp from "./layers/airtable/AirtableClient.ts"
+export * as AirtableClient from "./layers/airtable/AirtableClient.ts"
 export * as Controller from "./layers/controller/Controller.ts"
 /** The HTTP client of the command line. */
 export * as HttpClientNode from "./layers/httpClient/HttpClientNode.ts"

@@ -14,7 +14,7 @@ const server = Vitrine.TableServer.layer({ directory, port: 0 })
 const client = Layer.unwrapEffect(
   Effect.map(Vitrine.TableServer.TableServer, ({ address: { port } }) => {
     const endpointUrl = `http://127.0.0.1:${port}`
-    return Vitrine.TableSourceClientHttp.layer({ baseId: "appExhibit", apiKey: "local", endpointUrl })
+    return Vitrine.AirtableClient.layer({ baseId: "appExhibit", apiKey: "local", endpointUrl })
   })
 )
 

@@ -2,7 +2,7 @@
  * Values as JSON text, whatever they are (specification, section 4.5; decisions, part B).
  */
 import * as Predicate from "effect/Predicate"
-import { describeError } from "./SerializedError.ts"
+import { serializeError } from "./SerializedError.ts"
 
 /**
  * What `JSON.stringify` makes of the value, on one line, with two differences: errors become
@@ -24,7 +24,7 @@ export const encodeJson = (value: unknown): { readonly text: string; readonly is
 /** A replacer: it looks at the holder, since an error with a `toJSON` of its own arrives as something else. */
 function describeErrors(this: unknown, key: string, value: unknown): unknown {
   const original = (this as Record<string, unknown>)[key]
-  return original instanceof Error ? describeError(original) : value
+  return original instanceof Error ? serializeError(original) : value
 }
 
 const maxDepth = 200
@@ -37,7 +37,7 @@ const representable = (holder: object, key: string, ancestors: ReadonlyArray<obj
   try {
     const original: unknown = Reflect.get(holder, key)
     if (original instanceof Error) {
-      return describeError(original)
+      return serializeError(original)
     }
     const value = unboxed(hasToJson(original) ? original.toJSON(key) : original)
     if (typeof value === "bigint") {

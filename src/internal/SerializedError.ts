@@ -4,17 +4,17 @@
 
 import * as Schema from "effect/Schema"
 
-export interface ErrorDescription {
+export interface SerializedError {
   readonly name: string
   readonly message: string
-  readonly cause?: ErrorDescription
+  readonly cause?: SerializedError
 }
 
-export const ErrorDescription: Schema.Schema<ErrorDescription> = Schema.Struct({
+export const SerializedError: Schema.Schema<SerializedError> = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
   cause: Schema.optionalWith(
-    Schema.suspend(() => ErrorDescription),
+    Schema.suspend(() => SerializedError),
     { exact: true }
   )
 })
@@ -31,16 +31,16 @@ const maxDepth = 16
  * A chain that loops or is absurdly deep is cut. Hostile values (throwing getters, say) give a description
  * too: this function never throws.
  */
-export const describeError = (error: unknown): ErrorDescription => shortened(describe(error, new Set()))
+export const serializeError = (error: unknown): SerializedError => shortened(describe(error, new Set()))
 
 /** The outermost message in the chain of causes that says anything. */
 export const messageOf = (error: unknown): string => {
-  const says = ({ cause, message, name }: ErrorDescription): string =>
+  const says = ({ cause, message, name }: SerializedError): string =>
     message !== "" ? message : cause === undefined ? name : says(cause)
   return says(describe(error, new Set()))
 }
 
-const shortened = ({ cause, message, name }: ErrorDescription): ErrorDescription => ({
+const shortened = ({ cause, message, name }: SerializedError): SerializedError => ({
   name,
   message: withoutFolders(message),
   ...(cause === undefined ? {} : { cause: shortened(cause) })
@@ -55,7 +55,7 @@ const absolutePath =
 
 const withoutFolders = (text: string): string => text.replace(absolutePath, "…/$1")
 
-const describe = (error: unknown, seen: Set<unknown>): ErrorDescription => {
+const describe = (error: unknown, seen: Set<unknown>): SerializedError => {
   if (typeof error !== "object" || error === null) {
     return { name: "Error", message: asText(error) }
   }

@@ -10,5 +10,5 @@ import * as Tracer from "effect/Tracer"
  * Runs the effect in no span: what it traces begins traces of its own, and the services that it takes hold of, for
  * what runs later, are without the span, too.
  */
-export const apartFromSpan: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> =
+export const withoutParentSpan: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> =
   Effect.locallyWith(FiberRef.currentContext, Context.omit(Tracer.ParentSpan))

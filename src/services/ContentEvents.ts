@@ -4,7 +4,7 @@
  * Whoever follows a fetch, in this process or in another, decodes them here.
  */
 import * as Schema from "effect/Schema"
-import { ErrorDescription } from "../internal/SerializedError.ts"
+import { SerializedError } from "../internal/SerializedError.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
 import { Manifest } from "./VersionStore.ts"
 
@@ -25,7 +25,7 @@ export const FetchOutcome = Schema.Struct({
 })
 export type FetchOutcome = typeof FetchOutcome.Type
 
-const FetchFailure = Schema.Struct({ timestamp, error: ErrorDescription })
+const FetchFailure = Schema.Struct({ timestamp, error: SerializedError })
 
 /** The content plugin's slice of the state. */
 export const ContentState = Schema.Struct({
@@ -59,7 +59,7 @@ export const ContentEvent = Schema.Union(
       durationMs
     })
   ),
-  event("content:source:error", Schema.Struct({ timestamp, sourceId, error: ErrorDescription }))
+  event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError }))
 )
 export type ContentEvent = typeof ContentEvent.Type
 

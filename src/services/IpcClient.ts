@@ -8,7 +8,7 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import { ErrorDescription } from "../internal/SerializedError.ts"
+import { SerializedError } from "../internal/SerializedError.ts"
 import type { Command } from "./CommandBus.ts"
 import type { GlobalState, StatusSnapshot } from "./ControllerState.ts"
 import type { BusEvent } from "./EventBus.ts"
@@ -24,7 +24,7 @@ export interface ControllerProcess {
 export class IpcClient extends Context.Tag("vitrine/IpcClient")<
   IpcClient,
   {
-    /** Who it is: to tell, to watch, or to end firmly what does not end when it is asked to. */
+    /** Who it is: to report, to watch, or to end firmly what does not end when it is asked to. */
     readonly process: Effect.Effect<ControllerProcess, IpcError>
 
     readonly status: Effect.Effect<StatusSnapshot, IpcError>
@@ -114,7 +114,7 @@ export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("Ip
 
 /** The command bus of the controller refused the command, or the command failed; it reads as it does there. */
 export class CommandRefused extends Schema.TaggedError<CommandRefused>()("CommandRefused", {
-  description: ErrorDescription
+  description: SerializedError
 }) {
   override get name() {
     return this.description.name

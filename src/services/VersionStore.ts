@@ -1,7 +1,7 @@
 /**
  * The versions of the content on disk: staged, promoted, leased, swept (specification, section 9).
  *
- * It owns the downloads folder. When to fetch, and whom to tell, belongs to the content plugin.
+ * It owns the downloads folder. When to fetch, and whom to report, belongs to the content plugin.
  *
  * ```
  * manifest.json                    names the active version; replaced as a whole

@@ -25,7 +25,7 @@ export class WaitObserver extends Context.Reference<WaitObserver>()("vitrine/Wai
 }) {}
 
 /** Tells of a wait that ends `millis` milliseconds from now. */
-export const tellWait = (reason: WaitReason, millis: number): Effect.Effect<void> =>
+export const reportWait = (reason: WaitReason, millis: number): Effect.Effect<void> =>
   Effect.clockWith((clock) =>
     Effect.flatMap(clock.currentTimeMillis, (now) =>
       Effect.flatMap(WaitObserver, ({ waiting }) => waiting({ reason, until: Math.ceil(now + millis) }))

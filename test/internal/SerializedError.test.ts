@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
-import { describeError, type ErrorDescription, messageOf } from "../../src/internal/SerializedError.ts"
+import { messageOf, type SerializedError, serializeError } from "../../src/internal/SerializedError.ts"
 
 class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", { path: Schema.String }) {
   override get message() {
@@ -9,9 +9,9 @@ class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", { path: Schema
   }
 }
 
-const depth = ({ cause }: ErrorDescription): number => (cause === undefined ? 1 : 1 + depth(cause))
+const depth = ({ cause }: SerializedError): number => (cause === undefined ? 1 : 1 + depth(cause))
 
-describe("describeError", () => {
+describe("serializeError", () => {
   it.each([
     [new Error("plain"), { name: "Error", message: "plain" }],
     [new TypeError("typed"), { name: "TypeError", message: "typed" }],
@@ -30,31 +30,31 @@ describe("describeError", () => {
       { name: "Error", message: "[object Object]" }
     ]
   ])("describes %o", (error, description) => {
-    expect(describeError(error)).toEqual(description)
+    expect(serializeError(error)).toEqual(description)
   })
 
   it("follows the causes, whatever they are", () => {
     const error = new Error("outer", { cause: new DiskFull({ path: "/" }) })
-    expect(describeError(error)).toEqual({
+    expect(serializeError(error)).toEqual({
       name: "Error",
       message: "outer",
       cause: { name: "DiskFull", message: "No space left on /." }
     })
-    expect(describeError(new Error("outer", { cause: "inner" }))).toEqual({
+    expect(serializeError(new Error("outer", { cause: "inner" }))).toEqual({
       name: "Error",
       message: "outer",
       cause: { name: "Error", message: "inner" }
     })
-    expect(describeError(new Error("outer", { cause: null }))).not.toHaveProperty("cause")
+    expect(serializeError(new Error("outer", { cause: null }))).not.toHaveProperty("cause")
   })
 
   it("cuts a chain that loops", () => {
     const own = new Error("own")
     own.cause = own
-    expect(describeError(own)).toEqual({ name: "Error", message: "own" })
+    expect(serializeError(own)).toEqual({ name: "Error", message: "own" })
     const inner = new Error("inner")
     inner.cause = new Error("middle", { cause: inner })
-    expect(depth(describeError(new Error("outer", { cause: inner })))).toBe(3)
+    expect(depth(serializeError(new Error("outer", { cause: inner })))).toBe(3)
   })
 
   it.prop("cuts a chain after sixteen", [FastCheck.integer({ min: 1, max: 40 })], ([length]) => {
@@ -62,7 +62,7 @@ describe("describeError", () => {
     for (let level = 1; level < length; level++) {
       error = new Error("level", { cause: error })
     }
-    expect(depth(describeError(error))).toBe(Math.min(length, 16))
+    expect(depth(serializeError(error))).toBe(Math.min(length, 16))
   })
 
   it("never throws", () => {
@@ -75,17 +75,17 @@ describe("describeError", () => {
       cause: { get: refuse },
       toString: { value: refuse }
     })
-    expect(describeError(hostile)).toEqual({ name: "Error", message: "unknown error" })
-    expect(describeError(Object.create(null))).toEqual({ name: "Error", message: "unknown error" })
-    expect(describeError(new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }))).toEqual({
+    expect(serializeError(hostile)).toEqual({ name: "Error", message: "unknown error" })
+    expect(serializeError(Object.create(null))).toEqual({ name: "Error", message: "unknown error" })
+    expect(serializeError(new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }))).toEqual({
       name: "Error",
       message: "unknown error"
     })
-    expect(describeError(Symbol("s"))).toEqual({ name: "Error", message: "Symbol(s)" })
+    expect(serializeError(Symbol("s"))).toEqual({ name: "Error", message: "Symbol(s)" })
   })
 
   it.prop("gives name and message of anything", [FastCheck.anything()], ([value]) => {
-    expect(describeError(value)).toMatchObject({
+    expect(serializeError(value)).toMatchObject({
       name: expect.any(String),
       message: expect.any(String)
     })
@@ -109,7 +109,7 @@ describe("describeError", () => {
     ["import file:///srv/exhibit/vitrine.config.ts:3:1", "import …/vitrine.config.ts:3:1"],
     ["at load (/srv/exhibit/x.js:3:1)", "at load (…/x.js:3:1)"]
   ])("does not say where the folders of %j are", (message, expected) => {
-    expect(describeError(new Error("outer", { cause: new Error(message) }))).toEqual({
+    expect(serializeError(new Error("outer", { cause: new Error(message) }))).toEqual({
       name: "Error",
       message: "outer",
       cause: { name: "Error", message: expected }
@@ -125,7 +125,7 @@ describe("describeError", () => {
     "a relative ./a/b and ../a/b",
     "text/html; charset=utf-8"
   ])("leaves %j as it is", (message) => {
-    expect(describeError(new Error(message)).message).toBe(message)
+    expect(serializeError(new Error(message)).message).toBe(message)
   })
 
   it("takes a moment for a long message", () => {
@@ -135,7 +135,7 @@ describe("describeError", () => {
       `/${"a ".repeat(100_000)}`,
       "/a ".repeat(100_000)
     ]) {
-      expect(describeError(new Error(message)).message.length).toBeLessThanOrEqual(message.length)
+      expect(serializeError(new Error(message)).message.length).toBeLessThanOrEqual(message.length)
     }
   })
 })

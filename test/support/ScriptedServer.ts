@@ -1,5 +1,5 @@
 /**
- * An HTTP server that answers as told, one answer for each request, and says when a request has come.
+ * An HTTP server that responses as told, one answer for each request, and says when a request has come.
  */
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
@@ -29,7 +29,7 @@ export const text =
   (response) =>
     response.writeHead(status, headers).end(body)
 
-/** Never answers. */
+/** Never responses. */
 export const silence: Answer = () => {}
 
 /** Breaks off in the middle of the body. */
@@ -71,10 +71,10 @@ export const make = (answer: Answer) =>
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       received,
       /** Answers the next requests so, before the server goes back to its usual answer. */
-      next: (...answers: ReadonlyArray<Answer>) => {
-        script.push(...answers)
+      next: (...responses: ReadonlyArray<Answer>) => {
+        script.push(...responses)
       },
-      /** Takes back the answers that nobody came for. */
+      /** Takes back the responses that nobody came for. */
       forget: () => {
         script.length = 0
       }

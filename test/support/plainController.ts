@@ -78,7 +78,7 @@ export const makePlainController = (mode: PlainContext["mode"] = "persistent"): 
   const setUp = <I extends PlainInstance>(plugin: PlainPlugin<I>) =>
     plugin.setup(contextOf(plugin.name)).andTee((instance) => instances.push(instance))
 
-  const inTurn = (steps: ReadonlyArray<() => ResultAsync<unknown, Error>>) =>
+  const serialized = (steps: ReadonlyArray<() => ResultAsync<unknown, Error>>) =>
     new ResultAsync<void, Error>(
       (async () => {
         for (const step of steps) {
@@ -95,13 +95,13 @@ export const makePlainController = (mode: PlainContext["mode"] = "persistent"): 
     contextOf,
     setUp,
     start: (plugins) =>
-      inTurn(plugins.map((plugin) => () => setUp(plugin))).andTee(() => {
+      serialized(plugins.map((plugin) => () => setUp(plugin))).andTee(() => {
         for (const { ready } of instances) {
           ready?.()
         }
       }),
     stop: (reason) =>
-      inTurn(
+      serialized(
         instances
           .reverse()
           .flatMap(({ disconnect }) => (disconnect === undefined ? [] : [() => disconnect(reason)]))

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeOutbox, maxWaitingLength } from "../../src/layers/fanOut/FanOut.ts"
+import { makeFanOut, maxWaitingLength } from "../../src/layers/fanOut/FanOut.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/SocketSink.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
@@ -293,26 +293,26 @@ describe("large events", () => {
     }).pipe(Effect.provide(EventBusMemory.layer))
   )
 
-  it.effect("that wait for everybody are bounded by their size in the outbox", () =>
+  it.effect("that wait for everybody are bounded by their size in the fanOut", () =>
     Effect.gen(function* () {
       let missed = 0
-      const outbox = makeOutbox({
+      const fanOut = makeFanOut({
         dropped: () => {},
         missed: (frames) => {
           missed += frames
         }
       })
-      outbox.join({ queuedBytes: () => 0, send: () => true })
+      fanOut.join({ queuedBytes: () => 0, send: () => true })
       const growth = yield* growthDuring(
         Effect.sync(() => {
           for (let count = 0; count < 300; count++) {
-            outbox.add(mebibyte())
+            fanOut.add(mebibyte())
           }
         })
       )
       expect(growth).toBeLessThan(maxWaitingLength + 8 * 1024 * 1024)
       expect(missed).toBe(300 - 64)
-      outbox.handOut()
+      fanOut.flush()
     })
   )
 })

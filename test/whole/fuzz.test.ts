@@ -23,8 +23,8 @@ import { messages } from "../support/eventStream.ts"
 import { withLog } from "../support/logged.ts"
 import * as transport from "../support/transport.ts"
 import { eventLoopTurn, eventually } from "../support/waiting.ts"
-import { type Answers, parse } from "./fuzz/answers.ts"
 import { type Conversation, commands, conversation } from "./fuzz/conversations.ts"
+import { type Answers, parse } from "./fuzz/responses.ts"
 
 const { FUZZ_ROUNDS, FUZZ_SEED } = process.env
 
@@ -83,19 +83,19 @@ const expression = (bytes: Buffer): string => {
   return [...terms, JSON.stringify(text.slice(end))].join(" + ")
 }
 
-/** Whether all answers that are due are there; what is wrong where there are others. */
-const compare = (due: Conversation["due"], { answers }: Answers): Either.Either<boolean, string> => {
+/** Whether all responses that are due are there; what is wrong where there are others. */
+const compare = (due: Conversation["due"], { responses }: Answers): Either.Either<boolean, string> => {
   if (due === undefined) {
     return Either.right(true)
   }
-  for (const [index, { status }] of answers.entries()) {
+  for (const [index, { status }] of responses.entries()) {
     const statuses = due[index] ?? []
     if (!statuses.includes(status)) {
       return Either.left(`Answer ${index + 1} is ${status} instead of ${statuses.join(" or ") || "none"}`)
     }
   }
-  const mayBeLast = answers.some(({ isEventStream, status }) => isEventStream || status === 413)
-  return Either.right(mayBeLast || answers.length === due.length)
+  const mayBeLast = responses.some(({ isEventStream, status }) => isEventStream || status === 413)
+  return Either.right(mayBeLast || responses.length === due.length)
 }
 
 const converse = (conversation: Conversation) =>
@@ -112,12 +112,12 @@ const converse = (conversation: Conversation) =>
       })
 
     const read = Effect.suspend(() =>
-      Either.flatMap(parse(connection.received.bytes(), { mayLackBody }), (answers) =>
-        Either.map(compare(due, answers), (isDone) => ({ ...answers, isDone }))
+      Either.flatMap(parse(connection.received.bytes(), { mayLackBody }), (responses) =>
+        Either.map(compare(due, responses), (isDone) => ({ ...responses, isDone }))
       )
     ).pipe(Effect.mapError(mistake))
     /** Whoever has an event stream must end it, who sends too much behind it to be noticed when he leaves. */
-    const isStreaming = Effect.map(read, ({ answers }) => answers.at(-1)?.isEventStream === true)
+    const isStreaming = Effect.map(read, ({ responses }) => responses.at(-1)?.isEventStream === true)
 
     const talk = Effect.gen(function* () {
       if (end === "close unread") {

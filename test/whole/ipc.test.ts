@@ -61,8 +61,8 @@ describe("the controller's socket under attack", () => {
             })
           )
         )
-        const answers = peer.received.text().split("\n").slice(0, -1)
-        const parsed = answers.map((answer): unknown => JSON.parse(answer))
+        const responses = peer.received.text().split("\n").slice(0, -1)
+        const parsed = responses.map((answer): unknown => JSON.parse(answer))
         expect(parsed).toContainEqual({ jsonrpc: "2.0", id: "last", result: { pid: process.pid } })
       }
       yield* client.status
@@ -85,7 +85,7 @@ describe("the controller's socket under attack", () => {
   )
 
   liveScenario(
-    "reads no more from who reads nothing, and answers others meanwhile",
+    "reads no more from who reads nothing, and responses others meanwhile",
     Effect.gen(function* () {
       const { client, connect } = yield* start
       let carriedOut = 0
@@ -239,7 +239,10 @@ describe("the controller's socket under attack", () => {
       ).pipe(Effect.scoped)
       const answer = { jsonrpc: "2.0", id: 1, result: { pid: process.pid } }
       yield* eventually(
-        Effect.map(askAll, (answers) => JSON.stringify(answers) === JSON.stringify(answers.map(() => answer)))
+        Effect.map(
+          askAll,
+          (responses) => JSON.stringify(responses) === JSON.stringify(responses.map(() => answer))
+        )
       )
     })
   )

@@ -32,13 +32,13 @@ import {
 } from "../../services/TableSourceClient.ts"
 import { certificateAdvice, isCertificateProblem, isNotYetValid } from "../httpClient/certificateProblem.ts"
 import {
-  askedPause,
   deepestMessage,
   oneLine,
   originOf,
-  TryAgain,
-  within,
-  withRetries
+  Retryable,
+  retryAfter,
+  withRetries,
+  withTimeout
 } from "../httpClient/HttpFailure.ts"
 import {
   decodeClient,
@@ -46,10 +46,10 @@ import {
   type TableClientConfig,
   type TableSourceOptions
 } from "../tableSource/TableSourceOptions.ts"
-import { type ErrorAnswer, readErrorAnswer } from "./ErrorResponse.ts"
+import { type ErrorResponse, readErrorResponse } from "./ErrorResponse.ts"
 
 /** Where the base is, how to get in, and how long one request may take (milliseconds). */
-export type TableSourceClientHttpOptions = Pick<
+export type AirtableClientOptions = Pick<
   TableSourceOptions,
   "endpointUrl" | "baseId" | "apiKey" | "maxTimeout"
 >
@@ -66,7 +66,7 @@ const maxWordsMillis = 5000
 /** After a 429 the API refuses everything for this long. */
 const penalty = Duration.seconds(30)
 
-const maxPenalties = 3
+const maxCooldowns = 3
 
 /** The client of the hosted table API. Its requests take their turn in the pacing of the process. */
 export const layer = (
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* ({
   baseId,
   endpointUrl,
   maxTimeout
-}: TableSourceClientHttpOptions) {
+}: AirtableClientOptions) {
   const client = (yield* HttpClient.HttpClient).pipe(
     HttpClient.withTracerDisabledWhen(constTrue),
     HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* ({
       .execute(httpRequest(request))
       .pipe(
         Effect.mapError(({ cause }) =>
-          isCertificateProblem(cause) ? untrusted(request, cause) : new TryAgain(unreachable(request, cause))
+          isCertificateProblem(cause) ? untrusted(request, cause) : new Retryable(unreachable(request, cause))
         )
       )
     return response.status >= 200 && response.status < 300
@@ -158,33 +158,37 @@ export const make = Effect.fnUntraced(function* ({
     const bytes = yield* readBody(response).pipe(
       Effect.catchTags({
         BodyTooLong: () => unexpected(request, `the answer has more than ${maxBodyBytes} bytes`, status),
-        ResponseError: ({ cause }) => Effect.fail(new TryAgain(unreachable(request, cause)))
+        ResponseError: ({ cause }) => Effect.fail(new Retryable(unreachable(request, cause)))
       })
     )
     const json = yield* Option.match(parseJson(bytes), {
       onNone: () =>
-        unexpected(request, `the answer is no JSON${after(": ", quote(errorAnswerOf(bytes).words))}`, status),
+        unexpected(
+          request,
+          `the answer is no JSON${after(": ", quote(errorResponseOf(bytes).words))}`,
+          status
+        ),
       onSome: Effect.succeed
     })
     return yield* Either.mapLeft(decode(json), (error) => unexpected(request, firstIssue(error), status))
   })
 
-  const errorAnswerOf = (bytes: Uint8Array): ErrorAnswer =>
-    readErrorAnswer(new TextDecoder().decode(bytes), withoutKey)
+  const errorResponseOf = (bytes: Uint8Array): ErrorResponse =>
+    readErrorResponse(new TextDecoder().decode(bytes), withoutKey)
 
   const refuse = Effect.fnUntraced(function* (
     request: Request,
     response: HttpClientResponse.HttpClientResponse
   ) {
     const answer = yield* readBody(response).pipe(
-      within(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
+      withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
       Effect.orElseSucceed(() => Buffer.of()),
-      Effect.map(errorAnswerOf)
+      Effect.map(errorResponseOf)
     )
     if (answer.type === "LIST_RECORDS_ITERATOR_NOT_AVAILABLE") {
       return yield* new CursorExpired({ table: request.table })
     }
-    const { advice, reason } = verdict(request, response, answer, withoutKey)
+    const { advice, reason } = classifyStatus(request, response, answer, withoutKey)
     const error = new TableError({
       table: request.table,
       reason,
@@ -192,12 +196,12 @@ export const make = Effect.fnUntraced(function* ({
       status: response.status,
       isLasting: answer.type === quotaSpent
     })
-    const asked = yield* askedPause(response)
+    const asked = yield* retryAfter(response)
     if (response.status >= 500) {
-      return yield* Effect.fail(new TryAgain(error, asked))
+      return yield* Effect.fail(new Retryable(error, asked))
     }
     if (response.status === 429 && answer.type !== quotaSpent) {
-      return yield* new Penalised({ error, pause: Duration.max(penalty, asked) })
+      return yield* new RateLimited({ error, pause: Duration.max(penalty, asked) })
     }
     return yield* error
   })
@@ -207,10 +211,10 @@ export const make = Effect.fnUntraced(function* ({
     Effect.zipRight(
       pacer.take,
       send(request, decode).pipe(
-        within(
+        withTimeout(
           maxTimeout,
           () =>
-            new TryAgain(
+            new Retryable(
               new TableError({
                 table: request.table,
                 reason: "Timeout",
@@ -222,11 +226,11 @@ export const make = Effect.fnUntraced(function* ({
       )
     )
 
-  const withPenalties = <A>(
-    effect: Effect.Effect<A, TableError | CursorExpired | Penalised>,
-    left = maxPenalties
+  const withCooldowns = <A>(
+    effect: Effect.Effect<A, TableError | CursorExpired | RateLimited>,
+    left = maxCooldowns
   ): Effect.Effect<A, TableError | CursorExpired> =>
-    Effect.catchTag(effect, "Penalised", ({ error, pause }) =>
+    Effect.catchTag(effect, "RateLimited", ({ error, pause }) =>
       Effect.zipRight(
         pacer.hold(pause),
         left === 0
@@ -235,14 +239,14 @@ export const make = Effect.fnUntraced(function* ({
               Effect.logWarning(
                 `${error.message}. Waiting ${Duration.format(pause)} before the next request`
               ),
-              withPenalties(effect, left - 1)
+              withCooldowns(effect, left - 1)
             )
       )
     )
 
   const ask = <A>(request: Request, decode: Decode<A>): Effect.Effect<A, TableError | CursorExpired> =>
     segments(request).every(isPathSegment)
-      ? withPenalties(withRetries(attempt(request, decode)))
+      ? withCooldowns(withRetries(attempt(request, decode)))
       : new TableError({
           table: request.table,
           reason: "Refused",
@@ -285,7 +289,7 @@ export const make = Effect.fnUntraced(function* ({
 })
 
 /** The server refuses all requests to the base for a while. */
-class Penalised extends Data.TaggedError("Penalised")<{
+class RateLimited extends Data.TaggedError("RateLimited")<{
   readonly error: TableError
   readonly pause: Duration.Duration
 }> {}
@@ -395,10 +399,10 @@ const firstIssue = (error: ParseResult.ParseError): string => {
 }
 
 /** What a refusal means, and what to do about it. */
-const verdict = (
+const classifyStatus = (
   request: Request,
   { headers, status }: HttpClientResponse.HttpClientResponse,
-  { type }: ErrorAnswer,
+  { type }: ErrorResponse,
   withoutKey: (text: string) => string
 ): { readonly reason: TableError["reason"]; readonly advice: string } => {
   const name = JSON.stringify(request.table)

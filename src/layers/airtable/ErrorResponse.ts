@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   /** The API's name for the error, such as `NOT_FOUND`; empty where it gave none. */
   readonly type: string
   /** All it said, as it came: unbounded, and perhaps empty. */
@@ -17,7 +17,7 @@ export interface ErrorAnswer {
  * `{"errors":[{"error","message"}]}`, a page of HTML, plain text, or nothing at all. Only the beginning of a text is
  * read: `withoutSecret` is what takes out of it what must not be shown, before a part could remain.
  */
-export const readErrorAnswer = (body: string, withoutSecret: (text: string) => string): ErrorAnswer =>
+export const readErrorResponse = (body: string, withoutSecret: (text: string) => string): ErrorResponse =>
   Option.match(parseJson(body), {
     onNone: () => ({ type: "", words: readText(withoutSecret(body).slice(0, maxText)) }),
     onSome: readJson
@@ -25,7 +25,7 @@ export const readErrorAnswer = (body: string, withoutSecret: (text: string) => s
 
 const parseJson = Schema.decodeOption(Schema.parseJson())
 
-const readJson = (json: unknown): ErrorAnswer => {
+const readJson = (json: unknown): ErrorResponse => {
   const error = property(json, "error") ?? firstOf(property(json, "errors"))
   const type = asText(error) || asText(property(error, "type")) || asText(property(error, "error"))
   const message = asText(property(error, "message")) || asText(property(json, "message")) || asText(json)

@@ -75,7 +75,7 @@ const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
   )
 
 /** Tells whoever started this process in the background that it is ready. */
-export const tellReady = Effect.sync(() => {
+export const reportReady = Effect.sync(() => {
   if (process.connected) {
     process.send?.("ready")
   }

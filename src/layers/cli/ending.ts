@@ -2,7 +2,7 @@
  * How a process of the command line ends, whatever holds it up.
  */
 
-const patienceMs = 2000
+const stallTimeoutMs = 2000
 
 /**
  * Ends the process firmly: two seconds after SIGINT or SIGTERM at most, whatever runs on. SIGHUP, as of a terminal
@@ -11,7 +11,7 @@ const patienceMs = 2000
 export const endFirmly = (): void => {
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => {
-      setTimeout(endWithoutIt, patienceMs).unref()
+      setTimeout(endWithoutIt, stallTimeoutMs).unref()
     })
   }
   // `start --detach` has a channel to its child, until that is ready.
@@ -25,7 +25,7 @@ export const endFirmly = (): void => {
 
 /** Ends the process with the status. File operations that have begun have two seconds to end. */
 export const end = (status: number): void => {
-  const isLate = performance.now() + patienceMs
+  const isLate = performance.now() + stallTimeoutMs
   const tryToEnd = () => {
     if (!isWaitingForThreads()) {
       process.exit(status)

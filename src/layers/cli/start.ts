@@ -17,7 +17,7 @@ import { serveIpc } from "../ipc/IpcServer.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import * as Command from "./Command.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
-import { startDetached, tellReady } from "./detached.ts"
+import { reportReady, startDetached } from "./detached.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
@@ -76,7 +76,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
     Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
     Effect.as(Deferred.await(asked))
   )
-  yield* runPersistent(configuration, { endpoint, onReady: tellReady }).pipe(
+  yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
     Effect.mapError(inFile(configuration.file))
   )
 })

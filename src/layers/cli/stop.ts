@@ -103,7 +103,7 @@ const until = (condition: Effect.Effect<boolean>) =>
     Effect.asVoid
   )
 
-const within = (done: Effect.Effect<void>, duration: Duration.DurationInput) =>
+const completesIn = (done: Effect.Effect<void>, duration: Duration.DurationInput) =>
   Effect.map(Effect.timeoutOption(done, duration), Option.isSome)
 
 const askToEnd = (locked: Controller) =>
@@ -113,7 +113,7 @@ const askToEnd = (locked: Controller) =>
     const events = yield* ipc.events
     yield* ipc.stop
     const ended = Effect.zipRight(Effect.ignore(Stream.runDrain(events)), controller.unlocked)
-    yield* (yield* within(ended, patience)) ? reportEnded(controller) : kill(controller)
+    yield* (yield* completesIn(ended, patience)) ? reportEnded(controller) : kill(controller)
   }).pipe(Effect.scoped)
 
 /** Where it cannot be asked, because its socket was removed for example, it may be about to end. */
@@ -121,7 +121,7 @@ const endUnasked =
   <E extends IpcError, E2>(controller: Controller, orElse: (error: E) => Effect.Effect<void, E2>) =>
   (error: E): Effect.Effect<void, NotStopped | E2> =>
     controller.hasLock
-      ? Effect.if(within(controller.unlocked, gracePeriod), {
+      ? Effect.if(completesIn(controller.unlocked, gracePeriod), {
           onTrue: () => reportEnded(controller),
           onFalse: () => endBySignal(controller)
         })
@@ -129,14 +129,14 @@ const endUnasked =
 
 const endBySignal = Effect.fnUntraced(function* (controller: Controller) {
   yield* Effect.flatMap(provenProcess(controller), signal("SIGTERM"))
-  yield* (yield* within(controller.unlocked, patience)) ? reportEnded(controller) : kill(controller)
+  yield* (yield* completesIn(controller.unlocked, patience)) ? reportEnded(controller) : kill(controller)
 })
 
 const kill = Effect.fnUntraced(function* (controller: Controller) {
   const pid = yield* provenProcess(controller)
   yield* signal("SIGKILL")(pid)
   const listens = Effect.map(findProcess(controller), Option.contains(pid))
-  if (!(yield* within(until(Effect.negate(listens)), patience))) {
+  if (!(yield* completesIn(until(Effect.negate(listens)), patience))) {
     const detail = "it was killed, and has not ended. It may be waiting for a disk."
     return yield* new NotStopped({ pid, detail })
   }

@@ -14,9 +14,9 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
-import { describeError, messageOf } from "../../internal/SerializedError.ts"
+import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
-import { apartFromSpan } from "../../internal/withoutParentSpan.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentEvent, ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
@@ -78,23 +78,23 @@ export const make = Effect.fnUntraced(function* (
     )
   yield* updateState({})
 
-  const tell = (event: ContentEvent) =>
+  const report = (event: ContentEvent) =>
     Effect.zipRight(
       Ref.update(overview, (before) => ContentOverview.advance(before, event)),
       publish(event.name, event.payload)
     )
 
   const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>
-    tell({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
+    report({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
 
-  const tellError =
+  const reportError =
     (sourceId: string) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.tapError(effect, (error) =>
         Effect.flatMap(timestamp, (timestamp) =>
-          tell({
+          report({
             name: "content:source:error",
-            payload: { timestamp, sourceId, error: describeError(error) }
+            payload: { timestamp, sourceId, error: serializeError(error) }
           })
         )
       )
@@ -103,17 +103,17 @@ export const make = Effect.fnUntraced(function* (
     function* (source: ContentSource, staged: StagedVersion) {
       const sourceId = source.id
       yield* Effect.annotateCurrentSpan("source", sourceId)
-      yield* tell({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
+      yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
       const directory = yield* staged.sourceDirectory(sourceId)
       const previous = yield* staged.previousDirectory(sourceId)
       const progress = (progress: SourceProgress) =>
-        tell({ name: "content:source:progress", payload: { sourceId, ...progress } })
+        report({ name: "content:source:progress", payload: { sourceId, ...progress } })
       const [duration, { complete, fingerprint, isPreviousDamaged, ...counts }] = yield* Effect.timed(
         source
           .fetch({ directory, previous, progress })
           .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
       )
-      yield* tell({
+      yield* report({
         name: "content:source:done",
         payload: {
           timestamp: yield* timestamp,
@@ -128,11 +128,11 @@ export const make = Effect.fnUntraced(function* (
       return {
         version: { sourceId, fingerprint },
         records: counts.records,
-        complete: (complete ?? Effect.void).pipe(tellError(sourceId)),
+        complete: (complete ?? Effect.void).pipe(reportError(sourceId)),
         isPreviousDamaged: isPreviousDamaged ?? false
       }
     },
-    (effect, { id }) => tellError(id)(effect)
+    (effect, { id }) => reportError(id)(effect)
   )
 
   const promote = Effect.fn("Content.promote")(function* (
@@ -185,7 +185,7 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const fetchOnce = Effect.gen(function* () {
-    yield* tell({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
+    yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
     const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchAllInRoom)
     const outcome: FetchOutcome = {
       timestamp: yield* timestamp,
@@ -198,7 +198,7 @@ export const make = Effect.fnUntraced(function* (
     if (changed) {
       yield* announce(manifest)
     }
-    yield* tell({ name: "content:fetch:done", payload: outcome })
+    yield* report({ name: "content:fetch:done", payload: outcome })
     yield* Effect.annotateCurrentSpan({ changed, versionId: outcome.versionId, records })
     return outcome
   }).pipe(
@@ -228,7 +228,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Whoever runs a task is told by its result; a failure that repeats at every fetch is said once. */
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
-    const failure = { timestamp: yield* timestamp, error: describeError(error) }
+    const failure = { timestamp: yield* timestamp, error: serializeError(error) }
     const message = messageOf(error)
     const { lastFetch } = yield* Ref.get(overview)
     const isKnown = lastFetch._tag === "Failed" && lastFetch.message === failure.error.message
@@ -236,7 +236,7 @@ export const make = Effect.fnUntraced(function* (
       ? Effect.logDebug(message)
       : Effect.logWarning(`Fetch failed, content stays as it is. ${message}`)
     yield* updateState({ lastFetch: failure })
-    yield* tell({ name: "content:fetch:error", payload: failure })
+    yield* report({ name: "content:fetch:error", payload: failure })
   })
 
   const fetch = yield* singleFlight(fetchOnce, scope)
@@ -306,7 +306,7 @@ export const make = Effect.fnUntraced(function* (
 
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),
-    Effect.zipRight(Effect.forkIn(apartFromSpan(keepFetching), scope)),
+    Effect.zipRight(Effect.forkIn(withoutParentSpan(keepFetching), scope)),
     Effect.asVoid
   )
   return Content.of({ fetch, start: state.mode === "task" ? Effect.void : start })

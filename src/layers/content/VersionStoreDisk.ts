@@ -16,7 +16,7 @@ import { makePath } from "../../internal/makePath.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { errorCode, isDiskFull } from "../../internal/systemError.ts"
-import { apartFromSpan } from "../../internal/withoutParentSpan.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
   DownloadsInUse,
   InvalidConsumerId,
@@ -36,10 +36,10 @@ import {
   type VersionStoreDiskConfig,
   type VersionStoreDiskOptions
 } from "./ContentOptions.ts"
-import { explained, orWhereMissing } from "./diskError.ts"
+import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import { replaceFile, syncDirectory, syncTree } from "./durable.ts"
 import * as Leases from "./leases.ts"
-import { dispensable } from "./retention.ts"
+import { expired } from "./retention.ts"
 import { nextVersionId } from "./versionId.ts"
 import { hasSizes, readRecord, recordName, type VersionRecord, writeRecord } from "./versionRecord.ts"
 
@@ -56,7 +56,7 @@ export const layer = (
 export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* apartFromSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
 
   const root = path.resolve(settings.directory)
   const manifestFile = path.join(root, "manifest.json")
@@ -64,23 +64,23 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   const acksFolder = path.join(root, "acks")
   const stagingFolder = path.join(root, ".staging")
   const namesIn = (folder: string) =>
-    fs.readDirectory(folder).pipe(orWhereMissing<ReadonlyArray<string>>([]), explained("read", folder))
+    fs.readDirectory(folder).pipe(orWhereMissing<ReadonlyArray<string>>([]), mapDiskError("read", folder))
   const folderOf = (versionId: VersionId) => path.join(versionsFolder, versionId)
 
   const makeFolders = Effect.gen(function* () {
-    yield* makePath(root).pipe(explained("make", root))
+    yield* makePath(root).pipe(mapDiskError("make", root))
     yield* Effect.forEach([versionsFolder, acksFolder, stagingFolder], makeFolder)
-    yield* syncDirectory(root).pipe(explained("write to", root))
+    yield* syncDirectory(root).pipe(mapDiskError("write to", root))
   }).pipe(Effect.provide(platform))
 
   /** Folders that nobody needs any more. One that another program has open is tried again at the next sweep. */
-  const litter = new Set<string>()
-  const removeLitter = Effect.suspend(() =>
+  const trash = new Set<string>()
+  const removeTrash = Effect.suspend(() =>
     Effect.forEach(
-      [...litter],
+      [...trash],
       (folder) =>
         removeTree(folder).pipe(
-          Effect.tap(() => litter.delete(folder)),
+          Effect.tap(() => trash.delete(folder)),
           Effect.catchAll(warnTriedAgain)
         ),
       { discard: true }
@@ -98,12 +98,12 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     if (Option.isSome(keepLocked)) {
       return yield* keepLocked.value
     }
-    const real = yield* fs.realPath(root).pipe(explained("read", root))
+    const real = yield* fs.realPath(root).pipe(mapDiskError("read", root))
     keepLocked = Option.some(yield* Scope.extend(lockFolder(real, stagingFolder), scope))
     for (const name of yield* Effect.orElseSucceed(namesIn(stagingFolder), () => [])) {
-      litter.add(path.join(stagingFolder, name))
+      trash.add(path.join(stagingFolder, name))
     }
-    yield* removeLitter
+    yield* removeTrash
   }).pipe(
     Effect.catchTags({
       FolderLocked: ({ owner, path }) => new DownloadsInUse({ path, owner }),
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     ({ message }) => new VersionStoreError({ action: "write to", path: root, detail: message })
   )
 
-  yield* makePath(root).pipe(explained("make", root))
+  yield* makePath(root).pipe(mapDiskError("make", root))
   yield* Effect.catchTag(claim, "VersionStoreError", ({ message }) =>
     Effect.logWarning(
       `${message} The content that is there can be shown; nothing can be fetched until that is mended.`
@@ -170,12 +170,12 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   })
 
   const exists = (versionId: VersionId) =>
-    fs.exists(folderOf(versionId)).pipe(explained("read", versionsFolder))
+    fs.exists(folderOf(versionId)).pipe(mapDiskError("read", versionsFolder))
 
   /** Whether the folders of all sources are there. */
   const isWhole = (versionId: VersionId, sources: ReadonlyArray<{ readonly sourceId: string }>) =>
     Effect.every(sources, ({ sourceId }) => fs.exists(path.join(folderOf(versionId), sourceId))).pipe(
-      explained("read", folderOf(versionId))
+      mapDiskError("read", folderOf(versionId))
     )
 
   const versionIds = namesIn(versionsFolder).pipe(Effect.map((names) => names.filter(isVersionId).sort()))
@@ -194,22 +194,22 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   const makeStagingFolder = Effect.suspend(() => {
     const folder = path.join(stagingFolder, randomUUID())
     return claimed.pipe(
-      Effect.zipRight(fs.makeDirectory(folder).pipe(explained("write to", stagingFolder))),
+      Effect.zipRight(fs.makeDirectory(folder).pipe(mapDiskError("write to", stagingFolder))),
       Effect.as(folder)
     )
   })
 
   const stage = Effect.acquireRelease(makeStagingFolder, (folder) =>
     Effect.suspend(() => {
-      litter.add(folder)
-      return removeLitter
+      trash.add(folder)
+      return removeTrash
     })
   ).pipe(
     Effect.map(
       (folder): StagedVersion => ({
         sourceDirectory: (sourceId) => {
           const directory = path.join(folder, sourceId)
-          return fs.makeDirectory(directory).pipe(Effect.as(directory), explained("make", directory))
+          return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
         },
         previousDirectory: (sourceId) =>
           Effect.map(active, (current) =>
@@ -246,12 +246,12 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     const durable = Option.map(yield* active, ({ versionId }) => folderOf(versionId))
     yield* writeRecord(folder, record).pipe(
       Effect.zipRight(syncTree(folder, durable)),
-      explained("write to", stagingFolder)
+      mapDiskError("write to", stagingFolder)
     )
     yield* Effect.gen(function* () {
-      yield* fs.rename(folder, folderOf(versionId)).pipe(explained("write to", versionsFolder))
+      yield* fs.rename(folder, folderOf(versionId)).pipe(mapDiskError("write to", versionsFolder))
       yield* syncDirectory(versionsFolder).pipe(
-        explained("write to", versionsFolder),
+        mapDiskError("write to", versionsFolder),
         Effect.zipRight(writeManifest(manifest)),
         Effect.onError(() => Effect.ignore(fs.rename(folderOf(versionId), folder)))
       )
@@ -263,7 +263,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     Effect.zipRight(
       keepNewer,
       replaceFile(manifestFile, JSON.stringify(manifest, null, 2), stagingFolder).pipe(
-        explained("write", manifestFile)
+        mapDiskError("write", manifestFile)
       )
     )
 
@@ -273,7 +273,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     const newer = Option.flatMap(text, Schema.decodeOption(NewerManifestJson))
     if (Option.isSome(text) && Option.isSome(newer)) {
       const copy = path.join(root, `manifest.schema-${newer.value.schemaVersion}.json`)
-      yield* replaceFile(copy, text.value, stagingFolder).pipe(explained("write", copy))
+      yield* replaceFile(copy, text.value, stagingFolder).pipe(mapDiskError("write", copy))
       yield* Effect.logWarning(`${manifestFile} is one of a later version of Vitrine. It is kept as ${copy}`)
     }
   })
@@ -337,7 +337,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     }
     const removed = yield* leasing.withPermits(1)(
       Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
-        Effect.filter(dispensable(versions, keepVersions), ({ versionId }) =>
+        Effect.filter(expired(versions, keepVersions), ({ versionId }) =>
           discard(versionId).pipe(
             Effect.as(true),
             Effect.catchAll((error) => Effect.as(warnTriedAgain(error), false))
@@ -345,7 +345,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
         )
       )
     )
-    yield* removeLitter
+    yield* removeTrash
     yield* restore.pipe(warned)
     return removed.map(({ versionId }) => versionId)
   }, Effect.provide(platform))
@@ -358,7 +358,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     const folder = folderOf(versionId)
     const discarded = path.join(stagingFolder, randomUUID())
     yield* fs.rename(folder, discarded).pipe(
-      Effect.tap(() => litter.add(discarded)),
+      Effect.tap(() => trash.add(discarded)),
       Effect.catchIf(
         (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
         () =>
@@ -367,7 +367,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
             fs.remove(folder, { recursive: true, force: true })
           )
       ),
-      explained("remove", folder)
+      mapDiskError("remove", folder)
     )
   })
 
@@ -416,18 +416,18 @@ const readIfThere = (file: string) =>
     Effect.flatMap((fs) => fs.readFileString(file)),
     Effect.asSome,
     orWhereMissing(Option.none<string>()),
-    explained("read", file)
+    mapDiskError("read", file)
   )
 
 /** Not recursively: on a disk that is read-only, that would say that the folder above is missing. */
 const makeFolder = (folder: string) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => Effect.unlessEffect(fs.makeDirectory(folder), fs.exists(folder))),
-    explained("make", folder)
+    mapDiskError("make", folder)
   )
 
 const removeTree = (folder: string) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.remove(folder, { recursive: true, force: true })),
-    explained("remove", folder)
+    mapDiskError("remove", folder)
   )

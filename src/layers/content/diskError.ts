@@ -7,7 +7,7 @@ import { explain } from "../../internal/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
 
 /** Says what could not be done to which file or folder, and why. */
-export const explained =
+export const mapDiskError =
   (action: string, file: string) =>
   <A, R>(effect: Effect.Effect<A, PlatformError, R>): Effect.Effect<A, VersionStoreError, R> =>
     Effect.mapError(

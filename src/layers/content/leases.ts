@@ -14,9 +14,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { isPlainFileName } from "../../internal/FileName.ts"
-import { apartFromSpan } from "../../internal/withoutParentSpan.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type Lease, TooManyLeases, VersionId, type VersionStoreError } from "../../services/VersionStore.ts"
-import { explained, orWhereMissing } from "./diskError.ts"
+import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
 import { singleFlight } from "./singleFlight.ts"
 
@@ -64,7 +64,7 @@ interface Entry {
 export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: Settings) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* apartFromSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const lifetime = Duration.toMillis(duration)
   const known = new Map<string, Entry>()
   const fileOf = (consumerId: string) => path.join(folder, `${consumerId}${extension}`)
@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
   /** Those of whom something is known, or to be learnt. */
   const consumers = fs.readDirectory(folder).pipe(
     orWhereMissing<ReadonlyArray<string>>([]),
-    explained("read", folder),
+    mapDiskError("read", folder),
     Effect.map(
       (names) =>
         new Set([
@@ -202,9 +202,9 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
     const lease = { versionId, ...problemOf(problem) }
     yield* replaceFile(file, JSON.stringify(lease), scratch).pipe(
       Effect.zipRight(fs.utimes(file, new Date(wall), new Date(wall))),
-      explained("write", file)
+      mapDiskError("write", file)
     )
-    const { mtime, size } = yield* fs.stat(file).pipe(explained("read", file))
+    const { mtime, size } = yield* fs.stat(file).pipe(mapDiskError("read", file))
     known.set(consumerId, {
       changedAt: Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() }),
       size,

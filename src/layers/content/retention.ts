@@ -7,7 +7,7 @@ import type { VersionOverview } from "../../services/VersionStore.ts"
  * The versions that need not be kept: neither among the newest `keepVersions`, nor active, nor shown by a
  * consumer. `versions` has the oldest first.
  */
-export const dispensable = (
+export const expired = (
   versions: ReadonlyArray<VersionOverview>,
   keepVersions: number
 ): ReadonlyArray<VersionOverview> =>

@@ -34,7 +34,7 @@ type ControllerServices = EventBus | CommandBus | ControllerState
 type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
 /** What goes on around the plugins of a persistent controller. */
-export interface Surroundings<E> {
+export interface Hooks<E> {
   /**
    * Acquired before the plugins are, and released after them: where others reach the controller, say. It gives
    * what is done when somebody asks the controller to end.
@@ -44,12 +44,12 @@ export interface Surroundings<E> {
   readonly onReady: Effect.Effect<void>
 }
 
-const alone: Surroundings<never> = { endpoint: Effect.succeed(Effect.never), onReady: Effect.void }
+const alone: Hooks<never> = { endpoint: Effect.succeed(Effect.never), onReady: Effect.void }
 
 /** Runs the controller until it is interrupted or asked to end. Its end takes two seconds at most. */
 export const runPersistent = <E = never>(
   configuration: Configuration,
-  { endpoint, onReady }: Surroundings<E> = alone
+  { endpoint, onReady }: Hooks<E> = alone
 ): Effect.Effect<void, StartError | E, Platform> =>
   Effect.gen(function* () {
     const askedToEnd = yield* endpoint

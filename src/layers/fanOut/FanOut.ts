@@ -20,19 +20,19 @@ export interface FrameSink {
 }
 
 /** The part of a sink that deals with frames on their way. */
-export type OutboxSink = Pick<FrameSink, "queuedBytes" | "send">
+export type FanOutSink = Pick<FrameSink, "queuedBytes" | "send">
 
-export interface Outbox {
+export interface FanOut {
   readonly add: (frame: string) => void
   /** Gives a sink every frame that is added from now on, and none that waits already. */
-  readonly join: (sink: OutboxSink) => void
-  readonly leave: (sink: OutboxSink) => void
+  readonly join: (sink: FanOutSink) => void
+  readonly leave: (sink: FanOutSink) => void
   /** Hands out a piece now, or what is left of the last hand-out first, and the rest in turns of its own. */
-  readonly handOut: () => void
+  readonly flush: () => void
 }
 
 /** Who is told of what did not get through. */
-export interface Losses {
+export interface DropListener {
   /** A sink has given its client up. */
   readonly dropped: () => void
   /** So many frames were not sent to a sink. */
@@ -40,33 +40,33 @@ export interface Losses {
 }
 
 /** The size of a piece, about, in characters. */
-const pieceLength = 64 * 1024
+const batchLength = 64 * 1024
 
 /** How many frames may wait, and how many characters in all. Of more, everybody misses the oldest. */
 export const maxWaiting = 4096
 export const maxWaitingLength = 64 * 1024 * 1024
 
 /** A client with more bytes queued is behind. The next piece waits for it, but only so long. */
-const behindBytes = 256 * 1024
-const patienceMs = 100
+const laggingBytes = 256 * 1024
+const stallTimeoutMs = 100
 
-export const makeOutbox = (losses: Losses): Outbox => {
+export const makeFanOut = (dropListener: DropListener): FanOut => {
   /** Frames, with the sinks that have joined in front of each. */
-  const waiting = makeSlidingQueue<{ readonly frame: string; readonly joined: Set<OutboxSink> }>({
+  const waiting = makeSlidingQueue<{ readonly frame: string; readonly joined: Set<FanOutSink> }>({
     maxLength: maxWaiting,
     maxSize: maxWaitingLength,
     onDropped: ({ joined }) => {
       admit(joined)
-      losses.missed(sinks.size)
+      dropListener.missed(sinks.size)
     }
   })
   /** Those that have joined behind all of them. */
-  let joined = new Set<OutboxSink>()
+  let joined = new Set<FanOutSink>()
   /** Each sink, and since when it is behind. */
-  const sinks = new Map<OutboxSink, number>()
+  const sinks = new Map<FanOutSink, number>()
   let scheduled = false
 
-  const admit = (newcomers: Iterable<OutboxSink>) => {
+  const admit = (newcomers: Iterable<FanOutSink>) => {
     for (const sink of newcomers) {
       sinks.set(sink, Number.POSITIVE_INFINITY)
     }
@@ -78,17 +78,17 @@ export const makeOutbox = (losses: Losses): Outbox => {
       for (const sink of sinks.keys()) {
         if (!sink.send(bytes)) {
           sinks.delete(sink)
-          losses.dropped()
-          losses.missed(frames)
+          dropListener.dropped()
+          dropListener.missed(frames)
         }
       }
     }
   }
 
-  const sendPiece = () => {
+  const sendBatch = () => {
     let piece = ""
     let frames = 0
-    while (piece.length < pieceLength) {
+    while (piece.length < batchLength) {
       const entry = waiting.takeFirst()
       if (entry === undefined) {
         break
@@ -118,10 +118,10 @@ export const makeOutbox = (losses: Losses): Outbox => {
   const isAwaited = () => {
     const now = performance.now()
     let awaited = false
-    for (const [sink, behindSince] of sinks) {
-      const since = sink.queuedBytes() > behindBytes ? Math.min(behindSince, now) : Number.POSITIVE_INFINITY
+    for (const [sink, laggingSince] of sinks) {
+      const since = sink.queuedBytes() > laggingBytes ? Math.min(laggingSince, now) : Number.POSITIVE_INFINITY
       sinks.set(sink, since)
-      awaited ||= now - since < patienceMs && since !== Number.POSITIVE_INFINITY
+      awaited ||= now - since < stallTimeoutMs && since !== Number.POSITIVE_INFINITY
     }
     return awaited
   }
@@ -138,7 +138,7 @@ export const makeOutbox = (losses: Losses): Outbox => {
       setTimeout(goOn, 1)
     } else {
       scheduled = false
-      sendPiece()
+      sendBatch()
       schedule()
     }
   }
@@ -160,9 +160,9 @@ export const makeOutbox = (losses: Losses): Outbox => {
         joined.delete(sink)
       }
     },
-    handOut: () => {
+    flush: () => {
       if (!scheduled) {
-        sendPiece()
+        sendBatch()
         schedule()
       }
     }

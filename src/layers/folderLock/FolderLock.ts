@@ -160,8 +160,8 @@ const lockSockets = Effect.fnUntraced(function* (directory: string, scratch: str
   )
   for (const socket of (yield* Effect.forEach(placesOf(directory), socketsIn)).flat()) {
     if (socket !== own) {
-      const givesWay = socket.slice(-token.length) > token
-      yield* outlast(socket, givesWay, directory)
+      const yields = socket.slice(-token.length) > token
+      yield* waitForRelease(socket, yields, directory)
     }
   }
   state.holds = true
@@ -269,13 +269,13 @@ const maxAsked = 100
 const pauseMs = 20
 
 /** Waits until nobody is behind another's socket; fails where that one has the lock, or does not give way. */
-const outlast = Effect.fnUntraced(function* (address: string, givesWay: boolean, directory: string) {
+const waitForRelease = Effect.fnUntraced(function* (address: string, yields: boolean, directory: string) {
   for (let asked = 1; ; asked++) {
     const answer = yield* ask(address)
     if (answer.state === "gone") {
       return yield* remove(address)
     }
-    if (answer.state === "holds" || !givesWay || asked === maxAsked) {
+    if (answer.state === "holds" || !yields || asked === maxAsked) {
       return yield* inUse(directory, address, answer)
     }
     yield* Effect.promise(() => setTimeout(pauseMs))
@@ -286,7 +286,7 @@ const inUse = (path: string, address: string, { pid }: Answer) =>
   new FolderLocked({ path, socket: address, ...(pid === undefined ? {} : { pid }) })
 
 interface Answer {
-  readonly state: "gone" | "fights" | "holds"
+  readonly state: "gone" | "contends" | "holds"
   /** The process behind it, where it told. */
   readonly pid?: number
 }
@@ -320,7 +320,7 @@ const askAt = (address: string) =>
       })
       .on("end", () => {
         const [, held, pid] = said.exec(text) ?? []
-        answer(pid === undefined || held !== undefined ? "holds" : "fights", pid)
+        answer(pid === undefined || held !== undefined ? "holds" : "contends", pid)
       })
       .on("error", (error) => answer(stateOf(error)))
     return Effect.sync(() => socket.destroy())
@@ -333,7 +333,7 @@ const stateOf = (error: NodeJS.ErrnoException): Answer["state"] => {
       return "gone"
     case "ECONNRESET":
     case "EPIPE":
-      return "fights"
+      return "contends"
     default:
       return "holds"
   }

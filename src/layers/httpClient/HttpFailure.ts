@@ -7,11 +7,11 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { tellWait } from "../../services/WaitObserver.ts"
+import { reportWait } from "../../services/WaitObserver.ts"
 
 /** The server, or the way to it, failed: another try may succeed. */
-export class TryAgain<E extends Error> {
-  readonly _tag = "TryAgain"
+export class Retryable<E extends Error> {
+  readonly _tag = "Retryable"
   /** What to fail with when it was tried often enough. */
   readonly error: E
   /** How long the server asked to be left alone. */
@@ -28,11 +28,11 @@ const pauses = [Duration.seconds(1), Duration.seconds(2), Duration.seconds(4)]
 
 /** Runs the attempt again while it says so, three times at most and with growing pauses. */
 export const withRetries = <A, E, F extends Error, R>(
-  attempt: Effect.Effect<A, E | TryAgain<F>, R>,
+  attempt: Effect.Effect<A, E | Retryable<F>, R>,
   [pause, ...later]: ReadonlyArray<Duration.Duration> = pauses
 ): Effect.Effect<A, E | F, R> =>
   Effect.catchAll(attempt, (failure): Effect.Effect<A, E | F, R> => {
-    if (!(failure instanceof TryAgain)) {
+    if (!(failure instanceof Retryable)) {
       return Effect.fail(failure)
     }
     const { asked, error } = failure
@@ -41,7 +41,7 @@ export const withRetries = <A, E, F extends Error, R>(
     }
     const longer = Duration.max(pause, asked)
     return Effect.logDebug(`${error.message}. Trying again in ${Duration.format(longer)}`).pipe(
-      Effect.zipRight(tellWait("retry", Duration.toMillis(longer))),
+      Effect.zipRight(reportWait("retry", Duration.toMillis(longer))),
       Effect.zipRight(Effect.sleep(longer)),
       Effect.zipRight(withRetries(attempt, later))
     )
@@ -51,7 +51,7 @@ export const withRetries = <A, E, F extends Error, R>(
  * As `Effect.timeoutFail`, which is not interrupted where it runs beside others in `Effect.forEach` and one of
  * those fails.
  */
-export const within =
+export const withTimeout =
   <E>(millis: number, onTimeout: () => E) =>
   <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> =>
     Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(millis), Effect.failSync(onTimeout)))
@@ -60,7 +60,7 @@ export const within =
 const longestPause = Duration.minutes(5)
 
 /** What `Retry-After` says, in seconds or as a date, within reason; nothing where it says nothing. */
-export const askedPause = ({ headers }: HttpClientResponse.HttpClientResponse) =>
+export const retryAfter = ({ headers }: HttpClientResponse.HttpClientResponse) =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const text = headers["retry-after"] ?? ""
     const millis = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now

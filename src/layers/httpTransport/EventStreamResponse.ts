@@ -80,7 +80,7 @@ const makeSink = (socket: Socket, response: ServerResponse, corsHeaders: Headers
 }
 
 /**
- * The platform, and `sendAnswer`, leave a response alone whose end was written: they neither answer nor, when its
+ * The platform, and `writeResponse`, leave a response alone whose end was written: they neither answer nor, when its
  * client goes, interrupt whoever answers.
  */
 const handOver = (response: ServerResponse) =>

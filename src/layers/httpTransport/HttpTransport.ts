@@ -16,9 +16,9 @@ import type { EventBus } from "../../services/EventBus.ts"
 import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import type { BindError } from "../server/BindError.ts"
-import { answerMalformed } from "../server/clientErrors.ts"
+import { handleClientErrors } from "../server/clientErrors.ts"
 import { listen } from "../server/listen.ts"
-import { inTurn } from "../server/serialized.ts"
+import { serialized } from "../server/serialized.ts"
 import { allowHalfClosed } from "../server/stallTimeout.ts"
 import * as Access from "./Access.ts"
 import { decode, type HttpTransportConfig, type HttpTransportOptions } from "./HttpTransportOptions.ts"
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) 
   const answer = yield* routes.make({ access, hub, options })
   const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
-    Effect.map((handler) => inTurn(handler, RequestBody.begin))
+    Effect.map((handler) => serialized(handler, RequestBody.begin))
   )
   const server = yield* allowHalfClosed(
     createServer(
@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) 
   for (const event of ["checkContinue", "checkExpectation"]) {
     server.on(event, (request, response) => server.emit("request", request, response))
   }
-  answerMalformed(server, ({ message }) => ({
+  handleClientErrors(server, ({ message }) => ({
     headers: access.corsHeadersOfMalformed,
     body: { error: { message } }
   }))

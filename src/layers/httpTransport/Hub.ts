@@ -4,7 +4,7 @@
  * The live events are one Stream that is run once, and each frame is encoded once, however many clients there are.
  * Pings are a Stream of their own: merged into one, an event costs twice the processor time.
  *
- * A replayed frame is remembered and put into the outbox under the same lock that a client joins under: what a client
+ * A replayed frame is remembered and put into the fanOut under the same lock that a client joins under: what a client
  * is given from the backlog and what it is given live neither overlap nor leave a gap.
  *
  * The hub knows nothing of sockets: a client is a `FrameSink`.
@@ -24,7 +24,7 @@ import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
-import { type FrameSink, makeOutbox } from "../fanOut/FanOut.ts"
+import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { type Client, makeAudience, type StreamGroup } from "./Audience.ts"
 import * as EventFilter from "./EventFilter.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
@@ -55,7 +55,7 @@ export class TooManyClients extends Schema.TaggedError<TooManyClients>()("TooMan
   }
 }
 
-interface Opening {
+interface Preamble {
   readonly remembered: ReadonlyArray<RememberedEvent>
   readonly frames: Uint8Array
 }
@@ -93,20 +93,20 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     )
   )
   const recorder = makeRecorder()
-  const outbox = makeOutbox(recorder)
+  const fanOut = makeFanOut(recorder)
   const clients = makeAudience<FrameSink>()
   let joining = 0
-  let opening: Opening = { remembered: [], frames: Buffer.from(SseFrame.retry) }
+  let opening: Preamble = { remembered: [], frames: Buffer.from(SseFrame.retry) }
   let lastSequence: number | undefined
   let closed = false
 
   /** Never waits for a client: whoever is slow to take frames must not keep the hub from remembering them. */
-  const handOut = (frames: ReadonlyArray<string>) =>
+  const flush = (frames: ReadonlyArray<string>) =>
     Effect.sync(() => {
       for (const frame of frames) {
-        outbox.add(frame)
+        fanOut.add(frame)
       }
-      outbox.handOut()
+      fanOut.flush()
     })
 
   const forward = (events: ReadonlyArray<BusEvent>) =>
@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       )
       return Effect.zipRight(
         Effect.forEach(incomplete, warnOfPayload, { discard: true }),
-        latest.size === 0 ? handOut(frames) : lock(Effect.zipRight(remember, handOut(frames)))
+        latest.size === 0 ? flush(frames) : lock(Effect.zipRight(remember, flush(frames)))
       )
     })
 
@@ -167,7 +167,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 
   /** What a stream begins with, encoded once for all who join before it changes. */
-  const openingOf = (remembered: ReadonlyArray<RememberedEvent>) => {
+  const preambleOf = (remembered: ReadonlyArray<RememberedEvent>) => {
     const isSame =
       remembered.length === opening.remembered.length &&
       remembered.every((event, index) => event === opening.remembered[index])
@@ -179,13 +179,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 
   const begin = (sink: FrameSink, client?: Client) => (remembered: ReadonlyArray<RememberedEvent>) => {
-    sink.begin(openingOf(remembered))
+    sink.begin(preambleOf(remembered))
     if (closed) {
       sink.end()
     } else {
       clients.join(sink, client)
       recorder.joined()
-      outbox.join(sink)
+      fanOut.join(sink)
     }
   }
 
@@ -207,13 +207,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const leave = (sink: FrameSink) => {
     if (clients.leave(sink)) {
       recorder.left()
-      outbox.leave(sink)
+      fanOut.leave(sink)
     }
   }
 
   yield* Effect.forkScoped(Stream.runForEachChunk(yield* bus.subscribe, accept))
   yield* Stream.fromSchedule(Schedule.spaced(options.keepAliveMs)).pipe(
-    Stream.runForEach(() => handOut([SseFrame.ping])),
+    Stream.runForEach(() => flush([SseFrame.ping])),
     Effect.forkScoped
   )
 

@@ -5,7 +5,7 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import { jsonText } from "../../internal/JsonText.ts"
-import { describeError } from "../../internal/SerializedError.ts"
+import { serializeError } from "../../internal/SerializedError.ts"
 import type { DispatchError } from "../../services/CommandBus.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/ControllerState.ts"
 import type { Refusal } from "./Access.ts"
@@ -88,7 +88,7 @@ export const error = (error: AnswerableError): HttpServerResponse.HttpServerResp
 }
 
 /** For what nobody expected. */
-export const commandError = (error: unknown) => jsonBody(jsonText({ error: describeError(error) }), 500)
+export const commandError = (error: unknown) => jsonBody(jsonText({ error: serializeError(error) }), 500)
 
 const jsonBody = (body: string, status: number) =>
   HttpServerResponse.uint8Array(Buffer.from(body), {

@@ -19,8 +19,8 @@ import * as EventStreamResponse from "./EventStreamResponse.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import type { Hub } from "./Hub.ts"
 import * as RequestBody from "./RequestBody.ts"
-import * as answers from "./responses.ts"
-import { sendAnswer } from "./writeResponse.ts"
+import * as responses from "./responses.ts"
+import { writeResponse } from "./writeResponse.ts"
 
 type Options = Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
 
@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
     return EventStreamResponse.open(response, hub, access.corsHeaders(response.req))
   }).pipe(
     Effect.as(HttpServerResponse.empty()),
-    Effect.catchAll((error) => Effect.succeed(answers.error(error)))
+    Effect.catchAll((error) => Effect.succeed(responses.error(error)))
   )
 
   const command = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
@@ -49,11 +49,11 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
     Effect.flatMap(parseCommand),
     Effect.filterOrFail(
       ({ type }) => options.allowedCommands.includes(type),
-      ({ type }) => new answers.CommandNotAllowed({ type })
+      ({ type }) => new responses.CommandNotAllowed({ type })
     ),
     Effect.flatMap(commands.dispatch),
-    Effect.map(answers.result),
-    Effect.catchAll((error) => Effect.succeed(answers.error(error)))
+    Effect.map(responses.result),
+    Effect.catchAll((error) => Effect.succeed(responses.error(error)))
   )
 
   // Not as a layer: those of one program would be one and the same router.
@@ -62,15 +62,15 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
     // It ends with its response anyhow; an interruption would be answered and reported as an error.
     HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
     HttpRouter.route("POST", "/command", command),
-    HttpRouter.route("GET", "/status", Effect.map(status, answers.snapshot)),
-    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, answers.snapshot))] : [])
+    HttpRouter.route("GET", "/status", Effect.map(status, responses.snapshot)),
+    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, responses.snapshot))] : [])
   ])
   const routed = router.asHttpEffect().pipe(
     Effect.catchIf(isRouteNotFound, ({ request }) => Effect.sync(() => notFound(request))),
     Effect.catchAllCause(unexpected)
   )
 
-  const preflight = answers.preflight(access.allowedHeaders)
+  const preflight = responses.preflight(access.allowedHeaders)
 
   const answer = (request: HttpServerRequest.HttpServerRequest) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
     }
     const refusal = access.refuse(source)
     if (Option.isSome(refusal)) {
-      return Effect.succeed(answers.error(refusal.value))
+      return Effect.succeed(responses.error(refusal.value))
     }
     if (request.method === "OPTIONS") {
       return Effect.succeed(preflight)
@@ -104,18 +104,18 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(answer(request), (answer) => {
       const response = NodeHttpServerRequest.toServerResponse(request)
-      return sendAnswer(response, answer, access.corsHeaders(response.req))
+      return writeResponse(response, answer, access.corsHeaders(response.req))
     })
   )
 })
 
-const badRequest = (detail: string) => answers.error(new answers.BadRequest({ detail }))
+const badRequest = (detail: string) => responses.error(new responses.BadRequest({ detail }))
 
 const unreadableTarget = badRequest("The request target cannot be read.")
 
 const notFound = ({ method, originalUrl }: HttpServerRequest.HttpServerRequest) =>
-  answers.error(
-    new answers.NoSuchRoute({
+  responses.error(
+    new responses.NoSuchRoute({
       method,
       path: Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
     })
@@ -132,14 +132,14 @@ const exactMatching = { caseSensitive: true, ignoreTrailingSlash: false, ignoreD
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const parseCommand = (body: Buffer): Effect.Effect<Command, answers.BadRequest> =>
+const parseCommand = (body: Buffer): Effect.Effect<Command, responses.BadRequest> =>
   Effect.try({
     try: (): unknown => JSON.parse(utf8.decode(body)),
-    catch: () => new answers.BadRequest({ detail: "The body is not valid JSON." })
+    catch: () => new responses.BadRequest({ detail: "The body is not valid JSON." })
   }).pipe(
     Effect.filterOrFail(
       isCommand,
-      () => new answers.BadRequest({ detail: 'The body must be a JSON object with a string "type".' })
+      () => new responses.BadRequest({ detail: 'The body must be a JSON object with a string "type".' })
     )
   )
 
@@ -154,5 +154,5 @@ const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerRespon
     ? Effect.interrupt
     : Effect.as(
         Effect.logError("A request failed unexpectedly", cause),
-        answers.commandError(Cause.squash(cause))
+        responses.commandError(Cause.squash(cause))
       )

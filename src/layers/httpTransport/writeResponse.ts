@@ -11,7 +11,7 @@ import { readInTime } from "../server/stallTimeout.ts"
  *
  * The platform would wait until it is sent: for ever, where the client of a pipelined request has gone.
  */
-export const sendAnswer = (
+export const writeResponse = (
   response: ServerResponse,
   answer: HttpServerResponse,
   /** Beside those of the answer. */

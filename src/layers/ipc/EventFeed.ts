@@ -9,22 +9,22 @@ import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { EventBus } from "../../services/EventBus.ts"
-import { makeOutbox, type OutboxSink } from "../fanOut/FanOut.ts"
+import { type FanOutSink, makeFanOut } from "../fanOut/FanOut.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 
 export interface EventFeed {
   /** From now on the sink is given every event. Harmless for one that is a subscriber already. */
-  readonly subscribe: (sink: OutboxSink) => void
+  readonly subscribe: (sink: FanOutSink) => void
   /** From now on it is given nothing more. Harmless for one that is no subscriber. */
-  readonly unsubscribe: (sink: OutboxSink) => void
-  readonly isSubscribed: (sink: OutboxSink) => boolean
+  readonly unsubscribe: (sink: FanOutSink) => void
+  readonly isSubscribed: (sink: FanOutSink) => boolean
 }
 
 export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Effect.gen(function* () {
   const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
   const log = Runtime.runFork(yield* Effect.runtime())
-  const subscribers = new Set<OutboxSink>()
-  const outbox = makeOutbox({
+  const subscribers = new Set<FanOutSink>()
+  const fanOut = makeFanOut({
     dropped: () =>
       log(
         Effect.logWarning(
@@ -39,9 +39,9 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
       Effect.sync(() => {
         if (subscribers.size > 0) {
           for (const { name, payload } of chunk) {
-            outbox.add(JsonRpc.event(name, payload))
+            fanOut.add(JsonRpc.event(name, payload))
           }
-          outbox.handOut()
+          fanOut.flush()
         }
       })
     ),
@@ -51,11 +51,11 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
   return {
     subscribe: (sink) => {
       subscribers.add(sink)
-      outbox.join(sink)
+      fanOut.join(sink)
     },
     unsubscribe: (sink) => {
       subscribers.delete(sink)
-      outbox.leave(sink)
+      fanOut.leave(sink)
     },
     isSubscribed: (sink) => subscribers.has(sink)
   }

@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { ErrorDescription, messageOf } from "../../internal/SerializedError.ts"
+import { messageOf, SerializedError } from "../../internal/SerializedError.ts"
 import { socketAddress } from "../../internal/socketFile.ts"
 import {
   CommandRefused,
@@ -145,7 +145,7 @@ export const make = (path: string) =>
     })
   })
 
-const decodeDescription = Schema.decodeUnknownOption(ErrorDescription)
+const decodeDescription = Schema.decodeUnknownOption(SerializedError)
 
 /** A connection that is closed with the scope. */
 const connectTo = Effect.fnUntraced(function* (path: string) {

@@ -4,10 +4,10 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import { describeError } from "../../internal/SerializedError.ts"
+import { serializeError } from "../../internal/SerializedError.ts"
 import { type Command, CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { OutboxSink } from "../fanOut/FanOut.ts"
+import type { FanOutSink } from "../fanOut/FanOut.ts"
 import type { EventFeed } from "./EventFeed.ts"
 import { errorCode, type Request, RpcError } from "./JsonRpc.ts"
 
@@ -20,7 +20,7 @@ export interface Answer {
 /** Carries out what a connection asks for. */
 export type Methods = (
   request: Pick<Request, "method" | "params">,
-  connection: OutboxSink
+  connection: FanOutSink
 ) => Effect.Effect<Answer, RpcError>
 
 const DispatchParams = Schema.Struct({
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (feed: EventFeed, stop: Effect.E
       ),
       Effect.flatMap(({ command }) =>
         Effect.mapError(commands.dispatch(command), (error) => {
-          const data = describeError(error)
+          const data = serializeError(error)
           return new RpcError({ code: errorCode.commandFailed, message: data.message, data })
         })
       ),

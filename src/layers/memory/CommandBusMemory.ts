@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
-import { apartFromSpan } from "../../internal/withoutParentSpan.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
   type Command,
   CommandAlreadyRegistered,
@@ -29,7 +29,7 @@ export const make = Effect.sync(() => {
   const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
     handler: CommandHandler<Fields, Encoded, R>
   ) {
-    const context = yield* apartFromSpan(Effect.context<R>())
+    const context = yield* withoutParentSpan(Effect.context<R>())
     const run = runner(handler)
     const counted = countCommand(handler.type)
     yield* Effect.acquireRelease(

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { makeFairLock } from "../../internal/fairLock.ts"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
-import { tellWait } from "../../services/WaitObserver.ts"
+import { reportWait } from "../../services/WaitObserver.ts"
 
 /** Five requests a second are allowed for a base; this leaves room for what the network does to their spacing. */
 export const interval = Duration.millis(215)
@@ -30,15 +30,15 @@ const makePacer = (): Pacer => {
   let heldUntil = 0
 
   /** Tells when the wait ends unless that was told already, and gives what was told. */
-  const tell = (now: number, told = 0): Effect.Effect<number> =>
+  const report = (now: number, told = 0): Effect.Effect<number> =>
     now < free && told !== free
-      ? Effect.as(tellWait(now < heldUntil ? "penalty" : "pacing", free - now), free)
+      ? Effect.as(reportWait(now < heldUntil ? "penalty" : "pacing", free - now), free)
       : Effect.succeed(told)
 
   const start = (toldBefore: number): Effect.Effect<void> =>
     Effect.flatMap(monotonicMillis, (now) => {
       if (now < free) {
-        return Effect.flatMap(tell(now, toldBefore), (told) =>
+        return Effect.flatMap(report(now, toldBefore), (told) =>
           Effect.zipRight(Effect.sleep(free - now), start(told))
         )
       }
@@ -47,7 +47,9 @@ const makePacer = (): Pacer => {
     })
 
   return {
-    take: Effect.flatMap(monotonicMillis, (now) => Effect.flatMap(tell(now), (told) => inOrder(start(told)))),
+    take: Effect.flatMap(monotonicMillis, (now) =>
+      Effect.flatMap(report(now), (told) => inOrder(start(told)))
+    ),
     hold: (duration) =>
       Effect.map(monotonicMillis, (now) => {
         heldUntil = Math.max(heldUntil, now + Duration.toMillis(duration))

@@ -14,7 +14,7 @@ import { fileName } from "../../internal/FileName.ts"
 import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
-import * as TableSourceClientHttp from "../airtable/AirtableClient.ts"
+import * as AirtableClient from "../airtable/AirtableClient.ts"
 import * as HttpClient from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import { keyValues } from "../tableSource/KeyValueTable.ts"
@@ -56,7 +56,7 @@ export const makeTableDocuments = (
 
     const reading = warnOnce.pipe(
       Effect.zipRight(Effect.forEach(documents, ({ read }) => read, { discard: true })),
-      Effect.provideServiceEffect(TableSourceClient, TableSourceClientHttp.make(options)),
+      Effect.provideServiceEffect(TableSourceClient, AirtableClient.make(options)),
       Effect.provide(HttpClient.layer),
       Effect.provideService(RequestPacing, pacing),
       Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),

@@ -23,7 +23,7 @@ export interface Answer {
  * `CONNECT`, whose target is no path. Whole requests in front of it are answered first, though not those in front
  * of a `CONNECT`: Node gives its socket away.
  */
-export const answerMalformed = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
+export const handleClientErrors = (server: Server, answer: (refusal: Refusal) => Answer): Server => {
   const responses = new WeakMap<Duplex, ReadonlyArray<ServerResponse>>()
   const unfinished = (socket: Duplex) => (responses.get(socket) ?? []).filter(({ closed }) => !closed)
   const postponed = new WeakSet<Duplex>()

@@ -11,7 +11,7 @@ import type { Socket } from "node:net"
 export const maxWaiting = 16
 
 /** Handles each request when it is its turn to be answered; those that must wait are told to `onWait`. */
-export const inTurn = (
+export const serialized = (
   handler: RequestListener,
   onWait: (request: IncomingMessage) => void
 ): RequestListener => {

@@ -19,7 +19,7 @@ import type * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
 import type { BindError } from "../server/BindError.ts"
-import { answerMalformed } from "../server/clientErrors.ts"
+import { handleClientErrors } from "../server/clientErrors.ts"
 import { type ListenOptions, listen } from "../server/listen.ts"
 import { malformedRequest } from "./ApiError.ts"
 import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
@@ -112,7 +112,7 @@ const serve = <R>(app: HttpApp.Default<never, R>, options: ListenOptions) =>
       NodeHttpServer.makeHandler(app),
       constTrue
     )
-    const server = answerMalformed(
+    const server = handleClientErrors(
       createServer({ requireHostHeader: false }, handler),
       ({ message, status }) => ({
         headers: {},

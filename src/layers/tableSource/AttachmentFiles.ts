@@ -26,12 +26,12 @@ import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { certificateAdvice, isCertificateProblem, isNotYetValid } from "../httpClient/certificateProblem.ts"
 import * as DownloadPace from "../httpClient/DownloadPace.ts"
 import {
-  askedPause,
   deepestMessage,
   oneLine,
-  TryAgain,
-  within,
-  withRetries
+  Retryable,
+  retryAfter,
+  withRetries,
+  withTimeout
 } from "../httpClient/HttpFailure.ts"
 import {
   LocalAddressesAllowed,
@@ -68,7 +68,7 @@ const concurrency = 6
 const maxRedirects = 5
 
 /** Milliseconds from one report of progress to the next while no file is done. */
-const tellEvery = 1000
+const reportEvery = 1000
 
 export interface AttachmentOptions extends Pick<TableSourceOptions, "maxAttachmentBytes" | "maxTimeout"> {
   /**
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* ({
     redirects = maxRedirects
   ): Effect.Effect<
     HttpClientResponse.HttpClientResponse,
-    AttachmentNotSaved | TryAgain<AttachmentNotSaved>,
+    AttachmentNotSaved | Retryable<AttachmentNotSaved>,
     Scope.Scope
   > =>
     Effect.gen(function* () {
@@ -144,7 +144,7 @@ export const make = Effect.fnUntraced(function* ({
                 ? untrusted(found, url, cause)
                 : broken(found, url, cause)
           ),
-          within(maxTimeout, () => tooSlow(found, url, { reason: "Silence", millis: maxTimeout }))
+          withTimeout(maxTimeout, () => tooSlow(found, url, { reason: "Silence", millis: maxTimeout }))
         )
       const { location } = response.headers
       if (!isRedirect(response.status) || location === undefined) {
@@ -160,7 +160,7 @@ export const make = Effect.fnUntraced(function* ({
     })
 
   const broken = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
-    tryAgain(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
+    retryable(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
 
   const untrusted = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
     notSaved(
@@ -170,7 +170,7 @@ export const make = Effect.fnUntraced(function* ({
     )
 
   const tooSlow = (found: FoundAttachment, { origin }: URL, slow: DownloadPace.TooSlow) =>
-    tryAgain(
+    retryable(
       found,
       slow.reason === "Silence"
         ? `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
@@ -190,7 +190,7 @@ export const make = Effect.fnUntraced(function* ({
    * Writes what is at the address into the file, which must not be there yet. `came` is told of every part that is
    * written, and that as much is gone again where it has to begin anew.
    */
-  const download = (found: FoundAttachment, address: string, file: string, came: Came) => {
+  const download = (found: FoundAttachment, address: string, file: string, came: OnBytes) => {
     let written = 0
     const comes = (bytes: number) => {
       written += bytes
@@ -239,7 +239,7 @@ export const make = Effect.fnUntraced(function* ({
         Effect.mapError(pace.watch, (slow) => tooSlow(found, url, slow))
       )
       if (Option.exists(expected, (expected) => bytes < expected)) {
-        return yield* Effect.fail(tryAgain(found, wrongSize(String(bytes))))
+        return yield* Effect.fail(retryable(found, wrongSize(String(bytes))))
       }
     }).pipe(
       Effect.scoped,
@@ -265,7 +265,7 @@ export const make = Effect.fnUntraced(function* ({
         return yield* new LinkExpired({ error: notSaved(found, refusal) })
       }
       return yield* status >= 500 || status === 429
-        ? Effect.fail(tryAgain(found, refusal, yield* askedPause(response)))
+        ? Effect.fail(retryable(found, refusal, yield* retryAfter(response)))
         : notSaved(found, refusal)
     }
     if ((headers["content-encoding"] ?? "identity") !== "identity") {
@@ -294,7 +294,7 @@ export const make = Effect.fnUntraced(function* ({
     }
   })
 
-  const downloadWithFreshLink = (found: FoundAttachment, file: string, links: FreshLinks, came: Came) =>
+  const downloadWithFreshLink = (found: FoundAttachment, file: string, links: FreshLinks, came: OnBytes) =>
     Effect.suspend(() => {
       const linkNow = () => links.get(found.id) ?? found.url
       const link = linkNow()
@@ -323,7 +323,7 @@ export const make = Effect.fnUntraced(function* ({
       onNone: () => Effect.succeed(true),
       onSome: leadsToLocalAddress
     })
-    const fetchFile = (found: FoundAttachment, file: string, came: Came) =>
+    const fetchFile = (found: FoundAttachment, file: string, came: OnBytes) =>
       Effect.provideService(
         downloadWithFreshLink(found, file, links, came),
         LocalAddressesAllowed,
@@ -333,16 +333,16 @@ export const make = Effect.fnUntraced(function* ({
     let done = kept.length
     let bytes = kept.reduce((sum, { bytes }) => sum + bytes, 0)
     let toldAt = 0
-    const tell = (latest: FoundAttachment) =>
+    const report = (latest: FoundAttachment) =>
       Effect.suspend(() => {
         toldAt = clock.unsafeCurrentTimeMillis()
         return progress(latest, { done, total: files.length, bytes })
       })
     const came =
-      (found: FoundAttachment): Came =>
+      (found: FoundAttachment): OnBytes =>
       (size) => {
         bytes += size
-        return clock.unsafeCurrentTimeMillis() - toldAt < tellEvery ? Effect.void : tell(found)
+        return clock.unsafeCurrentTimeMillis() - toldAt < reportEvery ? Effect.void : report(found)
       }
     const makeFolderFor = Effect.fnUntraced(function* (found: FoundAttachment) {
       const file = path.join(directory, found.localPath)
@@ -353,14 +353,14 @@ export const make = Effect.fnUntraced(function* ({
 
     const [first] = files
     if (first !== undefined) {
-      yield* tell(first)
+      yield* report(first)
     }
     yield* Effect.forEach(
       missing,
       Effect.fnUntraced(function* (found) {
         yield* fetchFile(found, yield* makeFolderFor(found), came(found))
         done++
-        yield* tell(found)
+        yield* report(found)
       }),
       { concurrency, discard: true }
     )
@@ -384,7 +384,7 @@ export const make = Effect.fnUntraced(function* ({
 const saidOnce = Effect.withUnhandledErrorLogLevel(Option.none())
 
 /** Told how many bytes more there are of a file, or fewer where a try has failed. */
-type Came = (bytes: number) => Effect.Effect<void>
+type OnBytes = (bytes: number) => Effect.Effect<void>
 
 /** The links of records that were read again, by the id of the attachment. */
 type FreshLinks = Map<string, string>
@@ -404,8 +404,8 @@ const notSaved = (
   new AttachmentNotSaved({ table, recordId, field, filename, detail, isTransient, cause })
 
 /** What is tried again at once, and may heal later if that does not help. */
-const tryAgain = (found: FoundAttachment, detail: string, asked?: Duration.Duration) =>
-  new TryAgain(notSaved(found, detail, { isTransient: true }), asked)
+const retryable = (found: FoundAttachment, detail: string, asked?: Duration.Duration) =>
+  new Retryable(notSaved(found, detail, { isTransient: true }), asked)
 
 const writing = <A, R>(found: FoundAttachment, write: Effect.Effect<A, PlatformError, R>) =>
   Effect.mapError(write, (cause) =>

@@ -18,7 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { fileName } from "../../internal/FileName.ts"
 import { type InvalidOptions, issuesOf } from "../../internal/Options.ts"
-import { apartFromSpan } from "../../internal/withoutParentSpan.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
   type ContentSource,
   type ContentSourceDefinition,
@@ -27,13 +27,13 @@ import {
 } from "../../services/ContentSource.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
-import * as TableSourceClientHttp from "../airtable/AirtableClient.ts"
+import * as AirtableClient from "../airtable/AirtableClient.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
 import { fingerprint } from "./Fingerprint.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
-import { makeSourceProgressTeller, type SourceProgressTeller } from "./SourceProgressTeller.ts"
+import { makeSourceProgressReporter, type SourceProgressReporter } from "./SourceProgressReporter.ts"
 import { readTable } from "./TableReader.ts"
 import {
   decode,
@@ -53,7 +53,7 @@ export const tableSource = (config: TableSourceConfig): ContentSourceDefinition 
     id: idOf(config),
     issues: issuesOf(decoded),
     make: Effect.flatMap(decoded, (options) =>
-      Effect.provideServiceEffect(makeSource(options), TableSourceClient, TableSourceClientHttp.make(options))
+      Effect.provideServiceEffect(makeSource(options), TableSourceClient, AirtableClient.make(options))
     )
   }
 }
@@ -91,7 +91,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
   tables
 }: Selection) {
   yield* warnOfNoTables({ id, tables, keyValueTables })
-  const environment = yield* apartFromSpan(Effect.context<Environment>())
+  const environment = yield* withoutParentSpan(Effect.context<Environment>())
 
   const attachmentFiles = yield* AttachmentFiles.make({
     endpointUrl: Option.fromNullable(endpointUrl),
@@ -106,7 +106,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
     save: typeof saveRecords,
     pathOf: PathOf,
     directory: string,
-    progress: SourceProgressTeller
+    progress: SourceProgressReporter
   ) {
     yield* Effect.annotateCurrentSpan("table", table)
     const path = yield* Path.Path
@@ -114,7 +114,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
     const target = {
       table,
       path: path.join(directory, name),
-      progress: (records: number) => progress.tell({ document: table, records }),
+      progress: (records: number) => progress.report({ document: table, records }),
       pathOf,
       appendLocalAttachmentPaths
     }
@@ -130,7 +130,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
 
   const fetchAll = Effect.fnUntraced(function* (
     { directory, previous }: FetchTarget,
-    progress: SourceProgressTeller
+    progress: SourceProgressReporter
   ) {
     const pathOf = makeAttachmentPaths()
     const files = yield* Effect.all([
@@ -144,7 +144,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
         directory,
         previous,
         progress: ({ table }, attachments) =>
-          progress.tell({ document: table, records: records.get(table) ?? 0, attachments })
+          progress.report({ document: table, records: records.get(table) ?? 0, attachments })
       }
     )
     return {
@@ -173,7 +173,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
-    const progress = makeSourceProgressTeller(tables.length + keyValueTables.length, target.progress)
+    const progress = makeSourceProgressReporter(tables.length + keyValueTables.length, target.progress)
     const fetched = yield* fetchAll(target, progress).pipe(
       Effect.provideService(WaitObserver, countWaits(id, progress))
     )

@@ -15,7 +15,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
-import * as TableSourceClientHttp from "../../../src/layers/airtable/AirtableClient.ts"
+import * as AirtableClient from "../../../src/layers/airtable/AirtableClient.ts"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
@@ -68,7 +68,7 @@ const collectInto = (logs: Queue.Queue<string>) =>
 const setUpClient = (url: string, httpClient: Layer.Layer<HttpClient.HttpClient> = production) =>
   Effect.gen(function* () {
     const environment = yield* Layer.build(Layer.merge(httpClient, RequestPacingMemory.layer))
-    const client = yield* Effect.provide(TableSourceClientHttp.make(options(url)), environment)
+    const client = yield* Effect.provide(AirtableClient.make(options(url)), environment)
     const logs = yield* Queue.unbounded<string>()
     return {
       logs,
@@ -557,7 +557,7 @@ const refusing = ({ detail, reason, status = 400 }: TableError): ScriptedServer.
   }
 }
 
-tableSourceClientContract("TableSourceClientHttp", ({ pageSize }) =>
+tableSourceClientContract("AirtableClient", ({ pageSize }) =>
   Effect.gen(function* () {
     const tables = new Map<string, ReadonlyArray<TableRecord>>()
     const removedViews = new Set<string | null>()
@@ -587,7 +587,7 @@ tableSourceClientContract("TableSourceClientHttp", ({ pageSize }) =>
     })
     const environment = yield* Layer.build(Layer.merge(production, onlyPenalties))
     return {
-      client: yield* Effect.provide(TableSourceClientHttp.make(options(server.url)), environment),
+      client: yield* Effect.provide(AirtableClient.make(options(server.url)), environment),
       setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
       failNext: (error) => Effect.sync(() => server.next(refusing(error))),
       hinderNext: (how) => Effect.sync(() => server.next(json(how === "failure" ? 503 : 429, {}))),

@@ -1,5 +1,5 @@
 /**
- * The client against answers, servers and networks that are broken in every way: each ends in the right data or in a
+ * The client against responses, servers and networks that are broken in every way: each ends in the right data or in a
  * typed error, after a bounded number of requests and within a bounded time.
  */
 import { createServer } from "node:https"
@@ -20,7 +20,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import * as TableSourceClientHttp from "../../../src/layers/airtable/AirtableClient.ts"
+import * as AirtableClient from "../../../src/layers/airtable/AirtableClient.ts"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { type Pages, readTable } from "../../../src/layers/tableSource/TableReader.ts"
@@ -55,7 +55,7 @@ const makeClient = (
   apiKey = "pat.secret"
 ) =>
   Effect.flatMap(Layer.build(environment), (environment) =>
-    TableSourceClientHttp.make({
+    AirtableClient.make({
       endpointUrl,
       baseId: "app1",
       apiKey: Redacted.make(apiKey),

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { readErrorAnswer } from "../../../src/layers/airtable/ErrorResponse.ts"
+import { readErrorResponse } from "../../../src/layers/airtable/ErrorResponse.ts"
 
 const withoutSecret = (text: string) => text.replaceAll("secret", "…")
 
@@ -26,10 +26,10 @@ it.each([
   ["the secret is out", "", "the … is out"],
   [`<${"p".repeat(4090)}>secret`, "", " …"]
 ])("reads %s", (body, type, words) => {
-  expect(readErrorAnswer(body, withoutSecret)).toEqual({ type, words })
+  expect(readErrorResponse(body, withoutSecret)).toEqual({ type, words })
 })
 
 it("takes no long time for a long text", () => {
-  const { words } = readErrorAnswer("<title".repeat(1_000_000), withoutSecret)
+  const { words } = readErrorResponse("<title".repeat(1_000_000), withoutSecret)
   expect(words.length).toBeLessThan(5000)
 })

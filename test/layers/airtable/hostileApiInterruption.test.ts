@@ -30,9 +30,9 @@ const patience = 500
 
 interface Situation {
   readonly name: string
-  /** What the table server answers, request by request. */
+  /** What the table server responses, request by request. */
   readonly tables: (files: string) => ReadonlyArray<ScriptedServer.Answer>
-  /** What the host of the attachments answers. */
+  /** What the host of the attachments responses. */
   readonly files?: ScriptedServer.Answer
   /** A wait of so many milliseconds that the stop is to meet; else, it meets a request. */
   readonly wait?: number

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { content, tableSource } from "../../../src/index.ts"
-import * as TableSourceClientHttp from "../../../src/layers/airtable/AirtableClient.ts"
+import * as AirtableClient from "../../../src/layers/airtable/AirtableClient.ts"
 import { runTask } from "../../../src/layers/controller/Controller.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
@@ -86,7 +86,7 @@ it.effect("one endpoint and base have one pace, however the endpoint is written"
             })
         })
         const options = { endpointUrl, baseId, apiKey: Redacted.make("pat.secret"), maxTimeout: 60_000 }
-        yield* TableSourceClientHttp.make(options).pipe(Effect.provideService(RequestPacing, pacing))
+        yield* AirtableClient.make(options).pipe(Effect.provideService(RequestPacing, pacing))
         return keys.join()
       })
     const key = yield* paceOf("https://api.example/v")

@@ -16,7 +16,7 @@ import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { content, tableSource } from "../../../src/index.ts"
-import { describeError } from "../../../src/internal/SerializedError.ts"
+import { serializeError } from "../../../src/internal/SerializedError.ts"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
@@ -168,7 +168,7 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
         if (Exit.isFailure(value)) {
           const { cause } = value
           const squashed = Cause.squash(cause)
-          see("failure", [cause, JSON.stringify(cause), describeError(squashed), String(squashed)])
+          see("failure", [cause, JSON.stringify(cause), serializeError(squashed), String(squashed)])
           see("pretty", Cause.pretty(cause, { renderErrorCause: true }))
         }
         see("status", yield* state.status)
@@ -241,7 +241,7 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
     expect(seen.filter(isOfSpanOrMetric).filter((shown) => shown.includes(signature))).toEqual([])
     const all = seen.join("\n")
     expect(tracesIn(all)).toEqual([])
-    // That there is something to be seen: the answers were about the token, and everything was watched.
+    // That there is something to be seen: the responses were about the token, and everything was watched.
     expect(new Set(sent)).toEqual(new Set([`Bearer ${token}`]))
     expect(tracesIn(echo).length).toBeGreaterThan(50)
     for (const shown of [

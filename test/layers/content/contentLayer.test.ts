@@ -27,7 +27,7 @@ import type { FetchOutcome } from "../../../src/services/ContentEvents.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { tellWait } from "../../../src/services/WaitObserver.ts"
+import { reportWait } from "../../../src/services/WaitObserver.ts"
 import { countsOf, since } from "../../support/metrics.ts"
 
 const services = Layer.unwrapScoped(
@@ -50,7 +50,7 @@ const makeTables = (id: string) =>
   Effect.map(TableSourceClientMemory.make(), (memory) => {
     const client = TableSourceClient.of({
       ...memory.client,
-      listPage: (request) => Effect.zipRight(tellWait("pacing", 215), memory.client.listPage(request))
+      listPage: (request) => Effect.zipRight(reportWait("pacing", 215), memory.client.listPage(request))
     })
     const make = Effect.provideService(
       TableSource.make({ id, tables: ["Objects"] }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { dispensable } from "../../../src/layers/content/retention.ts"
+import { expired } from "../../../src/layers/content/retention.ts"
 
 const versions = FastCheck.array(
   FastCheck.record({ active: FastCheck.boolean(), isShown: FastCheck.boolean() }),
@@ -12,12 +12,12 @@ const versions = FastCheck.array(
   })
 )
 
-describe("dispensable", () => {
+describe("expired", () => {
   it.prop(
     "is exactly what is neither new, nor active, nor shown",
     [versions, FastCheck.integer({ min: 0, max: 6 })],
     ([versions, keepVersions]) => {
-      const removed = new Set(dispensable(versions, keepVersions))
+      const removed = new Set(expired(versions, keepVersions))
       versions.forEach((version, index) => {
         const isNew = index >= versions.length - keepVersions
         expect(removed.has(version)).toBe(!isNew && !version.active && version.leases.length === 0)

@@ -23,36 +23,36 @@ const watched = (maxTimeout: number) =>
         })
       )
     const isGoingOn = Effect.map(Fiber.poll(fiber), Option.isNone)
-    return { after, isGoingOn, pace, verdict: Fiber.join(fiber) }
+    return { after, isGoingOn, pace, classifyStatus: Fiber.join(fiber) }
   })
 
 it.effect("ends a download that is silent for its timeout", () =>
   Effect.gen(function* () {
-    const { after, isGoingOn, verdict } = yield* watched(10_000)
+    const { after, isGoingOn, classifyStatus } = yield* watched(10_000)
     yield* after(9999, 1)
     yield* TestClock.adjust(9999)
     expect(yield* isGoingOn).toBe(true)
     yield* TestClock.adjust(1)
-    expect(yield* verdict).toEqual({ reason: "Silence", millis: 10_000 })
+    expect(yield* classifyStatus).toEqual({ reason: "Silence", millis: 10_000 })
   })
 )
 
 it.effect("ends a download that brings less than the least throughput over a minute", () =>
   Effect.gen(function* () {
-    const { after, isGoingOn, verdict } = yield* watched(10_000)
+    const { after, isGoingOn, classifyStatus } = yield* watched(10_000)
     for (let seconds = 0; seconds < 55; seconds += 5) {
       yield* after(5000, 1)
     }
     yield* TestClock.adjust(4999)
     expect(yield* isGoingOn).toBe(true)
     yield* TestClock.adjust(1)
-    expect(yield* verdict).toEqual({ reason: "Trickle", bytes: 11, millis: minute })
+    expect(yield* classifyStatus).toEqual({ reason: "Trickle", bytes: 11, millis: minute })
   })
 )
 
 it.effect("begins a window anew when enough for a whole one has come", () =>
   Effect.gen(function* () {
-    const { after, isGoingOn, verdict } = yield* watched(minute)
+    const { after, isGoingOn, classifyStatus } = yield* watched(minute)
     for (let windows = 0; windows < 10; windows++) {
       yield* after(1, enoughForAMinute - 1)
       yield* after(minute - 2, 1)
@@ -60,7 +60,7 @@ it.effect("begins a window anew when enough for a whole one has come", () =>
     expect(yield* isGoingOn).toBe(true)
     yield* after(1, enoughForAMinute - 1)
     yield* TestClock.adjust(minute - 1)
-    expect(yield* verdict).toEqual({ reason: "Trickle", bytes: enoughForAMinute - 1, millis: minute })
+    expect(yield* classifyStatus).toEqual({ reason: "Trickle", bytes: enoughForAMinute - 1, millis: minute })
   })
 )
 

@@ -270,12 +270,12 @@ describe("on the wire", () => {
       yield* connection.received.until((text) => text.includes("retry: 2000\n\n"))
       const { state, status } = yield* ControllerState
       const headers = { Authorization: `Bearer ${secret}` }
-      const answers = yield* Effect.forEach(
+      const responses = yield* Effect.forEach(
         ["/status", "/state", "/nowhere", `/nowhere?token=${secret}`, `//?token=${secret}`],
         (target) => transport.request({ target, headers })
       )
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 404, 400])
-      const said = [yield* state, yield* status, answers, connection.received.text(), lines]
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 404, 404, 400])
+      const said = [yield* state, yield* status, responses, connection.received.text(), lines]
       expect(JSON.stringify(said)).not.toContain(secret)
     }).pipe(
       Effect.scoped,

@@ -112,8 +112,8 @@ describe("the body of a request", () => {
       yield* transport.register("work", Effect.succeed("done"))
       const body = command(maxBytes)
       const kept = withLength(body, { Connection: "keep-alive" })
-      const answers = yield* transport.exchange(Buffer.concat([kept, kept, inChunks(body)]))
-      expect(answers.match(/\{.*\}/g)).toEqual(Array.from({ length: 3 }, () => '{"result":"done"}'))
+      const responses = yield* transport.exchange(Buffer.concat([kept, kept, inChunks(body)]))
+      expect(responses.match(/\{.*\}/g)).toEqual(Array.from({ length: 3 }, () => '{"result":"done"}'))
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
@@ -124,8 +124,8 @@ describe("the body of a request", () => {
       const first = withLength(body, { Connection: "keep-alive" })
       const head =
         "POST /command HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-      const answers = yield* transport.exchange(`${first}${head}${chunk(body)}${chunk("")}`)
-      expect(answers.match(/\{.*\}/g)).toEqual(['{"result":"done"}', '{"result":"done"}'])
+      const responses = yield* transport.exchange(`${first}${head}${chunk(body)}${chunk("")}`)
+      expect(responses.match(/\{.*\}/g)).toEqual(['{"result":"done"}', '{"result":"done"}'])
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
@@ -202,7 +202,7 @@ describe("the body of a request", () => {
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))
       const kept = { Connection: "keep-alive" }
-      const answers = yield* transport.exchange(
+      const responses = yield* transport.exchange(
         Buffer.concat([
           withLength(command(50), kept),
           withLength(command(maxBytes + 1), kept),
@@ -210,7 +210,7 @@ describe("the body of a request", () => {
           withLength(command(50))
         ])
       )
-      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(
+      expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual(
         [200, 413, 100, 200, 200].map((status) => `HTTP/1.1 ${status}`)
       )
     }).pipe(Effect.scoped, Effect.provide(layer))

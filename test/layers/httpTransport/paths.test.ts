@@ -19,7 +19,7 @@ const environment = Layer.mergeAll(RequestPacingMemory.layer, NodeHttpClient.lay
   Layer.provideMerge(NodeContext.layer)
 )
 
-it.scoped("what HTTP answers and streams names no folder of the machine; the log does", () => {
+it.scoped("what HTTP responses and streams names no folder of the machine; the log does", () => {
   const lines: Array<string> = []
   return Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -40,23 +40,23 @@ it.scoped("what HTTP answers and streams names no folder of the machine; the log
     yield* Effect.gen(function* () {
       const { received } = yield* transport.openEvents
       const send = (command: object) => transport.postCommand(JSON.stringify(command))
-      const answers = [yield* send({ type: "content.fetch" })]
+      const responses = [yield* send({ type: "content.fetch" })]
       const inTheWay = "nonsense"
       yield* fs.writeFileString(`${directory}/manifest.json`, inTheWay)
-      answers.push(yield* send({ type: "content.manifest.read" }))
-      expect(answers[1]?.body).toContain('"message":"manifest.json is no manifest')
+      responses.push(yield* send({ type: "content.manifest.read" }))
+      expect(responses[1]?.body).toContain('"message":"manifest.json is no manifest')
       for (const folder of [".staging", "versions"]) {
         yield* fs.remove(`${directory}/${folder}`, { recursive: true, force: true })
         yield* fs.writeFileString(`${directory}/${folder}`, inTheWay)
       }
-      answers.push(yield* send({ type: "content.fetch" }))
-      answers.push(
+      responses.push(yield* send({ type: "content.fetch" }))
+      responses.push(
         yield* send({ type: "content.ack", consumerId: "screen-1", versionId: "20260101T000000Z" }),
         yield* transport.request({ target: "/status" }),
         yield* transport.request({ target: "/state" })
       )
       const stream = yield* received.until((text) => text.split("event: content:fetch:error").length > 2)
-      const said = [...answers.map(({ body }) => body), stream].join("\n")
+      const said = [...responses.map(({ body }) => body), stream].join("\n")
       expect(said).toContain("…/cut.json: it is cut.")
       expect(said).not.toContain("My Exhibit")
       expect(said).not.toMatch(/(^|[\s"'(])\/(tmp|home|root|var)\//)

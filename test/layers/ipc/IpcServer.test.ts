@@ -115,7 +115,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "is asked to stop, answers, and asks the controller once",
+    "is asked to stop, responses, and asks the controller once",
     Effect.gen(function* () {
       const { client, stops } = yield* start
       yield* client.stop
@@ -126,7 +126,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "carries out requests side by side, and answers as they are done",
+    "carries out requests side by side, and responses as they are done",
     Effect.gen(function* () {
       const { connect } = yield* start
       const release = yield* Deferred.make<string>()
@@ -168,7 +168,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "answers what cannot be carried out, and goes on",
+    "responses what cannot be carried out, and goes on",
     Effect.gen(function* () {
       const { connect } = yield* start
       const { line, send } = yield* connect
@@ -209,7 +209,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "answers whoever has ended the sending side, and closes the connection then",
+    "responses whoever has ended the sending side, and closes the connection then",
     Effect.gen(function* () {
       const { connect } = yield* start
       const release = yield* Deferred.make<void>()
@@ -232,7 +232,7 @@ describe("the controller's socket", () => {
       const whole = JSON.stringify(request("process"))
       const result = { jsonrpc: "2.0", id: 1, result: { pid: process.pid } }
       const refusal = (code: number) => ({ jsonrpc: "2.0", id: null, error: { code } })
-      const endings: ReadonlyArray<readonly [sent: string, answers: ReadonlyArray<object>]> = [
+      const endings: ReadonlyArray<readonly [sent: string, responses: ReadonlyArray<object>]> = [
         [whole, [result]],
         [`${whole}\n${whole}\r`, [result, result]],
         [`${whole}\n`, [result]],
@@ -243,13 +243,13 @@ describe("the controller's socket", () => {
         [whole.padEnd(65_537), [refusal(-32600)]],
         ['{"jsonrpc":"2.0","method":"stop"}', []]
       ]
-      for (const [sent, answers] of endings) {
+      for (const [sent, responses] of endings) {
         const { finish, received, send } = yield* connect
         if (sent !== "") send(sent)
         finish()
         const lines = (yield* received.whole).split("\n")
         expect(lines.pop()).toBe("")
-        expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject(answers)
+        expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject(responses)
       }
       expect(stops()).toBe(1)
     })
@@ -323,7 +323,7 @@ describe("the controller's socket", () => {
   )
 
   scenario(
-    "disconnects who leaves answers unread for ten seconds",
+    "disconnects who leaves responses unread for ten seconds",
     Effect.gen(function* () {
       const { client, connect } = yield* start
       yield* register("large", Effect.succeed("x".repeat(4 * 1024 * 1024)))
@@ -380,7 +380,7 @@ describe("the controller's socket", () => {
   )
 
   liveScenario(
-    "answers what is nearly done when it ends",
+    "responses what is nearly done when it ends",
     Effect.gen(function* () {
       const { client, end } = yield* start
       const begun = yield* Deferred.make<void>()

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { answerMalformed } from "../../../src/layers/server/clientErrors.ts"
+import { handleClientErrors } from "../../../src/layers/server/clientErrors.ts"
 import { listen } from "../../../src/layers/server/listen.ts"
 import { exchange, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
@@ -99,8 +99,8 @@ describe("what is not HTTP", () => {
     ["GET /x HTTP/1.1\r\nHost: a\r\n\r\n*~ / HTTP/1.0\r\n\r\n", "Not found: *~ /"]
   ])("is not a method that Node does not know: %s", ([data, message]) =>
     Effect.gen(function* () {
-      const answers = yield* transport.exchange(data)
-      const last = parse(answers.slice(answers.lastIndexOf("HTTP/1.1")))
+      const responses = yield* transport.exchange(data)
+      const last = parse(responses.slice(responses.lastIndexOf("HTTP/1.1")))
       expect(last).toMatchObject({ status: 404, headers: { "access-control-allow-origin": "*" } })
       expect(JSON.parse(last.body)).toEqual({ error: { message } })
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
@@ -175,7 +175,7 @@ describe("what is not HTTP", () => {
   ])("is answered where it takes too long to send %s", ([, data, status, message]) =>
     Effect.gen(function* () {
       const server = createServer({ connectionsCheckingInterval: 10, headersTimeout: 20, requestTimeout: 20 })
-      answerMalformed(server, ({ message }) => ({ headers: { "X-From": "here" }, body: { message } }))
+      handleClientErrors(server, ({ message }) => ({ headers: { "X-From": "here" }, body: { message } }))
       const { port } = yield* listen(server, { host: "127.0.0.1", port: 0 })
       expect(parse(yield* exchange(port, data))).toMatchObject({
         status,

@@ -3,7 +3,7 @@ import { Socket } from "node:net"
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { inTurn, maxWaiting } from "../../../src/layers/server/serialized.ts"
+import { maxWaiting, serialized } from "../../../src/layers/server/serialized.ts"
 import * as lifetime from "../../support/lifetime.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
@@ -97,7 +97,7 @@ describe("pipelined requests", () => {
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
-  it.effect("leave nothing behind where the client breaks off before it has their answers", () =>
+  it.effect("leave nothing behind where the client breaks off before it has their responses", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       for (let count = 0; count < 100; count++) {
@@ -129,7 +129,7 @@ describe("pipelined requests", () => {
     const request = new IncomingMessage(socket)
     const response = new ServerResponse(request)
     const told: Array<IncomingMessage> = []
-    const handle = inTurn(
+    const handle = serialized(
       () => {
         handled++
       },

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../../support/temporaryFolder.ts"
 const twelve = JSON.stringify(Array.from({ length: 12 }, (_, n) => ({ n })))
 
 describe("TableServer", () => {
-  it.scoped("answers with records, and leads on with an offset", () =>
+  it.scoped("responses with records, and leads on with an offset", () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder({
         "Objects.json": twelve,
@@ -168,7 +168,7 @@ describe("TableServer", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("answers a malformed file with what is wrong, and goes on", () =>
+  it.scoped("responses a malformed file with what is wrong, and goes on", () =>
     Effect.gen(function* () {
       const { directory, write } = yield* temporaryFolder({ "Objects.csv": "a,b\n1\n" })
       const { get } = yield* start(directory)

@@ -51,7 +51,7 @@ describe("TableServer", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("answers with the ids of fields where they are asked for", () =>
+  it.scoped("responses with the ids of fields where they are asked for", () =>
     Effect.gen(function* () {
       const { directory } = yield* temporaryFolder(objects)
       const { get } = yield* start(directory, { rateLimit: false })

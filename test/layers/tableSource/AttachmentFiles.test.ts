@@ -349,7 +349,7 @@ describe("an expired link", () => {
       const { fetch, host, requests, setOne } = yield* setUp({ answer: text(403, signature) })
       yield* setOne()
       expect((yield* Effect.flip(fetch())).message).toBe(
-        `Source "exhibits": Table "Objects", record rec1, field "Photo": the file "a.png" cannot be saved: ${host.url} answers with HTTP 403, with a fresh link too`
+        `Source "exhibits": Table "Objects", record rec1, field "Photo": the file "a.png" cannot be saved: ${host.url} responses with HTTP 403, with a fresh link too`
       )
       expect((yield* requests).slice(1)).toEqual([refresh])
       expect(yield* Queue.size(host.received)).toBe(2)
@@ -373,7 +373,7 @@ describe("an expired link", () => {
         host.next(gone(records))
         const { message } = yield* Effect.flip(fetch())
         expect(message).toContain(`record rec1, field "Photo": the file "a.png" cannot be saved: `)
-        expect(message).toContain(`${host.url} answers with HTTP 410, and ${words}`)
+        expect(message).toContain(`${host.url} responses with HTTP 410, and ${words}`)
       }
     }).pipe(run)
   )
@@ -423,9 +423,9 @@ describe("a download", () => {
     Effect.gen(function* () {
       const { fetch, host, logs, setOne } = yield* setUp()
       for (const [answer, words] of [
-        [text(401, ""), "answers with HTTP 401"],
-        [text(206, "abcde"), "answers with HTTP 206"],
-        [text(302, ""), "answers with HTTP 302"],
+        [text(401, ""), "responses with HTTP 401"],
+        [text(206, "abcde"), "responses with HTTP 206"],
+        [text(302, ""), "responses with HTTP 302"],
         [text(200, "abcdef"), "gave at least 6 of 5 bytes"],
         [text(200, "abcde", { "content-encoding": "gzip" }), "compressed"],
         [text(302, "", { location: "file:///etc/passwd" }), "its link is no http or https address"],
@@ -649,13 +649,13 @@ describe("a download", () => {
       yield* Fiber.interrupt(fiber)
       yield* Effect.forEach(open, ({ closed }) => Deferred.await(closed))
 
-      const answers: Array<ServerResponse> = []
-      const last: ScriptedServer.Answer = (response) => answers.push(response)
+      const responses: Array<ServerResponse> = []
+      const last: ScriptedServer.Answer = (response) => responses.push(response)
       host.next(silence, stalls, last)
       const failing = yield* Effect.fork(Effect.flip(fetch()))
       const others = yield* Queue.takeN(host.received, 3)
-      yield* eventually(Effect.sync(() => answers.length === 1))
-      answers[0]?.writeHead(418).end()
+      yield* eventually(Effect.sync(() => responses.length === 1))
+      responses[0]?.writeHead(418).end()
       expect((yield* Fiber.join(failing)).message).toContain("HTTP 418")
       yield* Effect.forEach(others, ({ closed }) => Deferred.await(closed))
     }).pipe(run)

@@ -46,8 +46,8 @@ const setUp = ({
       })
     )
     const directory = yield* fileSystem.makeTempDirectoryScoped()
-    const fetchTelling = (tell: (step: SourceProgress) => Effect.Effect<void>) =>
-      Effect.provide(source.fetch({ directory, previous: Option.none(), progress: tell }), logger)
+    const fetchTelling = (report: (step: SourceProgress) => Effect.Effect<void>) =>
+      Effect.provide(source.fetch({ directory, previous: Option.none(), progress: report }), logger)
     const fetchFrom = (previous: Option.Option<string>) =>
       source.fetch({ directory, previous, progress: () => Effect.void })
     return {

@@ -12,7 +12,7 @@ export interface Conversation {
 }
 
 /**
- * What the client does when it has sent everything: it half-closes at once or when it has all answers and reads
+ * What the client does when it has sent everything: it half-closes at once or when it has all responses and reads
  * to the end, or it breaks off, by a reset or by closing, having read what came or nothing at all.
  */
 export type End = "finish" | "finish when answered" | "reset" | "close" | "close unread"

@@ -7,7 +7,7 @@
  *
  * WHERE is `tables`, `attachments`, `all`, or the name or id of a table, which may have spaces. WHAT is a status from
  * 400 to 599, answered with the API's body for it and with `Retry-After` if that is given, or one of `manners`.
- * Without more, every request has the fault; `xCOUNT` gives it to so many, `every=NUMBER` to each so manieth.
+ * Without more, every request has the fault; `xCOUNT` gives it to so many, `every=NUMBER` to every NUMBERth request.
  */
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -43,7 +43,7 @@ export const Fault = Schema.Struct({
   retryAfter: Schema.optionalWith(Schema.Number, { exact: true }),
   /** How many requests have it at most. */
   count: Schema.Number,
-  /** Each so manieth request has it. */
+  /** Every nth request has the fault. */
   every: Schema.Number
 })
 export type Fault = typeof Fault.Type

@@ -60,7 +60,7 @@ describe("listPage", () => {
     }
   )
 
-  it("answers with the fields that are asked for", () => {
+  it("responses with the fields that are asked for", () => {
     const table = tableOf([{ Title: "Vase", Year: 1900, Room: 3 }])
     const [page = []] = Either.getOrThrow(walk(table, {}, { "fields[]": ["Room", "Title"] }))
     assert.deepStrictEqual(page[0]?.fields, { Title: "Vase", Room: 3 })

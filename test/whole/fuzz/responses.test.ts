@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
-import { parse } from "./answers.ts"
+import { parse } from "./responses.ts"
 
 const answer = (status: string, body: string, headers = "Access-Control-Allow-Origin: *\r\n") =>
   `HTTP/1.1 ${status}\r\n${headers}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -14,11 +14,11 @@ const stream = (text: string) =>
 const read = (text: string, mayLackBody = false) => parse(Buffer.from(text), { mayLackBody })
 
 const statuses = (text: string, mayLackBody = false) =>
-  Either.getOrThrow(read(text, mayLackBody)).answers.map(({ status }) => status)
+  Either.getOrThrow(read(text, mayLackBody)).responses.map(({ status }) => status)
 
 const rest = (text: string) => Either.getOrThrow(read(text)).rest.toString()
 
-describe("answers", () => {
+describe("responses", () => {
   it("are read one after the other", () => {
     const notFound = answer("404 Not Found", '{"error":{"message":"no"}}')
     expect(statuses(`HTTP/1.1 100 Continue\r\n\r\n${result}${notFound}`)).toEqual([200, 404])

@@ -1,7 +1,7 @@
 /**
  * Everything that the transport may say, read strictly: any other byte is a mistake.
  *
- * It owns the contract of answers as such (specification, sections 2.3 to 2.6 and 7; decisions, parts A and B).
+ * It owns the contract of responses as such (specification, sections 2.3 to 2.6 and 7; decisions, parts A and B).
  * Which answer belongs to which request is not its concern.
  */
 import { STATUS_CODES } from "node:http"
@@ -18,7 +18,7 @@ export interface Answer {
 
 export interface Answers {
   /** Without the interim ones. */
-  readonly answers: ReadonlyArray<Answer>
+  readonly responses: ReadonlyArray<Answer>
   /** What has come of an answer or frame that is not whole. */
   readonly rest: Buffer
 }
@@ -28,15 +28,15 @@ export interface Options {
   readonly mayLackBody: boolean
 }
 
-/** The answers of a connection, or what is wrong with them. */
+/** The responses of a connection, or what is wrong with them. */
 export const parse = (bytes: Buffer, { mayLackBody }: Options): Either.Either<Answers, string> =>
   Either.gen(function* () {
-    const answers: Array<Answer> = []
+    const responses: Array<Answer> = []
     let rest = bytes
     while (true) {
       const end = rest.indexOf("\r\n\r\n")
       if (end === -1) {
-        return { answers, rest }
+        return { responses, rest }
       }
       const { headers, status } = yield* parseHead(rest.toString("latin1", 0, end))
       const after = rest.subarray(end + 4)
@@ -49,15 +49,15 @@ export const parse = (bytes: Buffer, { mayLackBody }: Options): Either.Either<An
         yield* expectHeader(headers, "access-control-allow-methods", "GET, POST, OPTIONS")
         yield* expectHeader(headers, "access-control-allow-headers", "Content-Type")
         yield* expectHeader(headers, "access-control-max-age", "86400")
-        answers.push({ status, isEventStream: false })
+        responses.push({ status, isEventStream: false })
         rest = after
         continue
       }
       if (status === 200 && headers.get("content-type") === "text/event-stream") {
         yield* expectHeader(headers, "cache-control", "no-store")
         yield* expectHeader(headers, "x-accel-buffering", "no")
-        answers.push({ status, isEventStream: true })
-        return { answers, rest: yield* parseFrames(after) }
+        responses.push({ status, isEventStream: true })
+        return { responses, rest: yield* parseFrames(after) }
       }
       yield* expectHeader(headers, "content-type", "application/json")
       const length = Number(headers.get("content-length") ?? Number.NaN)
@@ -65,15 +65,15 @@ export const parse = (bytes: Buffer, { mayLackBody }: Options): Either.Either<An
         return yield* Either.left(`An answer ${status} has no length`)
       }
       if (mayLackBody && after[0] !== openingBrace) {
-        answers.push({ status, isEventStream: false })
+        responses.push({ status, isEventStream: false })
         rest = after
         continue
       }
       if (after.length < length) {
-        return { answers, rest }
+        return { responses, rest }
       }
       yield* checkBody(status, after.subarray(0, length))
-      answers.push({ status, isEventStream: false })
+      responses.push({ status, isEventStream: false })
       rest = after.subarray(length)
     }
   })

@@ -1,20 +1,20 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeSourceProgressTeller } from "../../../src/layers/tableSource/SourceProgressTeller.ts"
+import { makeSourceProgressReporter } from "../../../src/layers/tableSource/SourceProgressReporter.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 
 it.effect("a wait is told with how far the work has come, and forgotten by the next step", () =>
   Effect.gen(function* () {
     const told: Array<SourceProgress> = []
-    const progress = makeSourceProgressTeller(2, (step) => Effect.sync(() => told.push(step)))
+    const progress = makeSourceProgressReporter(2, (step) => Effect.sync(() => told.push(step)))
     const wait = { reason: "penalty", until: 30_000 } as const
     yield* progress.waiting(wait)
     expect(told).toEqual([])
-    yield* progress.tell({ document: "Rooms", records: 1 })
+    yield* progress.report({ document: "Rooms", records: 1 })
     progress.documentDone()
-    yield* progress.tell({ document: "Objects", records: 100 })
+    yield* progress.report({ document: "Objects", records: 100 })
     yield* progress.waiting(wait)
-    yield* progress.tell({ document: "Objects", records: 200 })
+    yield* progress.report({ document: "Objects", records: 200 })
     const step = (records: number) => ({ document: "Objects", documents: { done: 1, total: 2 }, records })
     expect(told).toEqual([
       { document: "Rooms", documents: { done: 0, total: 2 }, records: 1 },

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import type { FetchTarget, SourceProgress } from "../../services/ContentSource.ts"
 import type { Wait } from "../../services/WaitObserver.ts"
 
-export interface SourceProgressTeller {
-  readonly tell: (step: Step) => Effect.Effect<void>
+export interface SourceProgressReporter {
+  readonly report: (step: Step) => Effect.Effect<void>
   /** The document that was told of last is read to its end. */
   readonly documentDone: () => void
   /** The work that was told of last rests. */
@@ -16,10 +16,10 @@ export interface SourceProgressTeller {
 /** What a part of a fetch knows. */
 export type Step = Pick<SourceProgress, "document" | "records" | "attachments">
 
-export const makeSourceProgressTeller = (
+export const makeSourceProgressReporter = (
   documents: number,
   progress: FetchTarget["progress"]
-): SourceProgressTeller => {
+): SourceProgressReporter => {
   let done = 0
   let latest: Step | undefined
 
@@ -30,7 +30,7 @@ export const makeSourceProgressTeller = (
   })
 
   return {
-    tell: (step) =>
+    report: (step) =>
       Effect.suspend(() => {
         latest = step
         return progress(complete(step))
