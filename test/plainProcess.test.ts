@@ -121,7 +121,9 @@ describe("vitrine/plain", () => {
     expect(
       own.filter(
         (path) =>
-          !/^src\/(plain|services\/|layers\/(plain|transport|tables|http)\/|layers\/\w+\.ts)/.test(path)
+          !/^src\/(plain\.ts|internal\/|services\/|layers\/(airtable|fanOut|httpClient|httpTransport|memory|plain|server|tableSource)\/)/.test(
+            path
+          )
       )
     ).toEqual([])
     expect(
