@@ -1,0 +1,54 @@
+/**
+ * Links lead to files and headings that are there, and so do the references of the source to the documentation.
+ */
+import { existsSync, readdirSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { describe, expect, it } from "@effect/vitest"
+import { anchorsOf, linksOf, pages, read, repository } from "../support/documents.ts"
+
+/** Written at another place at this time. */
+const elsewhere = new Set(["docs/security.md"])
+
+describe("the documentation", () => {
+  it.each(pages)("has no link that leads nowhere: %s", (page) => {
+    const broken = linksOf(page).filter((link) => {
+      const [path = "", anchor] = link.split("#")
+      const target = path === "" ? page : join(dirname(page), path)
+      if (elsewhere.has(target)) return false
+      return (
+        !existsSync(join(repository, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
+      )
+    })
+    expect(broken).toEqual([])
+  })
+
+  it("can be reached from the README, all of it", () => {
+    const reached = new Set(["README.md"])
+    for (const page of reached) {
+      for (const link of linksOf(page)) {
+        const target = join(dirname(page), link.split("#")[0] ?? "")
+        if (target.endsWith(".md") && existsSync(join(repository, target))) reached.add(target)
+      }
+    }
+    expect([...reached].sort()).toEqual([...pages].sort())
+  })
+
+  it("begins with a README of 150 lines at most", () => {
+    expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150)
+  })
+
+  it("has every section of the specification that the source refers to", () => {
+    const source = readdirSync(`${repository}/src`, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => read(`src/${file}`))
+      .join("\n")
+    const referred = [...source.matchAll(/specification, sections? ([\d., and to*\n]+)/g)].flatMap(
+      ([, numbers = ""]) => numbers.match(/\d+(\.\d+)?/g) ?? []
+    )
+    expect(referred.length).toBeGreaterThan(10)
+    const sections = [...read("docs/wire.md").matchAll(/^##+ (\d+(?:\.\d+)?)\.? /gm)].map(
+      ([, number]) => number
+    )
+    expect(sections).toEqual(expect.arrayContaining(referred))
+  })
+})
