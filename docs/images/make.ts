@@ -3,7 +3,7 @@
  *
  *     npm run build && npx jiti docs/images/make.ts
  *
- * It needs Chromium and, `script` of util-linux. CHROMIUM names another executable.
+ * It needs Chromium, `script` of util-linux, and `pngquant`. CHROMIUM names another executable.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
@@ -86,6 +86,8 @@ const browser = await chromium.launch({
 })
 try {
   await photograph(browser, await logged(controller, /kiosk page is at (\S+)[\s\S]*New version/))
+  const files = [image("exhibit.png"), image("terminal.png")]
+  execFileSync("pngquant", ["--force", "--strip", "--ext", ".png", "128", ...files])
 } finally {
   await browser.close()
   const ended = new Promise((resolve) => controller.once("close", resolve))

@@ -6,7 +6,14 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import * as fetch from "../../src/layers/commandLine/fetch.ts"
+import { helpText } from "../../src/layers/commandLine/help.ts"
+import * as init from "../../src/layers/commandLine/init.ts"
 import { commands } from "../../src/layers/commandLine/overview.ts"
+import * as start from "../../src/layers/commandLine/start.ts"
+import * as status from "../../src/layers/commandLine/status.ts"
+import * as stop from "../../src/layers/commandLine/stop.ts"
+import * as tables from "../../src/layers/commandLine/tables.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
 import * as connection from "../../src/layers/ipc/connection.ts"
 import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
@@ -52,6 +59,31 @@ describe("the options of", () => {
       value === "" ? undefined : JSON.parse(codeIn(value)[0] ?? "")
     ])
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(defaults))
+  })
+})
+
+describe("the options of vitrine", () => {
+  const descriptors = {
+    init: init.command.descriptor,
+    start: start.makeCommand({}).descriptor,
+    status: status.command.descriptor,
+    fetch: fetch.makeCommand({}).descriptor,
+    stop: stop.command.descriptor,
+    tables: tables.command.descriptor
+  } satisfies Record<keyof typeof commands, unknown>
+
+  const documented = (command: string) =>
+    command === "tables"
+      ? tablesBelow("docs/table-server.md", "## Options").flatMap(([, , option = ""]) => codeIn(option))
+      : tablesBelow("docs/operate.md", "## Commands").flatMap(([option = "", commands = ""]) =>
+          commands.split(", ").includes(command) ? codeIn(option) : []
+        )
+
+  it.each(Object.entries(descriptors))("%s are in a table", (command, descriptor) => {
+    const help = helpText<unknown>(descriptor).replace(/\x1b\[[\d;]*m/g, "")
+    const options = [...help.matchAll(/^(--[a-z-]+)/gm)].map(([, option]) => option)
+    const named = documented(command).flatMap((option) => option.match(/^--[a-z-]+/) ?? [])
+    expect(named.sort()).toEqual(options.sort())
   })
 })
 
