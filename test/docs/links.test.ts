@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
-import { anchorsOf, linksOf, pages, read, repository } from "../support/documents.ts"
+import { anchorsOf, below, codeIn, linksOf, pages, proseOf, read, repository } from "../support/documents.ts"
 
 /** Written at another place at this time. */
 const elsewhere = new Set(["docs/security.md"])
@@ -32,6 +32,27 @@ describe("the documentation", () => {
     }
     expect([...reached].sort()).toEqual([...pages].sort())
   })
+
+  // Once the source has the folders that the pages name.
+  it.skipIf(!existsSync(join(repository, "src/layers/httpTransport")))(
+    "names files that are there, and every folder of the source",
+    () => {
+      const files = ["src", "test", "docs", "scratchpad"].flatMap((folder) =>
+        readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).map(
+          (file) => `/${folder}/${file}`
+        )
+      )
+      const named = pages
+        .flatMap((page) => codeIn(proseOf(page)))
+        .filter((code) => /^[\w/.-]+\.(cs|ts)$/.test(code) && !code.startsWith("vitrine.config"))
+      expect(named.length).toBeGreaterThan(10)
+      expect(named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)))).toEqual([])
+
+      const tree = below("## The tree", read("ARCHITECTURE.md"))
+      const folders = readdirSync(join(repository, "src/layers"))
+      expect(folders.filter((folder) => !tree.includes(` ${folder}/ `))).toEqual([])
+    }
+  )
 
   it("begins with a README of 150 lines at most", () => {
     expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150)

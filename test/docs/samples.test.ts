@@ -7,7 +7,7 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { afterAll, describe, expect, it } from "@effect/vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
@@ -46,25 +46,32 @@ const samplesIn = (...languages: ReadonlyArray<string>) =>
     .filter(({ language }) => languages.includes(language))
     .map((sample) => [placeOf(sample), sample] as const)
 
-const folder = mkdtemp(join(tmpdir(), "vitrine-docs-"))
-afterAll(async () => rm(await folder, { recursive: true }))
+/** A folder in which the samples find what they import. */
+let folder = ""
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "vitrine-docs-"))
+  await symlink(join(repository, "node_modules"), join(folder, "node_modules"))
+  vi.stubEnv("TABLE_API_KEY", "key")
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true })
+})
 
 const nameOf = ({ line, page }: Sample) => `${page.replace(/\W/g, "-")}-${line}.ts`
 
 /** What the compiler says of the samples, in the places of the pages. */
 const compile = async (samples: ReadonlyArray<Sample>) => {
-  const project = await folder
-  await symlink(join(repository, "node_modules"), join(project, "node_modules"))
   for (const sample of samples) {
     // Each is a module, with the lines of its page.
     await writeFile(
-      join(project, nameOf(sample)),
+      join(folder, nameOf(sample)),
       `${"\n".repeat(sample.line - 1)}${sample.text}\nexport {}\n`
     )
   }
-  await writeFile(join(project, "package.json"), '{ "type": "module" }\n')
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }\n')
   await writeFile(
-    join(project, "tsconfig.json"),
+    join(folder, "tsconfig.json"),
     JSON.stringify({
       extends: join(repository, "tsconfig.json"),
       compilerOptions: { typeRoots: [join(repository, "node_modules/@types")] },
@@ -73,7 +80,7 @@ const compile = async (samples: ReadonlyArray<Sample>) => {
   )
   const program = join(repository, "node_modules/.bin/tsc")
   return new Promise<string>((resolve) => {
-    execFile(program, ["-p", project, "--pretty", "false"], (_, stdout) => resolve(stdout))
+    execFile(program, ["-p", folder, "--pretty", "false"], (_, stdout) => resolve(stdout))
   })
 }
 
@@ -91,11 +98,10 @@ describe("a sample of the documentation", () => {
 
   it.effect.each(samplesIn("ts").filter(([, { text }]) => text.startsWith("// vitrine.config.ts")))(
     "has no mistakes in its options, if it is a configuration: %s",
-    ([, { text }]) =>
+    ([, sample]) =>
       Effect.gen(function* () {
-        process.env.TABLE_API_KEY ??= "key"
-        const file = join(yield* Effect.promise(() => folder), "vitrine.config.ts")
-        yield* Effect.promise(() => writeFile(file, text))
+        const file = join(folder, `configuration-${nameOf(sample)}`)
+        yield* Effect.promise(() => writeFile(file, sample.text))
         const { plugins } = yield* loadConfiguration(file, vitrine)
         expect(plugins.flatMap(({ issues }) => issues)).toEqual([])
         expect(plugins.length).toBeGreaterThan(0)
