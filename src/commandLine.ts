@@ -1,9 +1,6 @@
 /**
  * The command line. Messages and exit statuses are decided here and nowhere else.
  */
-import * as CliConfig from "@effect/cli/CliConfig"
-import * as Command from "@effect/cli/Command"
-import * as ValidationError from "@effect/cli/ValidationError"
 import * as Runtime from "@effect/platform/Runtime"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -11,13 +8,19 @@ import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as library from "./index.ts"
+import type { Command } from "./layers/commandLine/Command.ts"
+import { completionScript } from "./layers/commandLine/completions.ts"
+import { end, endFirmly } from "./layers/commandLine/ending.ts"
 import * as fetch from "./layers/commandLine/fetch.ts"
-import { bashCompletions, cliConfig, helpText } from "./layers/commandLine/help.ts"
+import { globalOptions } from "./layers/commandLine/globalOptions.ts"
+import { helpText } from "./layers/commandLine/help.ts"
 import * as init from "./layers/commandLine/init.ts"
 import { overview } from "./layers/commandLine/overview.ts"
-import { type Asked, readArguments } from "./layers/commandLine/readArguments.ts"
+import { type Request, readArguments } from "./layers/commandLine/readArguments.ts"
 import * as start from "./layers/commandLine/start.ts"
 import * as status from "./layers/commandLine/status.ts"
 import * as stop from "./layers/commandLine/stop.ts"
@@ -26,42 +29,54 @@ import * as HttpClient from "./layers/http/httpClient.ts"
 import { failureText, logTo } from "./layers/terminal/log.ts"
 import { withFittingColours } from "./layers/terminal/plainOutput.ts"
 
-const vitrine = Command.make("vitrine").pipe(
-  Command.withDescription(
-    "Content delivery for installations: immutable versions on disk, announced as events."
-  ),
-  Command.withSubcommands([
-    init.command,
-    start.makeCommand(library),
-    status.command,
-    fetch.makeCommand(library),
-    stop.command,
-    tables.command
-  ])
-)
+const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
 
-/** Does what the library leaves out or says unclearly, and leaves the rest to it. */
+const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platform>>> = [
+  init.command,
+  start.makeCommand(library),
+  status.command,
+  fetch.makeCommand(library),
+  stop.command,
+  tables.command
+]
+
 const answer = (version: string, args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const asked = yield* readArguments(vitrine.descriptor, args).pipe(reportingFailure({}))
-    const { command, completions, isHelpWanted } = asked
-    if (isHelpWanted) {
-      yield* Console.log(Option.match(command, { onNone: () => overview(version), onSome: helpText }))
-    } else if (completions === "bash" || completions === "sh") {
-      yield* Effect.flatMap(bashCompletions(vitrine.descriptor), Console.log)
-    } else {
-      yield* Command.run(vitrine, { name: "vitrine", version })(process.argv).pipe(reportingFailure(asked))
-    }
+    const { logFormat, logLevel, request } = yield* readArguments(commands, args).pipe(reportingFailure({}))
+    const level = Option.getOrElse(logLevel, () => LogLevel.Info)
+    yield* carryOut(version, request).pipe(
+      Logger.withMinimumLogLevel(level),
+      reportingFailure({ isDebugging: LogLevel.lessThanEqual(level, LogLevel.Debug), logFormat })
+    )
   })
 
-/** In one message for people, or in one JSON line for programs. The library has reported its own failures. */
-const reportingFailure = ({ isDebugging = false, logFormat }: Partial<Asked>) =>
+const carryOut = <E, R>(version: string, request: Request<E, R>): Effect.Effect<void, E, R> => {
+  switch (request._tag) {
+    case "Help":
+      return Console.log(Option.match(request.command, { onNone: () => overview(version), onSome: helpText }))
+    case "Version":
+      return Console.log(version)
+    case "Completions":
+      return Console.log(completionScript(request.shell, commands, Object.values(globalOptions)))
+    case "Run":
+      return request.run
+  }
+}
+
+/** In one message for people, or in one JSON line for programs. */
+const reportingFailure = ({
+  isDebugging = false,
+  logFormat = Option.none()
+}: {
+  readonly isDebugging?: boolean
+  readonly logFormat?: Option.Option<string>
+}) =>
   Effect.tapErrorCause((cause: Cause.Cause<unknown>) => {
-    if (Cause.isInterruptedOnly(cause) || ValidationError.isValidationError(Cause.squash(cause))) {
+    if (Cause.isInterruptedOnly(cause)) {
       return Effect.void
     }
     const text = failureText(cause, isDebugging)
-    return logFormat === "json"
+    return Option.contains(logFormat, "json")
       ? Effect.logFatal(text).pipe(logTo({ format: "json", write: console.error }))
       : Console.error(text)
   })
@@ -70,21 +85,9 @@ const reportingFailure = ({ isDebugging = false, logFormat }: Partial<Asked>) =>
 const teardown: Runtime.Teardown = (exit) =>
   Runtime.defaultTeardown(exit, (status) =>
     process.stdout.write("", () =>
-      process.stderr.write("", () => process.exit(status || Number(process.exitCode ?? 0)))
+      process.stderr.write("", () => end(status || Number(process.exitCode ?? 0)))
     )
   )
-
-/** Whatever holds up the end: who was told to end does, two seconds later at most. */
-const endFirmly = () => {
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.once(signal, () => {
-      setTimeout(() => {
-        console.error("error: Something did not stop within two seconds. Ending without it.")
-        process.exit(1)
-      }, 2000).unref()
-    })
-  }
-}
 
 /** A log that cannot be written is no reason to end; whoever reads the output of a command and goes ends it. */
 const outliveOutput = () => {
@@ -99,9 +102,7 @@ export const run = (version: string): void => {
   answer(version, process.argv.slice(2)).pipe(
     withFittingColours,
     logTo({ format: "text", write: console.error }),
-    Effect.provide(
-      Layer.mergeAll(NodeContext.layer, HttpClient.layer, Layer.succeed(CliConfig.CliConfig, cliConfig))
-    ),
+    Effect.provide(platform),
     NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true, teardown })
   )
 }

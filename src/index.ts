@@ -108,6 +108,7 @@ export {
   DownloadsInUse,
   InvalidConsumerId,
   Manifest,
+  TooManyLeases,
   VersionNotFound,
   VersionStore,
   VersionStoreError

@@ -27,6 +27,7 @@ export type {
   PlainResult,
   PlainSettled
 } from "./layers/plain/PlainContext.ts"
+export { formatSseEvent } from "./layers/transport/SseFrame.ts"
 export { BindError } from "./services/BindError.ts"
 export { InvalidOptions } from "./services/Options.ts"
 export type { HttpTransportConfig, TableDocument, TableSourceConfig }

@@ -17,7 +17,7 @@ const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
   content: ["changed: true", "changed: false"],
   controller: ["Everything is set up.", "bright", "The lamp is off."],
   "event-bus": ["lamp:on { room: 'Hall 2' }", "lamp:off { room: 'Hall 2' }"],
-  "http-transport": ["403 ", "is not allowed over HTTP", '200 {"result":"bright"}'],
+  "http-transport": ["403 ", "Command not allowed", '200 {"result":"bright"}'],
   "ipc-client": ["Ready", "[ 'HTTP transport' ]", "Stopping"],
   opentelemetry: ["changed: true"],
   "replay-backlog": ["event: greeting", 'data: "Welcome back"'],

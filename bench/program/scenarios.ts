@@ -14,7 +14,7 @@ export const make = (quick: boolean, settings: Settings): Part => ({
   title: "Program",
   method:
     "Processes as an operator starts them, seen from outside: the time is that of the wall, the memory is what `ps` says is resident.",
-  packages: ["effect", "@effect/cli", "jiti"],
+  packages: ["effect", "jiti"],
   scenarios: scenarios(quick, settings)
 })
 

@@ -15,10 +15,10 @@ public static class ContentFolder
     [DataContract]
     public class Manifest
     {
-        [DataMember(Name = "versionId")] public string VersionId;
+        [DataMember(Name = "versionId", IsRequired = true)] public string VersionId;
 
         // Relative to the downloads folder, with forward slashes.
-        [DataMember(Name = "versionPath")] public string VersionPath;
+        [DataMember(Name = "versionPath", IsRequired = true)] public string VersionPath;
     }
 
     // The lease on a version lasts 30 minutes.
@@ -31,10 +31,19 @@ public static class ContentFolder
         {
             using (var file = OpenShared(Path.Combine(downloads, "manifest.json")))
             {
-                return (Manifest)new DataContractJsonSerializer(typeof(Manifest)).ReadObject(file);
+                var manifest = (Manifest)new DataContractJsonSerializer(typeof(Manifest)).ReadObject(file);
+                if (manifest == null || manifest.VersionId == null || manifest.VersionPath == null)
+                {
+                    throw new SerializationException("The manifest names no version.");
+                }
+                return manifest;
             }
         }
         catch (FileNotFoundException)
+        {
+            return null;
+        }
+        catch (DirectoryNotFoundException)
         {
             return null;
         }
@@ -54,29 +63,58 @@ public static class ContentFolder
         File.WriteAllText(Path.Combine(folder, consumerId + ".json"), "{\"versionId\":\"" + versionId + "\"}");
     }
 
+    /// <summary>
+    /// Whether another look may go better: a manifest that is damaged, a version that was just removed, a full disk.
+    /// </summary>
+    static bool MayPass(Exception error)
+    {
+        return error is IOException || error is UnauthorizedAccessException || error is SerializationException;
+    }
+
     public static void Main(string[] arguments)
     {
         var downloads = arguments[0];
         string shown = null;
+        string problem = null;
         var acknowledged = DateTime.MinValue;
         while (true)
         {
-            var manifest = ReadManifest(downloads);
-            if (manifest != null && manifest.VersionId != shown)
+            try
             {
-                // Load everything first, then show it: never half a version.
-                var path = Path.Combine(downloads, manifest.VersionPath, arguments[1]);
-                using (var reader = new StreamReader(OpenShared(path)))
+                var manifest = ReadManifest(downloads);
+                if (manifest != null && manifest.VersionId != shown)
                 {
-                    Console.WriteLine("{0}: {1} characters", manifest.VersionId, reader.ReadToEnd().Length);
+                    // Load everything first, then show it: never half a version.
+                    var path = Path.Combine(downloads, manifest.VersionPath, arguments[1]);
+                    using (var reader = new StreamReader(OpenShared(path)))
+                    {
+                        Console.WriteLine("{0}: {1} characters", manifest.VersionId, reader.ReadToEnd().Length);
+                    }
+                    shown = manifest.VersionId;
+                    acknowledged = DateTime.MinValue;
                 }
-                shown = manifest.VersionId;
-                acknowledged = DateTime.MinValue;
+                problem = null;
             }
-            if (shown != null && DateTime.UtcNow - acknowledged > RenewAfter)
+            catch (Exception error) when (MayPass(error))
             {
-                Acknowledge(downloads, "screen-1", shown);
-                acknowledged = DateTime.UtcNow;
+                // What is shown stays, and so does its lease.
+                if (error.Message != problem)
+                {
+                    problem = error.Message;
+                    Console.Error.WriteLine(problem);
+                }
+            }
+            try
+            {
+                if (shown != null && DateTime.UtcNow - acknowledged > RenewAfter)
+                {
+                    Acknowledge(downloads, "screen-1", shown);
+                    acknowledged = DateTime.UtcNow;
+                }
+            }
+            catch (Exception error) when (MayPass(error))
+            {
+                Console.Error.WriteLine(error.Message);
             }
             Thread.Sleep(2000);
         }

@@ -16,7 +16,7 @@ const services = Layer.mergeAll(
   Vitrine.CommandBusMemory.layer,
   Vitrine.ControllerStateMemory.layer("persistent")
 )
-const transport = Vitrine.HttpTransport.layer({ port: 0, events: ["greeting"] })
+const transport = Vitrine.HttpTransport.layer({ port: 0, events: ["greeting"], replayEvents: ["greeting"] })
 
 const program = Effect.gen(function* () {
   const { port } = Option.getOrThrow((yield* Vitrine.HttpTransport.HttpTransport).address)

@@ -19,8 +19,8 @@ const defaultOrder = 50
 
 export const make = (mode: Mode) =>
   Effect.gen(function* () {
-    const startedAt = yield* Clock.currentTimeMillis
-    const startTime = new Date(startedAt).toISOString()
+    const startTime = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const startedAt = yield* monotonicMillis
     const state = yield* Ref.make<GlobalState>({ system: { startTime, mode }, plugins: {}, _version: 0 })
     const sources = new Set<SectionSource>()
     let sections: Effect.Effect<ReadonlyArray<ReadonlyArray<Section>>> = Effect.succeed([])
@@ -45,7 +45,7 @@ export const make = (mode: Mode) =>
           changeSources(() => sources.add(source)),
           () => changeSources(() => sources.delete(source))
         ),
-      status: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      status: Effect.flatMap(monotonicMillis, (now) =>
         Effect.map(sections, (sections) => ({
           header: { startTime, uptimeMs: now - startedAt, mode },
           sections: sections.flat()
@@ -53,6 +53,9 @@ export const make = (mode: Mode) =>
       )
     })
   })
+
+/** Goes on when somebody sets the clock. */
+const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** The state of a controller that runs in the given mode. */
 export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))

@@ -2,6 +2,7 @@
  * What the file system says, in words that a technician understands.
  */
 import type { PlatformError } from "@effect/platform/Error"
+import * as Predicate from "effect/Predicate"
 
 /** What a technician can make of it: "the disk is full." */
 export const explain = (error: PlatformError): string => {
@@ -24,11 +25,24 @@ export const explain = (error: PlatformError): string => {
       return "it is not there."
     case "EBUSY":
       return "another program has it open."
+    case "EIO":
+      return "the disk reports an error."
+    case "EXDEV":
+      return "nothing can be moved from one disk to another: all of it must be on one disk."
     default:
       return error.description ?? error.message
   }
 }
 
-/** The system's code, `ENOSPC` for example. */
-export const errorCode = ({ cause }: PlatformError): unknown =>
-  typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+/** The system's code in the chain of causes, `ENOSPC` for example. */
+export const errorCode = (error: unknown, depth = 0): string | undefined =>
+  Predicate.hasProperty(error, "code") && Predicate.isString(error.code)
+    ? error.code
+    : Predicate.hasProperty(error, "cause") && depth < 8
+      ? errorCode(error.cause, depth + 1)
+      : undefined
+
+export const isDiskFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(errorCode(error) ?? "")
+
+/** Whether nothing can be written there at all, by no user. */
+export const isUnwritable = (error: unknown): boolean => errorCode(error) === "EROFS" || isDiskFull(error)

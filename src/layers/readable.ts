@@ -19,6 +19,20 @@ export const sizeText = (bytes: number): string => {
 /** The time on the wall, `09:30:00`. */
 export const clockTime = (date: Date): string => date.toTimeString().slice(0, 8)
 
+/** `09:30:08 (in 8 s)`, `2026-11-20 09:30:00 (1 d ago)`: the local time, with its date on another day than now. */
+export const momentText = (date: Date, now: number): string => {
+  const seconds = Math.round((date.getTime() - now) / 1000)
+  const distance = durationText(Math.abs(seconds) * 1000)
+  const relation = seconds === 0 ? "now" : seconds > 0 ? `in ${distance}` : `${distance} ago`
+  const isToday = date.toDateString() === new Date(now).toDateString()
+  return `${isToday ? "" : `${localDate(date)} `}${clockTime(date)} (${relation})`
+}
+
+const localDate = (date: Date): string =>
+  [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-")
+
 const timeUnits = [
   ["d", 24 * 60 * 60],
   ["h", 60 * 60],

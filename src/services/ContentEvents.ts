@@ -25,6 +25,17 @@ export const FetchOutcome = Schema.Struct({
 })
 export type FetchOutcome = typeof FetchOutcome.Type
 
+const FetchFailure = Schema.Struct({ timestamp, error: ErrorDescription })
+
+/** The content plugin's slice of the state. */
+export const ContentState = Schema.Struct({
+  /** The active version, where there is one. */
+  versionId: Schema.optionalWith(Schema.String, { exact: true }),
+  /** Absent before the first fetch has ended. */
+  lastFetch: Schema.optionalWith(Schema.Union(FetchOutcome, FetchFailure), { exact: true })
+})
+export type ContentState = typeof ContentState.Type
+
 const event = <Name extends string, A extends object>(name: Name, payload: Schema.Schema<A>) =>
   Schema.Struct({ name: Schema.Literal(name), payload })
 
@@ -33,7 +44,7 @@ export const ContentEvent = Schema.Union(
   event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),
   event("content:fetch:start", Schema.Struct({ timestamp })),
   event("content:fetch:done", FetchOutcome),
-  event("content:fetch:error", Schema.Struct({ timestamp, error: ErrorDescription })),
+  event("content:fetch:error", FetchFailure),
   event("content:source:start", Schema.Struct({ timestamp, sourceId })),
   event("content:source:progress", Schema.Struct({ sourceId, ...SourceProgress.fields })),
   event(

@@ -98,7 +98,13 @@ export interface ContentSourceDefinition {
 
 export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
   sourceId: Schema.String,
-  cause: Schema.Defect
+  cause: Schema.Defect,
+  /**
+   * Whether the same fetch may succeed later without anybody doing something: the server cannot be reached, or fails.
+   * It is tried again soon then, and else when the next fetch is due. Not for what costs something at every try and
+   * fails for good: a refusal, a spent quota, a full disk. Default `false`.
+   */
+  isTransient: Schema.optional(Schema.Boolean)
 }) {
   override get message() {
     return `Source "${this.sourceId}": ${messageOf(this.cause)}`

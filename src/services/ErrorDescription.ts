@@ -25,17 +25,35 @@ const maxDepth = 16
 /**
  * Describes anything that was thrown or failed with, and the chain of its causes.
  *
+ * Of absolute paths in messages only the last part is left, `…/manifest.json`: where the folders of this machine are
+ * is nobody's business who may read an error, a web page for example. The log has them whole, by `messageOf`.
+ *
  * A chain that loops or is absurdly deep is cut. Hostile values (throwing getters, say) give a description
  * too: this function never throws.
  */
-export const describeError = (error: unknown): ErrorDescription => describe(error, new Set())
+export const describeError = (error: unknown): ErrorDescription => shortened(describe(error, new Set()))
 
 /** The outermost message in the chain of causes that says anything. */
 export const messageOf = (error: unknown): string => {
   const says = ({ cause, message, name }: ErrorDescription): string =>
     message !== "" ? message : cause === undefined ? name : says(cause)
-  return says(describeError(error))
+  return says(describe(error, new Set()))
 }
+
+const shortened = ({ cause, message, name }: ErrorDescription): ErrorDescription => ({
+  name,
+  message: withoutFolders(message),
+  ...(cause === undefined ? {} : { cause: shortened(cause) })
+})
+
+/**
+ * Absolute paths of two parts and more: `/srv/exhibit/downloads`, `C:\Exhibit\downloads`, `\\server\share`,
+ * `file:///srv/exhibit`. What stands in front of one tells it from the path of a URL. Folders may have spaces.
+ */
+const absolutePath =
+  /(?<![\w\]./\\…%~-])(?:file:\/\/)?(?:\/|[a-z]:[\\/]|\\\\)(?:[^\\/\s'"`:<>|](?:[^\\/\n\r'"`:<>|]*[^\\/\s'"`:<>|])?[\\/])+([^\\/\s'"`:<>|]*)/gi
+
+const withoutFolders = (text: string): string => text.replace(absolutePath, "…/$1")
 
 const describe = (error: unknown, seen: Set<unknown>): ErrorDescription => {
   if (typeof error !== "object" || error === null) {

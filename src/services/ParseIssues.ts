@@ -17,7 +17,7 @@ export const placedIssues = (error: ParseResult.ParseError): ReadonlyArray<Place
         ? message
             .replace("is unexpected, expected: ", "there is no such key; known are: ")
             .replaceAll(" | ", ", ")
-        : _tag === "Missing"
+        : _tag === "Missing" && message === "is missing"
           ? "is required"
           : message
   }))

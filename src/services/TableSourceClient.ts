@@ -79,12 +79,26 @@ export class TableError extends Schema.TaggedError<TableError>()("TableError", {
   detail: Schema.String,
   /** HTTP status, where there was an answer. */
   status: Schema.optional(Schema.Number),
+  /** Set where it stays until somebody does something, though its reason is one that passes: a spent quota, say. */
+  isLasting: Schema.optional(Schema.Boolean),
   cause: Schema.optional(Schema.Defect)
 }) {
   override get message() {
     return `Table "${this.table}": ${this.detail}`
   }
+
+  /** Whether the same request may succeed later without anybody doing something. */
+  get isTransient(): boolean {
+    return this.isLasting !== true && passing.has(this.reason)
+  }
 }
+
+const passing: ReadonlySet<typeof TableErrorReason.Type> = new Set([
+  "Unreachable",
+  "Timeout",
+  "RateLimited",
+  "ServerError"
+])
 
 /** The server no longer knows the cursor: read the list again from its beginning. */
 export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {
@@ -92,5 +106,9 @@ export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorEx
 }) {
   override get message() {
     return `Table "${this.table}": the server no longer knows the list that was being read.`
+  }
+
+  get isTransient(): boolean {
+    return true
   }
 }

@@ -93,6 +93,8 @@ export interface Lease {
   readonly versionId: VersionId
   /** When it ends unless it is renewed, in milliseconds since 1970. */
   readonly until: number
+  /** What the consumer could not show; one line of 200 characters at most. */
+  readonly problem?: string
 }
 
 export class VersionStore extends Context.Tag("vitrine/VersionStore")<
@@ -103,17 +105,21 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 
     readonly stage: Effect.Effect<StagedVersion, VersionStoreError, Scope.Scope>
 
-    /** Takes or renews a consumer's lease on a version. */
+    /** Takes or renews a consumer's lease on a version. `problem` says what the consumer cannot show of it. */
     readonly acknowledge: (
       consumerId: string,
-      versionId: string
-    ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound>
+      versionId: string,
+      problem?: string
+    ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
 
     /** All versions on disk, the oldest first. */
     readonly versions: Effect.Effect<ReadonlyArray<VersionOverview>, VersionStoreError>
 
     /** Removes what needs no longer be kept, and returns what was removed. */
     readonly sweep: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
+
+    /** As `sweep`, for a disk that is full: only the active version and those with a fresh lease are kept. */
+    readonly makeRoom: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
   }
 >() {}
 
@@ -147,6 +153,17 @@ export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("
 }) {
   override get message() {
     return `The consumerId ${JSON.stringify(this.consumerId)} cannot be used: it must be one plain file name, such as "screen-1".`
+  }
+}
+
+/** As many consumers as there may be hold a lease, and this is one more. */
+export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("TooManyLeases", {
+  limit: Schema.Number,
+  /** How long a lease lasts, for people. */
+  lease: Schema.String
+}) {
+  override get message() {
+    return `${this.limit} consumers hold a lease, and there can be no more. Give every screen one consumerId and keep it when the page loads again; leases that are not renewed end after ${this.lease}.`
   }
 }
 

@@ -19,9 +19,11 @@ const promoted = "content:version:promoted"
 const blank = "<!doctype html><title>blank</title>"
 
 /** A page from an origin of its own. */
-const servePage = listen(
-  createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(blank)),
-  { host: "127.0.0.1", port: 0 }
+const servePage = Effect.suspend(() =>
+  listen(
+    createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(blank)),
+    { host: "127.0.0.1", port: 0 }
+  )
 ).pipe(Effect.map(({ port }) => `http://127.0.0.1:${port}/`))
 
 const transportUrl = Effect.map(transport.port, (port) => `http://127.0.0.1:${port}`)
@@ -110,6 +112,82 @@ layer(environment, { excludeTestServices: true })("a browser", (it) => {
       yield* subscribe(second, url)
       yield* waitFor(second, isOpen)
     }).pipe(Effect.provide(transport.layer({ maxClients: 1 })))
+  )
+
+  it.scoped("reads nothing, sends nothing and holds no stream from a page that is not allowed", () =>
+    Effect.gen(function* () {
+      const allowed = yield* servePage
+      const foreign = yield* servePage
+      yield* Effect.gen(function* () {
+        let commands = 0
+        yield* transport.register(
+          "content.ack",
+          Effect.sync(() => ++commands)
+        )
+        const url = yield* transportUrl
+        const name = `http://h0.localhost:${yield* transport.port}`
+        const page = yield* openTab(foreign)
+        for (const attempt of [
+          `fetch("${url}/status")`,
+          `fetch("${name}/status")`,
+          `fetch("${url}/status", { headers: { Authorization: "Bearer x" } })`,
+          `fetch("${url}/command", { method: "POST", body: '{"type":"content.ack"}' })`
+        ]) {
+          expect(yield* evaluate(page, `${attempt}.then(() => "read", () => "failed")`)).toBe("failed")
+        }
+        for (const blind of [
+          `fetch("${url}/command", { method: "POST", mode: "no-cors", body: '{"type":"content.ack"}' })`,
+          `new Promise((resolve) => {
+             const image = new Image()
+             image.onload = image.onerror = resolve
+             image.src = "${url}/events"
+           })`
+        ]) {
+          yield* evaluate(page, `${blind}.then(() => true)`)
+        }
+        yield* subscribe(page, url)
+        yield* waitFor(page, "stream.readyState === EventSource.CLOSED")
+        yield* transport.clientsBecome(0)
+        expect(commands).toBe(0)
+      }).pipe(Effect.provide(transport.layer({ allowedOrigins: [new URL(allowed).origin] })))
+    })
+  )
+
+  it.scoped("is let in where its page, the host and the token are right", () =>
+    Effect.gen(function* () {
+      const allowed = yield* servePage
+      const token = "a-token-that-nobody-guesses"
+      const options = {
+        allowedOrigins: [new URL(allowed).origin],
+        allowedHosts: ["127.0.0.1"],
+        requireJson: true,
+        token
+      }
+      yield* Effect.gen(function* () {
+        yield* transport.register("content.ack", Effect.succeed("acknowledged"))
+        const url = yield* transportUrl
+        const page = yield* openTab(allowed)
+        const send = (url: string, token: string) =>
+          evaluate(
+            page,
+            `fetch("${url}/command", {
+               method: "POST",
+               headers: { "Content-Type": "application/json", Authorization: "Bearer ${token}" },
+               body: '{"type":"content.ack"}'
+             }).then((response) => response.json(), () => "failed")`
+          )
+        expect(yield* send(url, token)).toEqual({ result: "acknowledged" })
+        expect(yield* send(url, "wrong")).toEqual({
+          error: { message: expect.stringMatching(/^Token required/) }
+        })
+        expect(yield* send(`http://h0.localhost:${yield* transport.port}`, token)).toBe("failed")
+
+        yield* evaluate(page, `{ window.stream = new EventSource("${url}/events?token=${token}") }`)
+        yield* waitFor(page, isOpen)
+        yield* evaluate(page, `{ window.stream = new EventSource("${url}/events") }`)
+        yield* waitFor(page, "stream.readyState === EventSource.CLOSED")
+      }).pipe(Effect.provide(transport.layer(options)))
+    })
   )
 
   it.scoped("lets six tabs of a page subscribe; the seventh waits for one of them", () =>

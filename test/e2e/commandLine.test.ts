@@ -343,7 +343,7 @@ export default defineConfig({
         stdout: expect.stringMatching(/^made {3}vitrine\.config\.ts\n/)
       })
       const config = yield* read("new/vitrine.config.ts")
-      yield* write("new/vitrine.config.ts", config.replaceAll("8730", "0").replace("8710", "0"))
+      yield* write("new/vitrine.config.ts", config.replaceAll("8730", "0").replaceAll("8710", "0"))
       yield* write("new/tables/Objects.csv", "title\nMy own\n")
       const second = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
       expect(second.stdout).toMatch(/^kept {3}vitrine\.config\.ts, which was there already\n/)
@@ -409,12 +409,12 @@ export default defineConfig({
       }
       expect(yield* Effect.flatMap(run([]), ({ ended }) => ended)).toEqual(help)
       const { stdout } = yield* Effect.flatMap(run(["start", "--help"]), ({ ended }) => ended)
-      expect(stdout).toContain("vitrine start [--config file] [--detach] ")
+      expect(stdout).toContain("vitrine start [--config FILE] [--detach] ")
       expect(stdout).not.toContain("\u001b")
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
       expect(unknown.stderr).toBe(
-        'There is no command "strat"; there are fetch, init, start, status, stop, tables. See: vitrine --help\n'
+        'There is no command "strat"; there are fetch, init, start, status, stop, tables. Did you mean start? See: vitrine --help\n'
       )
     })
   )

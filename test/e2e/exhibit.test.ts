@@ -169,6 +169,55 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       })
     )
 
+    it.scoped(
+      "on a phone, shows what is picked far below; cuts nothing through, or shows that it goes on",
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const { folder, start } = yield* makeExhibit
+          const page = yield* openTab((yield* start()).kiosk)
+          yield* Effect.promise(() => page.setViewportSize({ width: 320, height: 568 }))
+          yield* waitForPicture(page, bell, 880)
+
+          const bottomOf = (selector: string) =>
+            Effect.map(
+              evaluate(page, `document.querySelector("${selector}").getBoundingClientRect().bottom`),
+              Number
+            )
+          const button = yield* bottomOf(".index li:last-child button")
+          expect(yield* bottomOf(".index li:last-child")).toBeCloseTo(button)
+          expect(yield* bottomOf(".index")).toBeGreaterThanOrEqual(button)
+          yield* evaluate(
+            page,
+            "document.querySelector('.connection').textContent = 'polling, newer version incomplete'"
+          )
+          expect(
+            yield* evaluate(
+              page,
+              "Array.from(document.querySelectorAll('.status span'), (part) => part.getClientRects().length)"
+            )
+          ).toEqual([1, 1])
+
+          yield* pick(page, waxCylinder)
+          yield* Effect.promise(() =>
+            page.waitForFunction(
+              "document.querySelector('.leaf.current .plate').getBoundingClientRect().top === 0"
+            )
+          )
+
+          yield* Effect.promise(() => page.setViewportSize({ width: 844, height: 390 }))
+          const isCut = "document.querySelector('.index').classList.contains('scrolls')"
+          expect(yield* evaluate(page, isCut)).toBe(false)
+          const objects = `${folder}/tables/Objects.csv`
+          const more = Array.from(
+            { length: 60 },
+            (_, index) => `X-${index},${900 + index},More${",".repeat(7)}\n`
+          )
+          yield* fs.writeFileString(objects, (yield* fs.readFileString(objects)) + more.join(""))
+          yield* Effect.promise(() => page.waitForFunction(isCut))
+        })
+    )
+
     it.scoped("is served files by their type, and none from outside of its folders", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

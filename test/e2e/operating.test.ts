@@ -2,11 +2,16 @@
  * What a technician does with a controller that runs.
  */
 import { spawn } from "node:child_process"
-import { symlinkSync } from "node:fs"
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeProject } from "../support/project.ts"
+import { listen } from "../../src/layers/http/listen.ts"
+import { makeProject, transportUrl } from "../support/project.ts"
+import { makeFolderReadOnly, mayMount } from "../support/tmpfs.ts"
 import { builtBin } from "../support/vitrineProcess.ts"
 
 const project = Effect.gen(function* () {
@@ -21,6 +26,9 @@ const project = Effect.gen(function* () {
     notRunning: `No controller is running here: nobody listens at ${folder}/.vitrine/controller.sock.\n`
   }
 }).pipe(Effect.provide(NodeContext.layer))
+
+/** A user that owns nothing. */
+const nobody = 65534
 
 describe.concurrent("a controller that runs", () => {
   it.scopedLive("is looked at, fetches when told, and is stopped, once", () =>
@@ -81,6 +89,8 @@ describe.concurrent("a controller that runs", () => {
       const pid = Number(/\(process (\d+)\)/.exec(started.stdout)?.[1])
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
       expect(started).toMatchObject({ status: 0, stderr: "" })
+      // The terminal that it was started from is closed.
+      process.kill(pid, "SIGHUP")
       expect((yield* vitrine("fetch")).status).toBe(0)
       expect(yield* vitrine("start", "--detach")).toMatchObject({
         status: 1,
@@ -94,6 +104,61 @@ describe.concurrent("a controller that runs", () => {
       expect(yield* read(".vitrine/controller.log")).toMatch(
         /^\d{4}-\S+Z {2}info {3}Starting with (?:(?!Starting)[\s\S])* Ready\n(?:(?!Starting)[\s\S])* Stopping\n$/
       )
+    })
+  )
+
+  it.scopedLive("says that its first fetch failed, and has an exit status for that", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, vitrine, write } = yield* project
+      const refusing = createServer((_, response) => response.writeHead(401).end())
+      const { port } = yield* listen(refusing, { host: "127.0.0.1", port: 0 })
+      yield* write("museum.env", `TABLES=http://127.0.0.1:${port}`)
+      const started = yield* vitrine("start", "--detach", "--env-file", "museum.env")
+      const pid = Number(/\(process (\d+)\)/.exec(started.stdout)?.[1])
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL"))))
+      expect(started).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(
+          /^The first fetch failed; the controller goes on\. Source "museum": .*does not accept the API key/
+        )
+      })
+      expect(yield* vitrine("status", "--check")).toMatchObject({
+        status: 3,
+        stdout: expect.stringContaining("Last fetch")
+      })
+      yield* vitrine("stop")
+      expect(yield* read(".vitrine/errors.log")).toBe("")
+
+      const fine = yield* run(["start"], { TABLES: yield* serveTables() })
+      yield* fine.logged(/New version (\S+):/)
+      expect((yield* vitrine("status", "--check")).status).toBe(0)
+    })
+  )
+
+  it.scopedLive.skipIf(!mayMount)("shows what is there on a disk that is read-only", () =>
+    Effect.gen(function* () {
+      const { folder, run, serveTables } = yield* project
+      const TABLES = yield* serveTables()
+      const before = yield* run(["start"], { TABLES })
+      const versionId = yield* before.logged(/New version (\S+):/)
+      yield* before.signal("SIGTERM")
+      yield* before.ended
+
+      yield* makeFolderReadOnly(folder)
+      const controller = yield* run(["start"], { TABLES })
+      expect(yield* controller.logged(/Active version (\S+)/)).toBe(versionId)
+      yield* controller.logged(/(Fetch failed, content stays as it is\. .*read-only)/)
+      yield* controller.logged(/(warn .*controller's socket cannot be used .* goes on without it)/)
+      const url = yield* controller.logged(transportUrl)
+      const response = yield* Effect.promise(() =>
+        fetch(`${url}/command`, {
+          method: "POST",
+          body: JSON.stringify({ type: "content.manifest.read" })
+        }).then((response) => response.json())
+      )
+      expect(response).toMatchObject({ result: { status: "ok", manifest: { versionId } } })
+      yield* controller.signal("SIGTERM")
+      expect((yield* controller.ended).status).toBe(0)
     })
   )
 
@@ -157,6 +222,64 @@ describe.concurrent("a controller that runs", () => {
       expect((yield* vitrine("stop")).stdout).toMatch(/^The controller did not end in time and was killed /)
       expect((yield* controller.ended).status).toBe("SIGKILL")
     })
+  )
+
+  it.scopedLive.skipIf(process.getuid?.() !== 0)(
+    "is run by a user who may not write beside the configuration (skipped but for root)",
+    () =>
+      Effect.gen(function* () {
+        const { folder, list, run, serveTables, write } = yield* project
+        const downloads = mkdtempSync(join(tmpdir(), "vitrine-downloads-"))
+        const runDir = mkdtempSync(join(tmpdir(), "vitrine-run-"))
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            rmSync(downloads, { recursive: true })
+            rmSync(runDir, { recursive: true })
+          })
+        )
+        chmodSync(folder, 0o755)
+        chownSync(downloads, nobody, nobody)
+        chownSync(runDir, nobody, nobody)
+        yield* write(
+          "vitrine.config.mjs",
+          `import { content, defineConfig, tableSource } from "vitrine"
+export default defineConfig({
+  plugins: [
+    content({
+      downloadPath: ${JSON.stringify(downloads)},
+      sources: [
+        tableSource({ id: "museum", baseId: "b", apiKey: "k", endpointUrl: "${yield* serveTables()}", tables: ["Objects"] })
+      ]
+    })
+  ]
+})
+`
+        )
+        const asService = (...args: ReadonlyArray<string>) =>
+          run([...args, "--config", "vitrine.config.mjs"], {}, { uid: nobody })
+        const refused = yield* Effect.flatMap(asService("start"), ({ ended }) => ended)
+        expect(refused).toMatchObject({
+          status: 1,
+          stderr: expect.stringMatching(
+            /EACCES: .*mkdir '.*\.vitrine'\. Name a folder .* with --run-dir\.\n$/
+          )
+        })
+        const refusedAgain = yield* Effect.flatMap(asService("start", "--detach"), ({ ended }) => ended)
+        expect(refusedAgain.stderr).toContain("with --run-dir.")
+
+        const controller = yield* asService("start", "--run-dir", runDir)
+        yield* controller.logged(/(New version)/)
+        for (const command of ["status", "fetch", "stop"]) {
+          const { status } = yield* Effect.flatMap(
+            asService(command, "--run-dir", runDir),
+            ({ ended }) => ended
+          )
+          expect([command, status]).toEqual([command, 0])
+        }
+        expect(yield* controller.ended).toMatchObject({ status: 0 })
+        expect(readdirSync(runDir)).toEqual([])
+        expect(yield* list(".")).not.toContain(".vitrine")
+      })
   )
 
   it.scopedLive("is watched on a terminal, also before it is there", () =>

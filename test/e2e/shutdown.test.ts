@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process"
+import { readdirSync } from "node:fs"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -44,6 +46,22 @@ const stubborn = {
 export default defineConfig({ plugins: [stubborn] })
 `
 
+/** A plugin that opens a pipe that nobody ever writes to, as on a disk that does not answer. */
+const hangingConfiguration = `import { open } from "node:fs/promises"
+import { Effect } from "effect"
+import { defineConfig } from "vitrine"
+const hanging = {
+  name: "hanging",
+  issues: [],
+  setup: () => Effect.gen(function* () {
+    open("pipe")
+    yield* Effect.logInfo("Setting up")
+    return Effect.void
+  })
+}
+export default defineConfig({ plugins: [hanging] })
+`
+
 const connect = (controller: VitrineProcess) =>
   Effect.flatMap(controller.logged(transportUrl), (url) => rawHttp.connect(Number(new URL(url).port)))
 
@@ -80,15 +98,16 @@ describe.concurrent("vitrine start", () => {
 
   const project = Effect.provide(makeProject, NodeContext.layer)
   /** A controller in the middle of a plugin's setup. */
-  const startSettingUp = (configuration: string) =>
+  const startSettingUp = (configuration: string, prepare = (_folder: string) => {}) =>
     Effect.gen(function* () {
       const { folder, run, write } = yield* project
       const fs = yield* FileSystem.FileSystem
       yield* fs.symlink(effectFolder, `${folder}/node_modules/effect`)
       yield* write("vitrine.config.ts", configuration)
+      prepare(folder)
       const controller = yield* run(["start"])
       yield* controller.logged(/(Setting up)/)
-      return { controller, letGo: write("go", "") }
+      return { controller, folder, letGo: write("go", "") }
     }).pipe(Effect.provide(NodeContext.layer))
   const slowProject = startSettingUp(slowConfiguration)
 
@@ -140,6 +159,35 @@ describe.concurrent("vitrine start", () => {
         status: 1,
         stderr: expect.stringMatching(/error: Something did not stop within two seconds\. .*\n$/)
       })
+    })
+  )
+
+  scenario(
+    "ends within two seconds while a file operation hangs, and leaves neither socket nor process id",
+    () =>
+      Effect.gen(function* () {
+        const { controller, folder } = yield* startSettingUp(hangingConfiguration, (folder) =>
+          execFileSync("mkfifo", [`${folder}/pipe`])
+        )
+        yield* controller.logged(/(Ready)/)
+        yield* controller.signal("SIGTERM")
+        expect(yield* Effect.timeout(controller.ended, "4 seconds")).toMatchObject({
+          status: "SIGKILL",
+          stderr: expect.stringMatching(/error: Something did not stop within two seconds\. .*\n$/)
+        })
+        expect(readdirSync(`${folder}/.vitrine`)).toEqual([])
+      })
+  )
+
+  scenario("ends on SIGHUP as on SIGTERM", () =>
+    Effect.gen(function* () {
+      const { controller, folder, letGo } = yield* slowProject
+      yield* letGo
+      yield* controller.logged(/(Ready)/)
+      yield* controller.signal("SIGHUP")
+      yield* controller.logged(/(Stopping)/)
+      expect(yield* Effect.timeout(controller.ended, "4 seconds")).toMatchObject({ status: 0 })
+      expect(readdirSync(`${folder}/.vitrine`)).toEqual([])
     })
   )
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { layer } from "../../src/layers/ControllerStateMemory.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
 import { controllerStateContract } from "../services/ControllerState.contract.ts"
+import { withJumpingClock } from "../support/jumpingClock.ts"
 import { withLog } from "../support/logged.ts"
 
 controllerStateContract("ControllerStateMemory", layer)
@@ -24,5 +25,19 @@ describe("ControllerStateMemory", () => {
       yield* look
       expect(lines).toHaveLength(2)
     }).pipe(Effect.provide(layer("persistent")))
+  )
+
+  it.effect("has run for as long as it did, whatever becomes of the clock", () =>
+    withJumpingClock(({ adjust, set }) =>
+      Effect.gen(function* () {
+        const { status } = yield* ControllerState
+        yield* set(-86_400_000)
+        yield* adjust("5 seconds")
+        expect((yield* status).header).toMatchObject({
+          startTime: "1970-01-01T00:00:00.000Z",
+          uptimeMs: 5000
+        })
+      }).pipe(Effect.provide(layer("persistent")))
+    )
   )
 })

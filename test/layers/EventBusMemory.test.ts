@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { layer, subscriberCapacity } from "../../src/layers/EventBusMemory.ts"
+import { layer, maxWaitingSize, subscriberCapacity } from "../../src/layers/EventBusMemory.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { eventBusContract } from "../services/EventBus.contract.ts"
 
@@ -19,6 +19,21 @@ describe("EventBusMemory", () => {
       const kept = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(feed, subscriberCapacity)))
       expect(kept[0]?.payload).toBe(10)
       expect(kept.at(-1)?.payload).toBe(subscriberCapacity + 9)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("keeps no more than fits for a subscriber that does not read, and one event of any size", () =>
+    Effect.gen(function* () {
+      const bus = yield* EventBus
+      const pull = yield* Stream.toPull(yield* bus.subscribe)
+      const text = "x".repeat(maxWaitingSize / 4)
+      for (const payload of [text, [text], { text }, { deep: [{ text }] }, Buffer.from(text)]) {
+        yield* bus.publish("event", payload)
+      }
+      expect(Chunk.toReadonlyArray(yield* pull).map(({ sequence }) => sequence)).toEqual([3, 4, 5])
+      yield* bus.publish("event", "small")
+      yield* bus.publish("event", text.repeat(5))
+      expect(Chunk.toReadonlyArray(yield* pull).map(({ sequence }) => sequence)).toEqual([7])
     }).pipe(Effect.provide(layer))
   )
 

@@ -1,6 +1,10 @@
+import { randomBytes } from "node:crypto"
 import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as EventBusMemory from "../../src/layers/EventBusMemory.ts"
+import { makeOutbox, maxWaitingLength } from "../../src/layers/transport/Outbox.ts"
 import { maxQueuedBytes } from "../../src/layers/transport/SocketSink.ts"
+import { EventBus } from "../../src/services/EventBus.ts"
 import { HttpTransport } from "../../src/services/HttpTransport.ts"
 import * as eventReader from "../support/eventReader.ts"
 import { withLog } from "../support/logged.ts"
@@ -52,6 +56,7 @@ const growthDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       most = Math.max(most, now - before)
     })
     yield* Effect.raceFirst(effect, Effect.forever(Effect.zipRight(Effect.repeatN(eventLoopTurn, 100), look)))
+    yield* look
     return most
   })
 
@@ -268,4 +273,46 @@ describe("ten thousand each of what goes wrong", () => {
       expect(lines.filter((line) => line.includes("content.ack"))).toHaveLength(1)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()), withLog(lines))
   })
+})
+
+/** Text that shares nothing with any other. */
+const mebibyte = () => randomBytes(512 * 1024).toString("hex")
+
+describe("large events", () => {
+  it.scoped("that nobody reads are bounded by their size on the bus", () =>
+    Effect.gen(function* () {
+      const bus = yield* EventBus
+      yield* bus.subscribe
+      const growth = yield* growthDuring(
+        Effect.repeatN(
+          Effect.suspend(() => bus.publish("content:n", { deep: [mebibyte()] })),
+          300
+        )
+      )
+      expect(growth).toBeLessThan(EventBusMemory.maxWaitingSize + 8 * 1024 * 1024)
+    }).pipe(Effect.provide(EventBusMemory.layer))
+  )
+
+  it.effect("that wait for everybody are bounded by their size in the outbox", () =>
+    Effect.gen(function* () {
+      let missed = 0
+      const outbox = makeOutbox({
+        dropped: () => {},
+        missed: (frames) => {
+          missed += frames
+        }
+      })
+      outbox.join({ queuedBytes: () => 0, send: () => true })
+      const growth = yield* growthDuring(
+        Effect.sync(() => {
+          for (let count = 0; count < 300; count++) {
+            outbox.add(mebibyte())
+          }
+        })
+      )
+      expect(growth).toBeLessThan(maxWaitingLength + 8 * 1024 * 1024)
+      expect(missed).toBe(300 - 64)
+      outbox.handOut()
+    })
+  )
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
-import { describeError, type ErrorDescription } from "../../src/services/ErrorDescription.ts"
+import { describeError, type ErrorDescription, messageOf } from "../../src/services/ErrorDescription.ts"
 
 class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", { path: Schema.String }) {
   override get message() {
@@ -89,5 +89,53 @@ describe("describeError", () => {
       name: expect.any(String),
       message: expect.any(String)
     })
+  })
+
+  it.each([
+    [
+      "Cannot write to /srv/exhibit/downloads/.staging: the disk is full.",
+      "Cannot write to …/.staging: the disk is full."
+    ],
+    [
+      "ENOENT: no such file, open '/home/kiosk/My Exhibit/a b.json'",
+      "ENOENT: no such file, open '…/a b.json'"
+    ],
+    ["Cannot read /home/kiosk/My Exhibit/manifest.json: gone", "Cannot read …/manifest.json: gone"],
+    ["rename /srv/a/b -> /srv/c/d", "rename …/b -> …/d"],
+    ["/srv/a/ (a folder)", "…/ (a folder)"],
+    ["Cannot open C:\\Users\\Ann Lee\\x.json.", "Cannot open …/x.json."],
+    ["c:/exhibit/x.json", "…/x.json"],
+    ["\\\\server\\share\\x.json", "…/x.json"],
+    ["import file:///srv/exhibit/vitrine.config.ts:3:1", "import …/vitrine.config.ts:3:1"],
+    ["at load (/srv/exhibit/x.js:3:1)", "at load (…/x.js:3:1)"]
+  ])("does not say where the folders of %j are", (message, expected) => {
+    expect(describeError(new Error("outer", { cause: new Error(message) }))).toEqual({
+      name: "Error",
+      message: "outer",
+      cause: { name: "Error", message: expected }
+    })
+    expect(messageOf(new Error(message))).toBe(message)
+  })
+
+  it.each([
+    "https://api.airtable.com/v0/app1/Objects answered 404",
+    "Open http://127.0.0.1:8720/a/b/c",
+    "versions/20261121T093000Z/exhibits",
+    "either/or, 3/4/5, and /status",
+    "a relative ./a/b and ../a/b",
+    "text/html; charset=utf-8"
+  ])("leaves %j as it is", (message) => {
+    expect(describeError(new Error(message)).message).toBe(message)
+  })
+
+  it("takes a moment for a long message", () => {
+    for (const message of [
+      " /".repeat(100_000),
+      "/a".repeat(100_000),
+      `/${"a ".repeat(100_000)}`,
+      "/a ".repeat(100_000)
+    ]) {
+      expect(describeError(new Error(message)).message.length).toBeLessThanOrEqual(message.length)
+    }
   })
 })

@@ -9,16 +9,17 @@ import type { TestProject } from "vitest/node"
 interface Program {
   /** What its executable may be called. */
   readonly executables: ReadonlyArray<string>
-  /** The package of Debian that has it. */
-  readonly package: string
+  /** The packages of Debian that have it. */
+  readonly packages: ReadonlyArray<string>
 }
 
 const programs = {
   chromium: {
     executables: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
-    package: "chromium"
+    packages: ["chromium"]
   },
-  curl: { executables: ["curl"], package: "curl" }
+  curl: { executables: ["curl"], packages: ["curl"] },
+  mcs: { executables: ["mcs"], packages: ["mono-mcs", "libmono-system-runtime-serialization4.0-cil"] }
 } satisfies Record<string, Program>
 
 export type ProgramName = keyof typeof programs
@@ -49,7 +50,7 @@ const install = (missing: ReadonlyArray<ProgramName>) => {
       "-y",
       "-qq",
       "--no-install-recommends",
-      ...missing.map((name) => programs[name].package)
+      ...missing.flatMap((name) => programs[name].packages)
     ]
   ]) {
     const [executable = "", ...rest] = [...privileged, ...command]

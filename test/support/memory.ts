@@ -11,7 +11,13 @@ const collectGarbage: () => void = runInNewContext("gc")
 
 /** The bytes in use, on the heap and in buffers. Whatever has just ended gets a few turns to let go of its own. */
 export const memory = Effect.gen(function* () {
-  yield* Effect.repeatN(Effect.zipRight(eventLoopTurn, Effect.sync(collectGarbage)), 2)
+  yield* Effect.repeatN(Effect.zipRight(eventLoopTurn, Effect.sync(collectGarbage)), 1)
+  return memoryNow()
+})
+
+/** The same in the middle of something. */
+export const memoryNow = (): number => {
+  collectGarbage()
   const { external, heapUsed } = process.memoryUsage()
   return heapUsed + external
-})
+}

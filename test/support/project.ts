@@ -48,7 +48,7 @@ export default defineConfig({
   const run = (
     args: ReadonlyArray<string>,
     env: Readonly<Record<string, string>> = {},
-    options: Pick<Options, "onTerminal"> = {}
+    options: Pick<Options, "onTerminal" | "uid"> = {}
   ) => runVitrine(args, { cwd: folder, env, ...options })
 
   /** Serves the project's tables, and gives the address. */

@@ -48,6 +48,9 @@ export interface Disk {
   /** Takes away what it was filled up with. */
   readonly free: Effect.Effect<void, unknown, FileSystem.FileSystem>
   readonly makeReadOnly: Effect.Effect<void>
+  readonly makeWritable: Effect.Effect<void>
+  /** Leaves room for so many further files, whatever their size. */
+  readonly limitFiles: (left: number) => Effect.Effect<void>
 }
 
 /** A disk of 256 KiB, there until the scope ends. */
@@ -67,7 +70,23 @@ export const smallDisk: Effect.Effect<Disk, never, Scope.Scope> = Effect.acquire
           })
         ),
       free: Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(filler)),
-      makeReadOnly: Effect.sync(() => run("mount", "-o", "remount,ro", folder))
+      makeReadOnly: Effect.sync(() => run("mount", "-o", "remount,ro", folder)),
+      makeWritable: Effect.sync(() => run("mount", "-o", "remount,rw", folder)),
+      limitFiles: (left) =>
+        Effect.sync(() => {
+          const { ffree, files } = statfsSync(folder)
+          run("mount", "-o", `remount,nr_inodes=${files - ffree + left}`, folder)
+        })
     }
   })
 )
+
+/** Lets nobody write to a folder any more until the scope ends. */
+export const makeFolderReadOnly = (folder: string): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      run("mount", "--bind", folder, folder)
+      run("mount", "-o", "remount,bind,ro", folder)
+    }),
+    () => Effect.sync(() => run("umount", "--lazy", folder))
+  )

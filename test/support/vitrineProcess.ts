@@ -29,6 +29,8 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
   /** On a terminal, which shows standard output and standard error alike: both are `stdout`. Default: no. */
   readonly onTerminal?: boolean
+  /** The user that it runs as. Default: this one. */
+  readonly uid?: number
   /** Default: the one that was built here. */
   readonly bin?: string
 }
@@ -38,7 +40,7 @@ export const builtBin = fileURLToPath(new URL("../../dist/bin.js", import.meta.u
 /** Runs `vitrine …`; it is killed with the scope if it still runs then. */
 export const runVitrine = (
   args: ReadonlyArray<string>,
-  { bin = builtBin, cwd, env, onTerminal = false }: Options
+  { bin = builtBin, cwd, env, onTerminal = false, uid }: Options
 ): Effect.Effect<VitrineProcess, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -49,6 +51,7 @@ export const runVitrine = (
       return spawn(program, programArgs, {
         cwd,
         env: { ...process.env, ...env },
+        ...(uid === undefined ? {} : { uid, gid: uid }),
         stdio: ["ignore", "pipe", "pipe"]
       })
     }),

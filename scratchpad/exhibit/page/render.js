@@ -112,6 +112,13 @@ const indexView = (list, onPick) => {
     if (inOrder.length !== list.children.length || inOrder.some((entry, at) => list.children[at] !== entry)) {
       list.replaceChildren(...inOrder)
     }
+    refit()
+  }
+
+  /** Whether there are more entries than room, for the style sheet. */
+  const refit = () => {
+    list.classList.remove("scrolls")
+    list.classList.toggle("scrolls", list.scrollHeight > list.clientHeight)
   }
 
   const mark = (key) => {
@@ -128,7 +135,7 @@ const indexView = (list, onPick) => {
     }
   }
 
-  return { fill, mark }
+  return { fill, mark, refit }
 }
 
 /**
@@ -137,7 +144,11 @@ const indexView = (list, onPick) => {
  */
 export const screen = (onPick) => {
   const leaves = Array.from(document.querySelectorAll(".leaf"), leafView)
-  const index = indexView(find(".index"), onPick)
+  const index = indexView(find(".index"), (key) => {
+    onPick(key)
+    // On a hand-held screen the list is far below.
+    find(".stage").scrollIntoView()
+  })
   const hours = find(".hours")
   let exhibit = null
   let pictures = new Map()
@@ -193,8 +204,8 @@ export const screen = (onPick) => {
   addEventListener("resize", () => {
     clearTimeout(refitTimer)
     refitTimer = setTimeout(() => {
-      for (const leaf of leaves) {
-        leaf.refit()
+      for (const part of [index, ...leaves]) {
+        part.refit()
       }
     }, 150)
   })

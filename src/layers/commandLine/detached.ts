@@ -7,7 +7,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { messageOf } from "../../services/ErrorDescription.ts"
+import { folderProblem } from "../ipc/claimFolder.ts"
 
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
   /** What the process said, or how it ended. */
@@ -45,7 +45,7 @@ export const startDetached = ({ args, errorFile }: DetachedOptions): Effect.Effe
   )
 
 const attempt = <A>(action: () => A) =>
-  Effect.try({ try: action, catch: (error) => new NotStarted({ detail: messageOf(error) }) })
+  Effect.try({ try: action, catch: (error) => new NotStarted({ detail: folderProblem(error) }) })
 
 const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
   Effect.flatMap(

@@ -1,10 +1,10 @@
 /**
  * `vitrine fetch`
  */
-import * as Command from "@effect/cli/Command"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -14,23 +14,30 @@ import { inFile, loadConfiguration, locateConfiguration } from "../controller/lo
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { logTo } from "../terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "../terminal/ProgressDisplay.ts"
-import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
+import * as Command from "./Command.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
 
 /** `library` is what configurations import as `vitrine`. */
 export const makeCommand = (library: object) =>
-  Command.make(
-    "fetch",
-    { config: configOption, envFile: envFileOption, logFormat: logFormatOption },
-    ({ config, envFile, logFormat }) =>
+  Command.make({
+    name: "fetch",
+    description: commands.fetch.description,
+    parameters: {
+      config: configOption,
+      envFile: envFileOption,
+      logFormat: logFormatOption,
+      runDir: runDirOption
+    },
+    run: ({ config, envFile, logFormat, runDir }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
         const path = yield* Path.Path
         const file = yield* locateConfiguration(config)
         const display = yield* makeProgressDisplay
         return yield* fetchInController(display).pipe(
-          Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file))),
+          Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))),
           Effect.catchTag("ControllerNotRunning", () => fetchHere(file, library, display)),
           logTo({ format: logFormat, write: display.log })
         )
@@ -38,7 +45,7 @@ export const makeCommand = (library: object) =>
         Effect.scoped,
         Effect.flatMap((outcome) => Console.log(JSON.stringify(outcome, null, 2)))
       )
-  ).pipe(Command.withDescription(commands.fetch.description))
+  })
 
 const fetchCommand = { type: "content.fetch" }
 

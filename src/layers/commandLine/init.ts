@@ -1,38 +1,40 @@
 /**
  * `vitrine init`
  */
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { explain } from "../fileError.ts"
+import { makePath } from "../makePath.ts"
+import * as Command from "./Command.ts"
 import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
 import { projectTemplate } from "./projectTemplate.ts"
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
   path: Schema.String,
-  cause: Schema.Defect
+  detail: Schema.String
 }) {
   override get message() {
-    return `${this.path} could not be made: ${String(this.cause)}`
+    return `${this.path} could not be made: ${this.detail}`
   }
 }
 
 /** Whether it was made; a file that is there already stays as it is. */
 const make = Effect.fnUntraced(
   function* (file: string, content: string) {
-    const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* makePath(path.dirname(file))
     return yield* writeNew(file, content).pipe(
       Effect.as(true),
       Effect.catchIf(isAlreadyThere, () => Effect.succeed(false))
     )
   },
-  (effect, file) => Effect.mapError(effect, ({ message }) => new FileNotMade({ path: file, cause: message }))
+  (effect, file) =>
+    Effect.mapError(effect, (error) => new FileNotMade({ path: file, detail: explain(error) }))
 )
 
 /** Half a file would be taken for one that was there already the next time: it goes again. */
@@ -79,15 +81,16 @@ Next:
                          watch what it tells, and change a cell in tables/Objects.csv
   npx vitrine --help     everything else`
 
-export const command = Command.make(
-  "init",
-  {
-    folder: Args.directory({ name: "DIR" }).pipe(
-      Args.withDescription("The folder of the project. Default: this one."),
-      Args.withDefault(".")
+export const command = Command.make({
+  name: "init",
+  description: commands.init.description,
+  parameters: {
+    folder: Parameter.withDefault(
+      Parameter.argument({ name: "DIR", description: "The folder of the project. Default: this one." }),
+      "."
     )
   },
-  ({ folder }) =>
+  run: ({ folder }) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
       for (const [name, content] of Object.entries(projectTemplate)) {
@@ -99,4 +102,4 @@ export const command = Command.make(
       }
       yield* Console.log(nextSteps)
     })
-).pipe(Command.withDescription(commands.init.description))
+})

@@ -1,17 +1,18 @@
 /**
  * What the arguments of the process ask for, and what is wrong with them.
- *
- * The library that parses them afterwards does not say which option lacks its value or was given a wrong one.
  */
 import { parseArgs } from "node:util"
-import * as Descriptor from "@effect/cli/CommandDescriptor"
-import type * as Usage from "@effect/cli/Usage"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
+import * as Either from "effect/Either"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { closestMatch } from "leven"
+import { type Command, nameOf, usageOf } from "./Command.ts"
+import type { Shell } from "./completions.ts"
+import { globalOptions } from "./globalOptions.ts"
+import { type Given, type Parameter, type ParameterMistake, readAll } from "./Parameter.ts"
 
 export class ArgumentMistake extends Schema.TaggedError<ArgumentMistake>()("ArgumentMistake", {
   detail: Schema.String,
@@ -23,138 +24,165 @@ export class ArgumentMistake extends Schema.TaggedError<ArgumentMistake>()("Argu
   }
 }
 
-type Command = Descriptor.Command<unknown>
-
-export interface Asked {
-  /** What for; none where everything is meant. */
-  readonly command: Option.Option<Command>
-  readonly isHelpWanted: boolean
-  /** The shell for which a completion script is wanted. */
-  readonly completions: unknown
-  /** Whether everything is to be told, as to somebody who looks for a mistake. */
-  readonly isDebugging: boolean
-  readonly logFormat: unknown
+export interface Asked<E, R> {
+  readonly request: Request<E, R>
+  readonly logLevel: Option.Option<LogLevel.LogLevel>
+  /** What `--log-format` says, of commands that have it. */
+  readonly logFormat: Option.Option<string>
 }
 
-/** Fails with the first mistake there is in the name of the command, in an option or in the value of one. */
-export const readArguments = Effect.fnUntraced(function* (program: Command, args: ReadonlyArray<string>) {
-  const commands = Descriptor.getSubcommands(program)
-  const { positionals, tokens, values } = parse(args, [...HashMap.values(commands)].flatMap(optionsOf))
-  const isHelpWanted = values.help === true || positionals[0] === "help"
-  const name = Option.fromNullable(positionals[positionals[0] === "help" ? 1 : 0])
+export type Request<E, R> =
+  /** Of the command; of all, if there is none. */
+  | { readonly _tag: "Help"; readonly command: Option.Option<Command<E, R>> }
+  | { readonly _tag: "Version" }
+  | { readonly _tag: "Completions"; readonly shell: Shell }
+  | { readonly _tag: "Run"; readonly run: Effect.Effect<void, E, R> }
 
-  const command = yield* Effect.transposeMapOption(name, (name) =>
-    Effect.mapError(HashMap.get(commands, name), () => {
-      const names = [...HashMap.keys(commands)].sort().join(", ")
-      const detail = `There is no command ${JSON.stringify(name)}; there are ${names}.`
-      return new ArgumentMistake({ detail, command: "vitrine" })
-    })
+/** Fails with the first mistake there is in the name of the command, in an option, a value or an argument. */
+export const readArguments = Effect.fnUntraced(function* <E, R>(
+  commands: ReadonlyArray<Command<E, R>>,
+  args: ReadonlyArray<string>
+) {
+  const { commandAt, options, positionals } = parse(args, commands)
+  const given = givenBy(options)
+  const isHelpCommand = positionals[0] === "help"
+  const [name, ...operands] = isHelpCommand ? positionals.slice(1) : positionals
+  const command = yield* Effect.transposeMapOption(Option.fromNullable(name), (name) =>
+    findCommand(commands, name)
   )
-  const own = Option.match(command, { onNone: () => [], onSome: optionsOf })
-  const commandAt = tokens.findIndex(({ kind }) => kind === "positional")
-  const mistake = Array.findFirst(tokens, (token, index) => {
-    if (token.kind !== "option" || isHelpWanted) {
-      return Option.none()
-    }
-    return index < commandAt && own.some(({ name }) => name === token.name)
-      ? Option.some(`The option ${token.rawName} belongs behind the command.`)
-      : mistakeIn(token, [...everywhere, ...own])
+  const asked = (request: Request<E, R>, logLevel: Asked<E, R>["logLevel"]): Asked<E, R> => ({
+    request,
+    logLevel,
+    logFormat: Array.last(given.get("log-format") ?? [])
   })
-  if (Option.isSome(mistake)) {
-    const called = ["vitrine", ...Option.toArray(name)].join(" ")
-    return yield* new ArgumentMistake({ detail: mistake.value, command: called })
+  if (isHelpCommand || given.has("help")) {
+    return asked({ _tag: "Help", command }, Option.none())
   }
-  const asked: Asked = {
-    command,
-    isHelpWanted,
-    completions: values.completions,
-    isDebugging: ["all", "trace", "debug"].includes(String(values["log-level"])),
-    logFormat: values["log-format"]
+
+  const orMistake = Either.mapLeft(
+    (detail: string) =>
+      new ArgumentMistake({
+        detail,
+        command: ["vitrine", ...Option.toArray(Option.fromNullable(name))].join(" ")
+      })
+  )
+  yield* orMistake(checkOptions(options, commandAt, command))
+  const { completions, logLevel, version } = yield* orMistake(
+    Either.mapLeft(readAll(globalOptions, given), textOf)
+  )
+  const level = Option.flatMap(logLevel, levelOf)
+  if (version) {
+    return asked({ _tag: "Version" }, level)
   }
-  return asked
+  if (Option.isSome(completions)) {
+    return asked({ _tag: "Completions", shell: completions.value }, level)
+  }
+  return Option.isSome(command)
+    ? asked({ _tag: "Run", run: yield* orMistake(bind(command.value, given, operands)) }, level)
+    : asked({ _tag: "Help", command }, level)
 })
 
-interface OptionUsage {
-  readonly name: string
-  /** What its value is, `file` or `text | json` for example. A flag has none. */
-  readonly value: Option.Option<string>
+const levelOf = (name: string) =>
+  Array.findFirst(LogLevel.allLevels, ({ _tag }) => _tag.toLowerCase() === name)
+
+const findCommand = <E, R>(commands: ReadonlyArray<Command<E, R>>, name: string) =>
+  Effect.mapError(
+    Array.findFirst(commands, (command) => command.name === name),
+    () => {
+      const names = commands.map(({ name }) => name).sort()
+      const detail = `There is no command ${JSON.stringify(name)}; there are ${names.join(", ")}.${suggestion(name, names)}`
+      return new ArgumentMistake({ detail, command: "vitrine" })
+    }
+  )
+
+/** Of what was probably meant. */
+const suggestion = (name: string, names: ReadonlyArray<string>, dashes = ""): string => {
+  const closest = closestMatch(name, [...names], { maxDistance: name.length > 3 ? 2 : 1 })
+  return closest === undefined ? "" : ` Did you mean ${dashes}${closest}?`
 }
 
-/** What the library gives to every command. */
-const everywhere: ReadonlyArray<OptionUsage> = [
-  {
-    name: "log-level",
-    value: Option.some(LogLevel.allLevels.map(({ _tag }) => _tag.toLowerCase()).join(" | "))
-  },
-  { name: "completions", value: Option.some("bash | zsh | fish | sh") },
-  ...["help", "version", "wizard"].map((name) => ({ name, value: Option.none() }))
-]
-
-const optionsOf = (command: Command): ReadonlyArray<OptionUsage> => optionsIn(Descriptor.getUsage(command))
-
-const optionsIn = (usage: Usage.Usage): ReadonlyArray<OptionUsage> => {
-  switch (usage._tag) {
-    case "Named":
-      return usage.names
-        .filter((name) => name.startsWith("--"))
-        .map((name) => ({ name: name.slice(2), value: usage.acceptedValues }))
-    case "Optional":
-    case "Repeated":
-      return optionsIn(usage.usage)
-    case "Alternation":
-    case "Concat":
-      return [...optionsIn(usage.left), ...optionsIn(usage.right)]
-    default:
-      return []
-  }
-}
-
-const parse = (args: ReadonlyArray<string>, options: ReadonlyArray<OptionUsage>) =>
-  parseArgs({
+/** Options that are unknown are flags here, so that what follows them is an argument. */
+const parse = (args: ReadonlyArray<string>, commands: ReadonlyArray<Command>) => {
+  const known = [...Object.values(globalOptions), ...commands.flatMap(({ options }) => options)]
+  const { positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
     strict: false,
     tokens: true,
     options: Object.fromEntries(
-      [...everywhere, ...options].map(({ name, value }) => [
+      known.map(({ name, value }) => [
         name,
         { type: Option.isSome(value) ? "string" : "boolean", ...(name === "help" ? { short: "h" } : {}) }
       ])
     )
   })
-
-interface GivenOption {
-  readonly name: string
-  readonly rawName: string
-  readonly value?: string | undefined
-  /** Whether it was given as `--name=value`. */
-  readonly inlineValue?: boolean | undefined
+  return {
+    positionals,
+    commandAt: tokens.find(({ kind }) => kind === "positional")?.index ?? Number.POSITIVE_INFINITY,
+    options: tokens.filter((token) => token.kind === "option")
+  }
 }
 
-const mistakeIn = (
-  { inlineValue, name, rawName, value }: GivenOption,
-  known: ReadonlyArray<OptionUsage>
-): Option.Option<string> => {
-  const option = known.find((option) => option.name === name)
-  if (option === undefined) {
-    return Option.some(`There is no option ${rawName}.`)
+type GivenOptions = ReturnType<typeof parse>["options"]
+
+/** The values of options by their names; a flag that is given has an empty one. */
+const givenBy = (options: GivenOptions): Given => {
+  const given = new Map<string, ReadonlyArray<string>>()
+  for (const { name, value = "" } of options) {
+    given.set(name, [...(given.get(name) ?? []), value])
   }
-  return Option.flatMap(option.value, (expected) => {
-    if (value === undefined || (inlineValue !== true && value.startsWith("--"))) {
-      return Option.some(`The option ${rawName} needs a value: ${rawName} ${expected}.`)
-    }
-    return Option.map(
-      mistakeInValue(expected, value),
-      (right) => `The option ${rawName} takes ${right}, and not ${JSON.stringify(value)}.`
-    )
+  return given
+}
+
+/** That each is one of the command, in its place, and has a value exactly if it needs one. */
+const checkOptions = (
+  options: GivenOptions,
+  commandAt: number,
+  command: Option.Option<Command>
+): Either.Either<void, string> => {
+  const own: ReadonlyArray<Parameter<unknown>> = Option.match(command, {
+    onNone: () => [],
+    onSome: ({ options }) => options
   })
+  const known = [...Object.values(globalOptions), ...own]
+  const mistake = Array.findFirst(options, ({ index, inlineValue, name, rawName, value }) => {
+    const option = known.find((option) => option.name === name)
+    if (option === undefined) {
+      const names = known.map(({ name }) => name)
+      return Option.some(`There is no option ${rawName}.${suggestion(name, names, "--")}`)
+    }
+    if (index < commandAt && own.includes(option)) {
+      return Option.some(`The option ${rawName} belongs behind the command.`)
+    }
+    if (Option.isNone(option.value)) {
+      return inlineValue === true ? Option.some(`The option ${rawName} takes no value.`) : Option.none()
+    }
+    return value === undefined || (inlineValue !== true && value.startsWith("--"))
+      ? Option.some(`The option ${rawName} needs a value: ${nameOf(option)}.`)
+      : Option.none()
+  })
+  return Option.match(mistake, { onNone: () => Either.void, onSome: Either.left })
 }
 
-/** What would be right, where the value is wrong. */
-const mistakeInValue = (expected: string, value: string): Option.Option<string> => {
-  const choices = expected.split(" | ")
-  if (choices.length > 1) {
-    return choices.includes(value) ? Option.none() : Option.some(`one of ${choices.join(", ")}`)
+const bind = <E, R>(command: Command<E, R>, given: Given, operands: ReadonlyArray<string>) => {
+  const names = command.arguments.map(({ name }) => name)
+  const unexpected = operands[names.length]
+  if (unexpected !== undefined) {
+    const taken = names.length === 0 ? "no arguments" : names.join(" ")
+    return Either.left(
+      `Unexpected argument ${JSON.stringify(unexpected)}: vitrine ${command.name} takes ${taken}.`
+    )
   }
-  return expected === "integer" && !/^-?\d+$/.test(value) ? Option.some("a whole number") : Option.none()
+  const positioned = Array.zip(names, operands).map(([name, operand]) => [name, [operand]] as const)
+  return Either.mapLeft(command.bind(new Map([...given, ...positioned])), (mistake) =>
+    mistake.parameter.kind === "argument"
+      ? `The argument ${mistake.parameter.name} is missing: vitrine ${usageOf({ ...command, options: [] })}.`
+      : textOf(mistake)
+  )
 }
+
+const textOf = ({ expected, given, parameter }: ParameterMistake): string =>
+  `The option --${parameter.name} takes ${expected}${Option.match(given, {
+    onNone: () => "",
+    onSome: (text) => `, and not ${JSON.stringify(text)}`
+  })}.`

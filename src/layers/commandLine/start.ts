@@ -1,8 +1,6 @@
 /**
  * `vitrine start`
  */
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -12,46 +10,69 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import { runPersistent } from "../controller/Controller.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import { isUnwritable } from "../fileError.ts"
 import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { serveIpc } from "../ipc/IpcServer.ts"
+import { locateController } from "../ipc/socketPath.ts"
 import { type LogFormat, logTo } from "../terminal/log.ts"
 import { openLogFile } from "../terminal/logFile.ts"
-import { configOption, envFileOption, logFormatOption } from "./commonOptions.ts"
+import * as Command from "./Command.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { startDetached, tellReady } from "./detached.ts"
+import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
 
-const detach = Options.boolean("detach").pipe(
-  Options.withDescription("Go on in the background, and return when it is ready. The log goes to a file.")
-)
+const detach = Parameter.flag({
+  name: "detach",
+  description: "Go on in the background, and return when it is ready. The log goes to a file."
+})
 
-const logFile = Options.file("log-file").pipe(
-  Options.withDescription(
-    "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or .vitrine/controller.log with --detach."
-  ),
-  Options.optional
-)
+const logFile = Parameter.text({
+  name: "log-file",
+  value: "FILE",
+  description:
+    "Log to this file; at 5 MiB a new one is begun, and four old ones are kept. Default: standard error, or controller.log in the folder of the socket with --detach."
+})
 
 /** `library` is what configurations import as `vitrine`. */
 export const makeCommand = (library: object) =>
-  Command.make(
-    "start",
-    { config: configOption, detach, envFile: envFileOption, logFile, logFormat: logFormatOption },
-    ({ config, detach, envFile, logFile, logFormat }) =>
+  Command.make({
+    name: "start",
+    description: commands.start.description,
+    parameters: {
+      config: configOption,
+      detach,
+      envFile: envFileOption,
+      logFile,
+      logFormat: logFormatOption,
+      runDir: runDirOption
+    },
+    run: ({ config, detach, envFile, logFile, logFormat, runDir }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
         const file = yield* locateConfiguration(config)
+        const runFolder = Option.getOrUndefined(runDir)
         yield* detach
-          ? startInBackground(file, logFile, logFormat)
-          : Effect.scoped(withLog(runHere(file, library), logFile, logFormat))
+          ? startInBackground({ file, logFile, logFormat, runFolder })
+          : Effect.scoped(withLog(runHere(file, library, runFolder), logFile, logFormat))
       })
-  ).pipe(Command.withDescription(commands.start.description))
+  })
 
-const runHere = Effect.fnUntraced(function* (file: string, library: object) {
+const runHere = Effect.fnUntraced(function* (file: string, library: object, runFolder: string | undefined) {
   const configuration = yield* loadConfiguration(file, library)
   const asked = yield* Deferred.make<void>()
   // Whoever is refused here leaves the log to the one that runs.
-  const endpoint = serveIpc({ folder: configuration.cwd, stop: Deferred.succeed(asked, undefined) }).pipe(
+  const endpoint = serveIpc({
+    folder: configuration.cwd,
+    runFolder,
+    stop: Deferred.succeed(asked, undefined)
+  }).pipe(
+    Effect.catchIf(isUnwritable, ({ message }) =>
+      Effect.logWarning(`${message} The controller goes on without it: no other command can reach it.`)
+    ),
     Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
     Effect.as(Deferred.await(asked))
   )
@@ -83,13 +104,21 @@ const logFailure = (cause: Cause.Cause<unknown>) =>
     ? Effect.void
     : Effect.logError("The controller has not started", cause)
 
-const startInBackground = Effect.fnUntraced(function* (
-  file: string,
-  logFile: Option.Option<string>,
-  logFormat: LogFormat
-) {
+interface BackgroundOptions {
+  readonly file: string
+  readonly logFile: Option.Option<string>
+  readonly logFormat: LogFormat
+  readonly runFolder: string | undefined
+}
+
+const startInBackground = Effect.fnUntraced(function* ({
+  file,
+  logFile,
+  logFormat,
+  runFolder
+}: BackgroundOptions) {
   const path = yield* Path.Path
-  const folder = path.join(path.dirname(file), ".vitrine")
+  const { folder } = yield* locateController(path.dirname(file), runFolder)
   const log = path.resolve(Option.getOrElse(logFile, () => path.join(folder, "controller.log")))
   const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
   const pid = yield* startDetached({
@@ -98,9 +127,14 @@ const startInBackground = Effect.fnUntraced(function* (
       "start",
       ...["--config", file],
       ...["--log-file", log],
-      ...["--log-format", logFormat]
+      ...["--log-format", logFormat],
+      ...(runFolder === undefined ? [] : ["--run-dir", folder])
     ],
     errorFile: path.join(folder, "errors.log")
   })
   yield* Console.log(`The controller is running in the background (process ${pid}). Its log is ${log}.`)
+  const failure = yield* Effect.provide(firstFetchFailure, IpcClientSocket.layerOfFolder(path.dirname(file)))
+  if (Option.isSome(failure)) {
+    yield* Console.error(`The first fetch failed; the controller goes on. ${failure.value}`)
+  }
 })

@@ -1,11 +1,11 @@
 /**
  * `vitrine status`
  */
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import * as Path from "@effect/platform/Path"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { StatusSnapshot } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
@@ -13,32 +13,58 @@ import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { makeLiveText } from "../terminal/liveText.ts"
 import { isColourful } from "../terminal/plainOutput.ts"
 import { makePalette, statusText } from "../terminal/statusText.ts"
-import { configOption } from "./commonOptions.ts"
+import * as Command from "./Command.ts"
+import { configOption, runDirOption } from "./commonOptions.ts"
+import { lastFetchFailure } from "./lastFetch.ts"
 import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
 
-const json = Options.boolean("json").pipe(Options.withDescription("As JSON, for programs."))
+/** The exit status of `--check` for a controller that runs, but whose last fetch has failed. */
+const fetchFailedStatus = 3
 
-const watch = Options.boolean("watch").pipe(
-  Options.withDescription("Go on showing it, once a second, until Ctrl-C.")
-)
+const json = Parameter.flag({ name: "json", description: "As JSON, for programs." })
 
-const status = Effect.flatMap(IpcClient, ({ status }) => status)
+const watch = Parameter.flag({
+  name: "watch",
+  description: "Go on showing it, once a second, until Ctrl-C."
+})
 
-export const command = Command.make(
-  "status",
-  { config: configOption, json, watch },
-  ({ config, json, watch }) => {
+const check = Parameter.flag({
+  name: "check",
+  description: `End with exit status ${fetchFailedStatus} where the last fetch has failed.`
+})
+
+export const command = Command.make({
+  name: "status",
+  description: commands.status.description,
+  parameters: { check, config: configOption, json, runDir: runDirOption, watch },
+  run: ({ check, config, json, runDir, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const format = (snapshot: StatusSnapshot) =>
-      json ? JSON.stringify(snapshot, null, watch ? 0 : 2) : statusText(snapshot, palette)
-    const once = Effect.gen(function* () {
-      const path = yield* Path.Path
-      const file = yield* locateConfiguration(config)
-      return yield* Effect.provide(status, IpcClientSocket.layerOfFolder(path.dirname(file)))
-    }).pipe(Effect.map(format))
-    return watch ? Effect.scoped(keepShowing(once)) : Effect.flatMap(once, Console.log)
+      json
+        ? Effect.succeed(JSON.stringify(snapshot, null, watch ? 0 : 2))
+        : Effect.map(Clock.currentTimeMillis, (now) => statusText(snapshot, { now, palette }))
+    const ask = <A, E, R>(question: Effect.Effect<A, E, R>) =>
+      Effect.gen(function* () {
+        const path = yield* Path.Path
+        const file = yield* locateConfiguration(config)
+        const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
+        return yield* Effect.provide(question, client)
+      })
+    const once = Effect.flatMap(ask(Effect.flatMap(IpcClient, ({ status }) => status)), format)
+    if (watch) {
+      return Effect.scoped(keepShowing(once))
+    }
+    return Effect.flatMap(once, Console.log).pipe(Effect.zipRight(check ? ask(checkLastFetch) : Effect.void))
   }
-).pipe(Command.withDescription(commands.status.description))
+})
+
+const checkLastFetch = Effect.gen(function* () {
+  const { state } = yield* IpcClient
+  if (Option.isSome(lastFetchFailure(yield* state))) {
+    process.exitCode = fetchFailedStatus
+  }
+})
 
 /** A controller that is not running may be started meanwhile. */
 const keepShowing = <E extends Error, R>(status: Effect.Effect<string, E, R>) =>

@@ -1,7 +1,10 @@
 /**
  * `vitrine stop`
+ *
+ * A controller has ended when its connections and the lock of its folder are gone, whatever number its process had.
+ * What anybody says its process is serves for messages; only one that is proven to be it is sent a signal.
  */
-import * as Command from "@effect/cli/Command"
+import { basename } from "node:path"
 import * as Path from "@effect/platform/Path"
 import * as Console from "effect/Console"
 import type * as Duration from "effect/Duration"
@@ -9,15 +12,17 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { messageOf } from "../../services/ErrorDescription.ts"
-import { type ControllerUnresponsive, IpcClient, type IpcError } from "../../services/IpcClient.ts"
+import { IpcClient, type IpcError } from "../../services/IpcClient.ts"
 import { lockHolder } from "../content/folderLock.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
+import { listeningProcess } from "../ipc/listeningProcess.ts"
 import { readPidFile } from "../ipc/pidFile.ts"
-import { locateController } from "../ipc/socketPath.ts"
-import { configOption } from "./commonOptions.ts"
-import { isRunning } from "./isRunning.ts"
+import { type ControllerPaths, locateController } from "../ipc/socketPath.ts"
+import * as Command from "./Command.ts"
+import { configOption, runDirOption } from "./commonOptions.ts"
 import { commands } from "./overview.ts"
 
 /** How long a controller takes to end. */
@@ -27,87 +32,139 @@ const gracePeriod = "2 seconds"
 const patience = "5 seconds"
 
 export class NotStopped extends Schema.TaggedError<NotStopped>()("NotStopped", {
-  pid: Schema.Number,
+  /** The process that the controller says it is; absent where it does not say. Nothing proves it. */
+  pid: Schema.optionalWith(Schema.Number, { exact: true }),
   detail: Schema.String
 }) {
   override get message() {
-    return `The controller (process ${this.pid}) could not be stopped: ${this.detail}`
+    return `The controller${inBrackets(this.pid)} could not be stopped: ${this.detail}`
   }
 }
 
-export const command = Command.make("stop", { config: configOption }, ({ config }) =>
-  Effect.gen(function* () {
-    const path = yield* Path.Path
-    const file = yield* locateConfiguration(config)
-    const { folder, pidFile, socket } = yield* locateController(path.dirname(file))
-    yield* askToEnd.pipe(
-      Effect.provide(IpcClientSocket.layer(socket)),
-      Effect.catchTags({
-        ControllerNotRunning: endUnasked(folder, ({ message }) => Console.log(message)),
-        IpcConnectionLost: endUnasked(folder, Effect.fail),
-        IpcProtocolError: endUnasked(folder, Effect.fail),
-        ControllerUnresponsive: (error) => endUnresponsive(error, pidFile)
-      })
-    )
-  })
-).pipe(Command.withDescription(commands.stop.description))
+const inBrackets = (pid: number | undefined) => (pid === undefined ? "" : ` (process ${pid})`)
 
-const askToEnd = Effect.gen(function* () {
-  const controller = yield* IpcClient
-  const { pid } = yield* controller.process
-  yield* controller.stop
-  yield* (yield* endsWithin(pid, patience)) ? sayEnded(pid) : kill(pid)
+export const command = Command.make({
+  name: "stop",
+  description: commands.stop.description,
+  parameters: { config: configOption, runDir: runDirOption },
+  run: ({ config, runDir }) =>
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      const file = yield* locateConfiguration(config)
+      const paths = yield* locateController(path.dirname(file), Option.getOrUndefined(runDir))
+      const controller = yield* controllerIn(paths)
+      yield* askToEnd(controller).pipe(
+        Effect.provide(IpcClientSocket.layer(paths.socket)),
+        Effect.catchTags({
+          ControllerNotRunning: endUnasked(controller, ({ message }) => Console.log(message)),
+          IpcConnectionLost: endUnasked(controller, Effect.fail),
+          IpcProtocolError: endUnasked(controller, Effect.fail),
+          ControllerUnresponsive: () => kill(controller)
+        })
+      )
+    })
 })
 
-/** Where it cannot be asked, because its socket was removed for example, the lock tells which process it is. */
-const endUnasked =
-  <E extends IpcError, E2>(folder: string, orElse: (error: E) => Effect.Effect<void, E2>) =>
-  (error: E) =>
-    Effect.flatMap(
-      lockHolder(folder),
-      (pid): Effect.Effect<void, NotStopped | E2> =>
-        Option.isSome(pid) ? endBySignal(pid.value) : orElse(error)
-    )
+/** The controller that is to end. */
+interface Controller {
+  readonly folder: string
+  /** The process that it says it is. */
+  readonly pid: number | undefined
+  readonly hasLock: boolean
+  /** The names in its folder that its sockets were bound at; first the one that nobody else ever has. */
+  readonly sockets: ReadonlyArray<string>
+  /** Waits until it has given up the lock of its folder. */
+  readonly unlocked: Effect.Effect<void>
+}
 
-const endBySignal = (pid: number) =>
-  Effect.gen(function* () {
-    // It may be about to end, and a second signal would be taken for impatience.
-    if (!(yield* endsWithin(pid, gracePeriod))) {
-      yield* signal(pid, "SIGTERM")
-    }
-    yield* (yield* endsWithin(pid, patience)) ? sayEnded(pid) : kill(pid)
-  })
-
-/** It listens still, so the process whose id is in its file is the one. */
-const endUnresponsive = (error: ControllerUnresponsive, pidFile: string) =>
-  Effect.flatMap(
-    readPidFile(pidFile),
-    (pid): Effect.Effect<void, NotStopped | ControllerUnresponsive> =>
-      Option.isSome(pid) ? kill(pid.value) : Effect.fail(error)
-  )
-
-const kill = (pid: number) =>
-  signal(pid, "SIGKILL").pipe(
-    Effect.zipRight(endsWithin(pid, patience)),
-    Effect.filterOrFail(
-      (hasEnded) => hasEnded,
-      () => new NotStopped({ pid, detail: "it was killed, and has not ended. It may be waiting for a disk." })
+const controllerIn = Effect.fnUntraced(function* ({ folder, pidFile, socket }: ControllerPaths) {
+  const holder = yield* lockHolder(folder)
+  const written = yield* readPidFile(pidFile)
+  const controller: Controller = {
+    folder,
+    pid: Option.getOrUndefined(
+      Option.orElse(
+        Option.flatMap(holder, ({ pid }) => pid),
+        () => written
+      )
     ),
-    Effect.zipRight(Console.log(`The controller did not end in time and was killed (process ${pid}).`))
+    hasLock: Option.isSome(holder),
+    sockets: [...Option.toArray(Option.map(holder, ({ name }) => name)), basename(socket)],
+    unlocked: Option.match(holder, {
+      onNone: () => Effect.void,
+      onSome: ({ holds }) => until(Effect.negate(holds))
+    })
+  }
+  return controller
+})
+
+const until = (condition: Effect.Effect<boolean>) =>
+  Effect.repeat(condition, { until: (holds) => holds, schedule: Schedule.spaced("50 millis") }).pipe(
+    Effect.asVoid
   )
 
-const sayEnded = (pid: number) => Console.log(`The controller has ended (process ${pid}).`)
+const within = (done: Effect.Effect<void>, duration: Duration.DurationInput) =>
+  Effect.map(Effect.timeoutOption(done, duration), Option.isSome)
 
-const signal = (pid: number, name: NodeJS.Signals) =>
+const askToEnd = (locked: Controller) =>
+  Effect.gen(function* () {
+    const ipc = yield* IpcClient
+    const controller = { ...locked, pid: (yield* ipc.process).pid }
+    const events = yield* ipc.events
+    yield* ipc.stop
+    const ended = Effect.zipRight(Effect.ignore(Stream.runDrain(events)), controller.unlocked)
+    yield* (yield* within(ended, patience)) ? reportEnded(controller) : kill(controller)
+  }).pipe(Effect.scoped)
+
+/** Where it cannot be asked, because its socket was removed for example, it may be about to end. */
+const endUnasked =
+  <E extends IpcError, E2>(controller: Controller, orElse: (error: E) => Effect.Effect<void, E2>) =>
+  (error: E): Effect.Effect<void, NotStopped | E2> =>
+    controller.hasLock
+      ? Effect.if(within(controller.unlocked, gracePeriod), {
+          onTrue: () => reportEnded(controller),
+          onFalse: () => endBySignal(controller)
+        })
+      : orElse(error)
+
+const endBySignal = Effect.fnUntraced(function* (controller: Controller) {
+  yield* Effect.flatMap(provenProcess(controller), signal("SIGTERM"))
+  yield* (yield* within(controller.unlocked, patience)) ? reportEnded(controller) : kill(controller)
+})
+
+const kill = Effect.fnUntraced(function* (controller: Controller) {
+  const pid = yield* provenProcess(controller)
+  yield* signal("SIGKILL")(pid)
+  const listens = Effect.map(findProcess(controller), Option.contains(pid))
+  if (!(yield* within(until(Effect.negate(listens)), patience))) {
+    const detail = "it was killed, and has not ended. It may be waiting for a disk."
+    return yield* new NotStopped({ pid, detail })
+  }
+  yield* Console.log(`The controller did not end in time and was killed (process ${pid}).`)
+})
+
+const findProcess = ({ folder, sockets }: Controller) =>
+  Effect.map(
+    Effect.forEach(sockets, (name) => listeningProcess(folder, name)),
+    Option.firstSomeOf
+  )
+
+const provenProcess = (controller: Controller) =>
+  Effect.flatten(findProcess(controller)).pipe(
+    Effect.mapError(
+      () =>
+        new NotStopped({
+          ...(controller.pid === undefined ? {} : { pid: controller.pid }),
+          detail:
+            "it does not end, and was not killed, because it is not certain which process of this system it is: it may run in a container. End it by hand."
+        })
+    )
+  )
+
+const reportEnded = ({ pid }: Controller) => Console.log(`The controller has ended${inBrackets(pid)}.`)
+
+const signal = (name: NodeJS.Signals) => (pid: number) =>
   Effect.try({
     try: () => process.kill(pid, name),
     catch: (error) => new NotStopped({ pid, detail: messageOf(error) })
   })
-
-const endsWithin = (pid: number, duration: Duration.DurationInput) =>
-  Effect.map(Effect.timeoutOption(hasEnded(pid), duration), Option.isSome)
-
-const hasEnded = (pid: number) =>
-  Effect.sync(() => isRunning(pid)).pipe(
-    Effect.repeat({ while: (running) => running, schedule: Schedule.spaced("50 millis") })
-  )

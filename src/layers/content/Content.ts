@@ -14,7 +14,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { type CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
-import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
+import type { ContentEvent, ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
 import {
   type ContentSource,
   type SourceEnvironment,
@@ -22,15 +22,17 @@ import {
   type SourceProgress
 } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { describeError } from "../../services/ErrorDescription.ts"
+import { describeError, messageOf } from "../../services/ErrorDescription.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { type Manifest, type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
 import { apartFromSpan } from "../apartFromSpan.ts"
+import { isDiskFull } from "../fileError.ts"
 import { countText, secondsText } from "../readable.ts"
 import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
-import { statusRows } from "./contentStatus.ts"
+import { type NextFetch, statusRows } from "./contentStatus.ts"
+import { pauseAfter } from "./fetchPause.ts"
 import { countFetch, setRecords, setVersions } from "./metrics.ts"
 import { singleFlight } from "./singleFlight.ts"
 
@@ -66,7 +68,15 @@ export const make = Effect.fnUntraced(function* (
   const state = yield* ControllerState
   const scope = yield* Effect.scope
   const overview = yield* Ref.make(ContentOverview.empty(sources.map(({ id }) => id)))
-  const nextFetch = yield* Ref.make(Option.none<number>())
+  const content = yield* Ref.make<ContentState>({})
+  const nextFetch = yield* Ref.make(Option.none<NextFetch>())
+
+  const updateState = (change: ContentState) =>
+    Effect.flatMap(
+      Ref.updateAndGet(content, (before) => ({ ...before, ...change })),
+      (content) => state.updateSlice("content", () => content)
+    )
+  yield* updateState({})
 
   const tell = (event: ContentEvent) =>
     Effect.zipRight(
@@ -150,6 +160,21 @@ export const make = Effect.fnUntraced(function* (
     return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
   }).pipe(Effect.scoped)
 
+  /** Where the disk is full, versions that nobody shows make room for one more try. */
+  const fetchAllInRoom = Effect.catchIf(fetchAll, isDiskFull, (error) =>
+    store.makeRoom.pipe(
+      Effect.orElseSucceed(() => []),
+      Effect.tap((removed) =>
+        removed.length === 0
+          ? Effect.fail(error)
+          : Effect.logWarning(
+              `The disk is full: removed versions that nobody shows (${removed.join(", ")}), to try once more. ${error.message}`
+            )
+      ),
+      Effect.zipRight(fetchAll)
+    )
+  )
+
   const sweep = store.sweep.pipe(
     Effect.flatMap((removed) =>
       removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
@@ -161,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
 
   const fetchOnce = Effect.gen(function* () {
     yield* tell({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
-    const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchAll)
+    const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchAllInRoom)
     const outcome: FetchOutcome = {
       timestamp: yield* timestamp,
       changed,
@@ -183,30 +208,34 @@ export const make = Effect.fnUntraced(function* (
     Effect.withSpan("Content.fetch")
   )
 
+  const logDone = (
+    { changed, durationMs, records, versionId }: FetchOutcome,
+    last: ContentOverview.LastFetch
+  ) =>
+    (changed
+      ? Effect.logInfo(
+          `New version ${versionId}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}`
+        )
+      : last._tag === "Failed"
+        ? Effect.logInfo(`Fetching works again; nothing has changed since version ${versionId}`)
+        : Effect.logDebug(`Nothing has changed since version ${versionId}`)
+    ).pipe(Effect.annotateLogs({ version: versionId, durationMs, records }))
+
   const reportDone = Effect.fnUntraced(function* (outcome: FetchOutcome) {
-    const { lastFetch } = yield* Ref.get(overview)
-    if (outcome.changed) {
-      yield* Effect.logInfo(
-        `New version ${outcome.versionId}: ${countText(outcome.records, "record")}, fetched in ${secondsText(outcome.durationMs)}`
-      )
-    } else if (lastFetch._tag === "Failed") {
-      yield* Effect.logInfo(`Fetching works again; nothing has changed since version ${outcome.versionId}`)
-    } else {
-      yield* Effect.logDebug(`Nothing has changed since version ${outcome.versionId}`)
-    }
-    yield* state.updateSlice("content", () => ({ versionId: outcome.versionId, lastFetch: outcome }))
+    yield* logDone(outcome, (yield* Ref.get(overview)).lastFetch)
+    yield* updateState({ versionId: outcome.versionId, lastFetch: outcome })
   })
 
   /** Whoever runs a task is told by its result; a failure that repeats at every fetch is said once. */
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
     const failure = { timestamp: yield* timestamp, error: describeError(error) }
-    const { message } = failure.error
+    const message = messageOf(error)
     const { lastFetch } = yield* Ref.get(overview)
-    const isKnown = lastFetch._tag === "Failed" && lastFetch.message === message
+    const isKnown = lastFetch._tag === "Failed" && lastFetch.message === failure.error.message
     yield* isKnown || state.mode === "task"
       ? Effect.logDebug(message)
       : Effect.logWarning(`Fetch failed, content stays as it is. ${message}`)
-    yield* state.updateSlice("content", (slice) => ({ ...Object(slice), lastFetch: failure }))
+    yield* updateState({ lastFetch: failure })
     yield* tell({ name: "content:fetch:error", payload: failure })
   })
 
@@ -220,8 +249,12 @@ export const make = Effect.fnUntraced(function* (
   })
   yield* commands.register({
     type: "content.ack",
-    fields: Schema.Struct({ consumerId: Schema.String, versionId: Schema.String }),
-    run: ({ consumerId, versionId }) => store.acknowledge(consumerId, versionId)
+    fields: Schema.Struct({
+      consumerId: Schema.String,
+      versionId: Schema.String,
+      problem: Schema.optionalWith(Schema.String, { exact: true })
+    }),
+    run: ({ consumerId, problem, versionId }) => store.acknowledge(consumerId, versionId, problem)
   })
   yield* state.addSection({
     name: "content",
@@ -236,30 +269,40 @@ export const make = Effect.fnUntraced(function* (
   const announceActive = Effect.gen(function* () {
     const reading = yield* store.manifest
     if (reading.status === "ok") {
-      yield* Effect.logInfo(`Active version ${reading.manifest.versionId}`)
-      yield* state.updateSlice("content", () => ({ versionId: reading.manifest.versionId }))
+      const { versionId } = reading.manifest
+      yield* Effect.logInfo(`Active version ${versionId}`).pipe(Effect.annotateLogs("version", versionId))
+      yield* updateState({ versionId })
       yield* announce(reading.manifest)
     } else if (reading.status === "invalid") {
       yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
     }
   })
 
-  /** What it fails with was reported; a bug must not end the fetching either. */
-  const fetchQuietly = Effect.catchAllCause(Effect.asVoid(fetch), (cause) =>
-    Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void
+  /** Gives whether to try again soon. What it fails with was reported; a bug must not end the fetching either. */
+  const fetchQuietly = fetch.pipe(
+    Effect.as(false),
+    Effect.catchAll((error) => Effect.succeed(error._tag === "SourceFailed" && error.isTransient === true)),
+    Effect.catchAllCause((cause) =>
+      Effect.as(
+        Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void,
+        false
+      )
+    )
   )
-  const keepFetching =
-    fetchEvery === undefined
-      ? fetchQuietly
-      : Effect.forever(
-          Effect.gen(function* () {
-            yield* fetchQuietly
-            const now = yield* Clock.currentTimeMillis
-            yield* Ref.set(nextFetch, Option.some(now + Duration.toMillis(fetchEvery)))
-            yield* Effect.sleep(fetchEvery)
-            yield* Ref.set(nextFetch, Option.none())
-          })
-        )
+  const keepFetching = Effect.gen(function* () {
+    let failures = 0
+    while (true) {
+      failures = (yield* fetchQuietly) ? failures + 1 : 0
+      const pause = pauseAfter(failures, Option.fromNullable(fetchEvery))
+      if (Option.isNone(pause)) {
+        return
+      }
+      const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(pause.value)
+      yield* Ref.set(nextFetch, Option.some({ at, isRetry: failures > 0 }))
+      yield* Effect.sleep(pause.value)
+      yield* Ref.set(nextFetch, Option.none())
+    }
+  })
 
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),

@@ -10,11 +10,13 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../../services/Options.ts"
 import { issueText, placedIssues } from "../../services/ParseIssues.ts"
 import {
-  type DownloadsInUse,
+  DownloadsInUse,
   InvalidConsumerId,
+  type Lease,
   Manifest,
   type ManifestReading,
   type StagedVersion,
@@ -22,10 +24,12 @@ import {
   VersionNotFound,
   VersionSource,
   VersionStore,
-  type VersionStoreError
+  VersionStoreError
 } from "../../services/VersionStore.ts"
 import { apartFromSpan } from "../apartFromSpan.ts"
 import { isPlainFileName } from "../FileName.ts"
+import { errorCode, isDiskFull } from "../fileError.ts"
+import { makePath } from "../makePath.ts"
 import {
   decodeVersionStoreDisk,
   type VersionStoreDiskConfig,
@@ -33,10 +37,11 @@ import {
 } from "./ContentOptions.ts"
 import { explained, orWhereMissing } from "./diskError.ts"
 import { replaceFile, syncDirectory, syncTree } from "./durable.ts"
-import { lockFolder } from "./folderLock.ts"
+import { type FolderLocked, type FolderLockFailed, lockFolder } from "./folderLock.ts"
 import * as Leases from "./leases.ts"
 import { dispensable } from "./retention.ts"
 import { nextVersionId } from "./versionId.ts"
+import { hasSizes, readRecord, recordName, type VersionRecord, writeRecord } from "./versionRecord.ts"
 
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
@@ -63,16 +68,13 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   const folderOf = (versionId: VersionId) => path.join(versionsFolder, versionId)
 
   const makeFolders = Effect.gen(function* () {
-    yield* fs.makeDirectory(root, { recursive: true }).pipe(explained("make", root))
+    yield* makePath(root).pipe(explained("make", root))
     yield* Effect.forEach([versionsFolder, acksFolder, stagingFolder], makeFolder)
-    yield* syncDirectory(root)
+    yield* syncDirectory(root).pipe(explained("write to", root))
   }).pipe(Effect.provide(platform))
 
-  yield* makeFolders
-  yield* lockFolder(yield* fs.realPath(root).pipe(explained("read", root)), stagingFolder)
-
   /** Folders that nobody needs any more. One that another program has open is tried again at the next sweep. */
-  const litter = new Set((yield* namesIn(stagingFolder)).map((name) => path.join(stagingFolder, name)))
+  const litter = new Set<string>()
   const removeLitter = Effect.suspend(() =>
     Effect.forEach(
       [...litter],
@@ -84,7 +86,46 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
       { discard: true }
     )
   ).pipe(Effect.provide(platform))
-  yield* removeLitter
+
+  const scope = yield* Effect.scope
+  const claiming = yield* Effect.makeSemaphore(1)
+  /** Takes the lock of the folder anew where its socket is gone; there as soon as it was taken once. */
+  let keepLocked = Option.none<Effect.Effect<void, FolderLocked | FolderLockFailed>>()
+
+  /** Makes the folder, and makes it this controller's alone; the first time, removes what a crash has left in it. */
+  const claim = Effect.gen(function* () {
+    yield* makeFolders
+    if (Option.isSome(keepLocked)) {
+      return yield* keepLocked.value
+    }
+    const real = yield* fs.realPath(root).pipe(explained("read", root))
+    keepLocked = Option.some(yield* Scope.extend(lockFolder(real, stagingFolder), scope))
+    for (const name of yield* Effect.orElseSucceed(namesIn(stagingFolder), () => [])) {
+      litter.add(path.join(stagingFolder, name))
+    }
+    yield* removeLitter
+  }).pipe(
+    Effect.catchTags({
+      FolderLocked: ({ owner, path }) => new DownloadsInUse({ path, owner }),
+      FolderLockFailed: (cause) =>
+        new VersionStoreError({ action: "lock", path: cause.path, detail: cause.detail, cause })
+    }),
+    claiming.withPermits(1)
+  )
+
+  /** Nothing is written where the folder is not this controller's. */
+  const claimed = Effect.catchTag(
+    claim,
+    "DownloadsInUse",
+    ({ message }) => new VersionStoreError({ action: "write to", path: root, detail: message })
+  )
+
+  yield* makePath(root).pipe(explained("make", root))
+  yield* Effect.catchTag(claim, "VersionStoreError", ({ message }) =>
+    Effect.logWarning(
+      `${message} The content that is there can be shown; nothing can be fetched until that is mended.`
+    )
+  )
 
   const manifest: Effect.Effect<ManifestReading, VersionStoreError> = Effect.gen(function* () {
     const text = yield* readIfThere(manifestFile)
@@ -93,7 +134,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     }
     const invalid = (problem: string) => ({
       status: "invalid" as const,
-      message: `${manifestFile} ${problem}`
+      message: `manifest.json ${problem}`
     })
     const decoded = Schema.decodeEither(ManifestJson)(text.value)
     if (Either.isLeft(decoded)) {
@@ -115,14 +156,17 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
   )
 
-  /** The active version, where it was made of just these. */
+  /** The active version, where it was made of just these, and whether none of their tables is missing or cut. */
   const activeOf = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
     const current = yield* active
-    const record = yield* Option.match(current, {
-      onNone: () => Effect.succeedNone,
-      onSome: ({ versionId }) => readRecord(folderOf(versionId))
-    })
-    return Option.filter(current, () => Option.exists(record, (record) => isSame(record.sources, sources)))
+    if (Option.isNone(current)) {
+      return Option.none()
+    }
+    const folder = folderOf(current.value.versionId)
+    const record = Option.filter(yield* readRecord(folder), (record) => isSame(record.sources, sources))
+    return yield* Effect.transposeMapOption(record, (record) =>
+      Effect.map(hasSizes(folder, record), (isWhole) => ({ manifest: current.value, isWhole }))
+    )
   })
 
   const exists = (versionId: VersionId) =>
@@ -149,7 +193,7 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   /** Somebody may have removed the folders since the start. */
   const makeStagingFolder = Effect.suspend(() => {
     const folder = path.join(stagingFolder, randomUUID())
-    return makeFolders.pipe(
+    return claimed.pipe(
       Effect.zipRight(fs.makeDirectory(folder).pipe(explained("write to", stagingFolder))),
       Effect.as(folder)
     )
@@ -178,12 +222,12 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
         promote: (sources, { complete = Effect.void, isActiveDamaged = false } = {}) =>
           Effect.gen(function* () {
             const same = yield* activeOf(sources)
-            if (Option.isSome(same) && !isActiveDamaged) {
-              return { changed: false, manifest: same.value }
+            if (Option.isSome(same) && same.value.isWhole && !isActiveDamaged) {
+              return { changed: false, manifest: same.value.manifest }
             }
             if (Option.isSome(same)) {
               yield* Effect.logWarning(
-                `Files of version ${same.value.versionId} are missing or cut: a new one replaces it.`
+                `Files of version ${same.value.manifest.versionId} are missing or cut: a new one replaces it.`
               )
             }
             yield* complete
@@ -199,13 +243,16 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     const versionId = nextVersionId(now, [...(yield* versionIds), ...(yield* named)])
     const record = { generatedAt: new Date(now).toISOString(), sources }
     const manifest = manifestOf(versionId, record)
-    yield* fs
-      .writeFileString(path.join(folder, recordName), JSON.stringify(record))
-      .pipe(Effect.zipRight(syncTree(folder)), explained("write to", stagingFolder))
+    const durable = Option.map(yield* active, ({ versionId }) => folderOf(versionId))
+    yield* writeRecord(folder, record).pipe(
+      Effect.zipRight(syncTree(folder, durable)),
+      explained("write to", stagingFolder)
+    )
     yield* Effect.gen(function* () {
       yield* fs.rename(folder, folderOf(versionId)).pipe(explained("write to", versionsFolder))
-      yield* syncDirectory(versionsFolder)
-      yield* writeManifest(manifest).pipe(
+      yield* syncDirectory(versionsFolder).pipe(
+        explained("write to", versionsFolder),
+        Effect.zipRight(writeManifest(manifest)),
         Effect.onError(() => Effect.ignore(fs.rename(folderOf(versionId), folder)))
       )
     }).pipe(Effect.uninterruptible)
@@ -213,9 +260,23 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
   })
 
   const writeManifest = (manifest: Manifest) =>
-    replaceFile(manifestFile, JSON.stringify(manifest, null, 2), stagingFolder).pipe(
-      explained("write", manifestFile)
+    Effect.zipRight(
+      keepNewer,
+      replaceFile(manifestFile, JSON.stringify(manifest, null, 2), stagingFolder).pipe(
+        explained("write", manifestFile)
+      )
     )
+
+  /** A manifest of a later schema is kept beside: whoever wrote it may come back. */
+  const keepNewer = Effect.gen(function* () {
+    const text = yield* readIfThere(manifestFile)
+    const newer = Option.flatMap(text, Schema.decodeOption(NewerManifestJson))
+    if (Option.isSome(text) && Option.isSome(newer)) {
+      const copy = path.join(root, `manifest.schema-${newer.value.schemaVersion}.json`)
+      yield* replaceFile(copy, text.value, stagingFolder).pipe(explained("write", copy))
+      yield* Effect.logWarning(`${manifestFile} is one of a later version of Vitrine. It is kept as ${copy}`)
+    }
+  })
 
   /** What the manifest names, be it there or not: readers may have seen it, and nothing older may follow. */
   const named = readIfThere(manifestFile).pipe(
@@ -243,7 +304,8 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
 
   const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
     consumerId: string,
-    versionId: string
+    versionId: string,
+    problem?: string
   ) {
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
@@ -252,25 +314,30 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
       if (!isVersionId(versionId) || !(yield* exists(versionId))) {
         return yield* new VersionNotFound({ versionId })
       }
+      yield* claimed
       yield* makeFolders
-      yield* leases.take({ consumerId, versionId })
+      yield* leases.take({ consumerId, versionId, ...(problem === undefined ? {} : { problem }) })
     }).pipe(leasing.withPermits(1))
   }, Effect.provide(platform))
 
-  const versions = Effect.gen(function* () {
+  const overview = Effect.fnUntraced(function* (held: ReadonlyArray<Lease>) {
     const current = yield* active
-    const held = yield* leases.fresh
     return (yield* versionIds).map((versionId) => ({
       versionId,
       active: Option.exists(current, (manifest) => manifest.versionId === versionId),
       leases: held.filter((lease) => lease.versionId === versionId)
     }))
   })
+  const versions = Effect.flatMap(leases.fresh, overview)
 
-  const sweep = Effect.gen(function* () {
+  /** Removes all versions but those that are shown and the newest ones. */
+  const sweepDownTo = Effect.fnUntraced(function* (keepVersions: number) {
+    if (Option.isNone(keepLocked)) {
+      return []
+    }
     const removed = yield* leasing.withPermits(1)(
-      Effect.flatMap(versions, (versions) =>
-        Effect.filter(dispensable(versions, settings.keepVersions), ({ versionId }) =>
+      Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
+        Effect.filter(dispensable(versions, keepVersions), ({ versionId }) =>
           discard(versionId).pipe(
             Effect.as(true),
             Effect.catchAll((error) => Effect.as(warnTriedAgain(error), false))
@@ -281,18 +348,40 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
     yield* removeLitter
     yield* restore.pipe(warned)
     return removed.map(({ versionId }) => versionId)
-  }).pipe(Effect.provide(platform))
+  }, Effect.provide(platform))
 
-  /** Out of the versions in one step, so that no half of it is ever seen there. */
+  /**
+   * Out of the versions in one step, so that no half of it is ever seen there. Where it cannot be moved, on a full disk
+   * or out of the image of a container, it is removed in place: first what says that it is whole.
+   */
   const discard = Effect.fnUntraced(function* (versionId: VersionId) {
     const folder = folderOf(versionId)
     const discarded = path.join(stagingFolder, randomUUID())
-    yield* fs.rename(folder, discarded).pipe(explained("remove", folder))
-    litter.add(discarded)
+    yield* fs.rename(folder, discarded).pipe(
+      Effect.tap(() => litter.add(discarded)),
+      Effect.catchIf(
+        (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
+        () =>
+          Effect.zipRight(
+            fs.remove(path.join(folder, recordName), { force: true }),
+            fs.remove(folder, { recursive: true, force: true })
+          )
+      ),
+      explained("remove", folder)
+    )
   })
 
-  yield* restore.pipe(warned)
-  return VersionStore.of({ manifest, stage, acknowledge, versions, sweep })
+  if (Option.isSome(keepLocked)) {
+    yield* restore.pipe(warned)
+  }
+  return VersionStore.of({
+    manifest,
+    stage,
+    acknowledge,
+    versions,
+    sweep: sweepDownTo(settings.keepVersions),
+    makeRoom: sweepDownTo(0)
+  })
 })
 
 const warned = Effect.catchAll((error: VersionStoreError) => Effect.logWarning(error.message))
@@ -302,7 +391,10 @@ const warnTriedAgain = (error: VersionStoreError) =>
 
 const pathOf = (versionId: VersionId) => `versions/${versionId}`
 
-const manifestOf = (versionId: VersionId, { generatedAt, sources }: VersionRecord): Manifest => ({
+const manifestOf = (
+  versionId: VersionId,
+  { generatedAt, sources }: Omit<VersionRecord, "sizes">
+): Manifest => ({
   schemaVersion: 1,
   versionId,
   versionPath: pathOf(versionId),
@@ -310,14 +402,11 @@ const manifestOf = (versionId: VersionId, { generatedAt, sources }: VersionRecor
   sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
 })
 
-/** Lies in the folder of a version and says what the version was made of. */
-const recordName = ".version.json"
-
-const VersionRecord = Schema.Struct({ generatedAt: Schema.String, sources: Schema.Array(VersionSource) })
-type VersionRecord = typeof VersionRecord.Type
-
-const VersionRecordJson = Schema.parseJson(VersionRecord)
 const ManifestJson = Schema.parseJson(Manifest)
+
+const NewerManifestJson = Schema.parseJson(
+  Schema.Struct({ schemaVersion: Schema.Int.pipe(Schema.greaterThan(1)) })
+)
 
 const isVersionId = Schema.is(VersionId)
 const isSame = Schema.equivalence(Schema.Array(VersionSource))
@@ -328,14 +417,6 @@ const readIfThere = (file: string) =>
     Effect.asSome,
     orWhereMissing(Option.none<string>()),
     explained("read", file)
-  )
-
-/** What a version was made of, where it says so. */
-const readRecord = (versionFolder: string) =>
-  FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.readFileString(`${versionFolder}/${recordName}`)),
-    Effect.flatMap(Schema.decode(VersionRecordJson)),
-    Effect.option
   )
 
 /** Not recursively: on a disk that is read-only, that would say that the folder above is missing. */

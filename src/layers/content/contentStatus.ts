@@ -8,11 +8,18 @@ import { countText } from "../readable.ts"
 import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./ContentOverview.ts"
 import { outcomeText, progressText } from "./contentText.ts"
 
+/** A fetch that is planned. */
+export interface NextFetch {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  /** Whether it is because the last one failed. */
+  readonly isRetry: boolean
+}
+
 export const statusRows = (
   { isFetching, lastFetch, sources }: ContentOverview,
   versions: ReadonlyArray<VersionOverview>,
-  /** In milliseconds since 1970, where one is planned. */
-  nextFetch: Option.Option<number>
+  nextFetch: Option.Option<NextFetch>
 ): ReadonlyArray<Row> => [
   {
     type: "kv",
@@ -25,7 +32,7 @@ export const statusRows = (
     label: "Next fetch",
     value: isFetching
       ? "running now"
-      : Option.match(nextFetch, { onNone: () => "none planned", onSome: isoTime })
+      : Option.match(nextFetch, { onNone: () => "none planned", onSome: nextFetchText })
   },
   {
     type: "list",
@@ -42,10 +49,14 @@ export const statusRows = (
     items: versions.map(({ active, leases, versionId }) => ({
       type: "kv",
       label: versionId,
-      value: [...(active ? ["active"] : []), leasesText(leases)].join(", ")
+      value: [...(active ? ["active"] : []), leasesText(leases)].join(", "),
+      ...(leases.some(hasProblem) ? { tone: "warn" } : {})
     }))
   }
 ]
+
+const nextFetchText = ({ at, isRetry }: NextFetch): string =>
+  `${isoTime(at)}${isRetry ? ", a retry: what failed may pass by itself" : ""}`
 
 const lastFetchRow = (last: LastFetch): Row => {
   switch (last._tag) {
@@ -100,9 +111,24 @@ const activityRow = (activity: Activity): Row => {
   }
 }
 
-const leasesText = (leases: ReadonlyArray<Lease>): string =>
-  leases.length === 0
+/** How many consumers of a version are listed. */
+const maxListed = 20
+
+const hasProblem = ({ problem }: Lease): boolean => problem !== undefined
+
+/** Those who have a problem come first. */
+const leasesText = (leases: ReadonlyArray<Lease>): string => {
+  const listed = [...leases.filter(hasProblem), ...leases.filter((lease) => !hasProblem(lease))]
+    .slice(0, maxListed)
+    .map(leaseText)
+    .join(", ")
+  const unlisted = leases.length - maxListed
+  return leases.length === 0
     ? "not acknowledged"
-    : `shown by ${leases.map(({ consumerId, until }) => `${consumerId} (kept until ${isoTime(until)})`).join(", ")}`
+    : `shown by ${listed}${unlisted > 0 ? ` and ${unlisted} more` : ""}`
+}
+
+const leaseText = ({ consumerId, problem, until }: Lease): string =>
+  `${consumerId} (kept until ${isoTime(until)}${problem === undefined ? "" : `; problem: ${problem}`})`
 
 const isoTime = (millis: number): string => new Date(millis).toISOString()

@@ -6,13 +6,15 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { errorCode } from "../fileError.ts"
+import { errorCode, explain } from "../fileError.ts"
 
 /**
  * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.
  *
- * The new content is first written to a file of its own in `scratch`, a folder on the same disk.
+ * The new content is first written to a file of its own in `scratch`, a folder on the same disk. When it fails, the old
+ * file is there. Where the name of the new one cannot be made durable, there is a warning: readers may have seen it.
  */
 export const replaceFile = Effect.fnUntraced(function* (file: string, content: string, scratch: string) {
   const fs = yield* FileSystem.FileSystem
@@ -23,28 +25,46 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
     Effect.zipRight(fs.rename(temporary, file).pipe(Effect.retry(whileHeldOpen))),
     Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
   )
-  yield* syncDirectory(path.dirname(file))
+  yield* Effect.catchAll(syncDirectory(path.dirname(file)), (error) =>
+    Effect.logWarning(
+      `${file} was replaced, but a loss of power may bring the file before it back: ${explain(error)}`
+    )
+  )
 }, Effect.uninterruptible)
 
 /** Windows refuses to replace a file while a reader has it open; readers have it open for an instant. */
 const whileHeldOpen = {
   while: (error: PlatformError) =>
-    process.platform === "win32" && ["EACCES", "EBUSY", "EPERM"].includes(String(errorCode(error))),
+    process.platform === "win32" && ["EACCES", "EBUSY", "EPERM"].includes(errorCode(error) ?? ""),
   schedule: Schedule.spaced("50 millis"),
   times: 20
 }
 
-/** Makes everything below a folder durable. */
-export const syncTree = Effect.fnUntraced(function* (directory: string) {
+/**
+ * Makes everything below a folder durable. A file that is the same one as in `durable`, a folder that already is, needs
+ * nothing: it was linked from there.
+ */
+export const syncTree = Effect.fnUntraced(function* (directory: string, durable: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+
+  const isLinked = (entry: string, { dev, ino, nlink }: FileSystem.File.Info) =>
+    Option.isSome(durable) && Option.isSome(ino) && Option.exists(nlink, (links) => links > 1)
+      ? fs.stat(path.join(durable.value, entry)).pipe(
+          Effect.map((other) => other.dev === dev && Option.contains(other.ino, ino.value)),
+          Effect.orElseSucceed(() => false)
+        )
+      : Effect.succeed(false)
+
   const entries = yield* fs.readDirectory(directory, { recursive: true })
   yield* Effect.forEach(
     entries,
     Effect.fnUntraced(function* (entry) {
       const full = path.join(directory, entry)
-      const { type } = yield* fs.stat(full)
-      yield* type === "Directory" ? syncDirectory(full) : syncFile(full)
+      const stats = yield* fs.stat(full)
+      yield* stats.type === "Directory"
+        ? syncDirectory(full)
+        : Effect.unlessEffect(syncFile(full), isLinked(entry, stats))
     }),
     { concurrency: 8, discard: true }
   )
@@ -52,17 +72,31 @@ export const syncTree = Effect.fnUntraced(function* (directory: string) {
 })
 
 const syncFile = (file: string) =>
-  FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.open(file, { flag: "r+" })),
-    Effect.flatMap((handle) => handle.sync),
-    Effect.scoped
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    process.platform === "win32"
+      ? sync(file, "r+").pipe(
+          // Windows needs write access for it, which a copy of a read-only file does not give.
+          Effect.catchAll(() => Effect.zipRight(fs.chmod(file, 0o666), sync(file, "r+")))
+        )
+      : sync(file, "r")
   )
 
 /** Makes names in a folder durable, on systems where a folder can be synced: Windows has no such thing. */
 export const syncDirectory = (directory: string) =>
+  process.platform === "win32"
+    ? Effect.void
+    : Effect.catchIf(
+        sync(directory, "r"),
+        (error) => unsupported.has(errorCode(error) ?? ""),
+        () => Effect.void
+      )
+
+/** What file systems say that cannot sync folders. */
+const unsupported: ReadonlySet<string> = new Set(["EINVAL", "EISDIR", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"])
+
+const sync = (path: string, flag: "r" | "r+") =>
   FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.open(directory, { flag: "r" })),
+    Effect.flatMap((fs) => fs.open(path, { flag })),
     Effect.flatMap((handle) => handle.sync),
-    Effect.scoped,
-    Effect.ignore
+    Effect.scoped
   )

@@ -11,4 +11,6 @@ export const dispensable = (
   versions: ReadonlyArray<VersionOverview>,
   keepVersions: number
 ): ReadonlyArray<VersionOverview> =>
-  versions.slice(0, -keepVersions).filter(({ active, leases }) => !active && leases.length === 0)
+  versions
+    .slice(0, Math.max(0, versions.length - keepVersions))
+    .filter(({ active, leases }) => !active && leases.length === 0)

@@ -107,9 +107,17 @@ export const inFile =
 
 const existing = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  return (yield* Effect.orElseSucceed(fs.exists(file), () => false))
-    ? file
-    : yield* new ConfigurationUnusable({ path: file, detail: "there is no such file." })
+  const { type } = yield* Effect.mapError(
+    fs.stat(file),
+    () => new ConfigurationUnusable({ path: file, detail: "there is no such file." })
+  )
+  if (type === "Directory") {
+    return yield* new ConfigurationUnusable({
+      path: file,
+      detail: "this is a folder. Name the configuration file in it with --config FILE."
+    })
+  }
+  return file
 })
 
 const findFile = Effect.fnUntraced(function* (folder: string) {
@@ -119,7 +127,7 @@ const findFile = Effect.fnUntraced(function* (folder: string) {
       () =>
         new ConfigurationUnusable({
           path: folder,
-          detail: `there is no ${names.join(", ")} here. Name a configuration file with --config FILE.`
+          detail: `there is no ${names.join(", ")} here. Begin a project with "npx vitrine init", or name a configuration file with --config FILE.`
         })
     )
   )

@@ -3,6 +3,8 @@
  */
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
+import * as Option from "effect/Option"
+import * as RequestTarget from "./RequestTarget.ts"
 
 export interface Refusal {
   readonly status: number
@@ -98,16 +100,19 @@ const refusalOf = (error: ClientError, unanswered: ReadonlyArray<ServerResponse>
         ? { status: 400, message: "The body took too long to arrive." }
         : { status: 408, message: "The request took too long to arrive." }
     default: {
-      const [, method, path] = requestLine.exec(malformedPart(error)) ?? []
+      const [, method, target = ""] = requestLine.exec(malformedPart(error)) ?? []
       return error.code === "HPE_INVALID_METHOD" && method !== undefined
-        ? { status: 404, message: `There is no ${method} ${path}.` }
+        ? Option.match(RequestTarget.path(target), {
+            onNone: () => ({ status: 400, message: "The request target cannot be read." }),
+            onSome: (path) => ({ status: 404, message: `Not found: ${method} ${path}` })
+          })
         : { status: 400, message: "The request is not valid HTTP." }
     }
   }
 }
 
-/** A method, which is any token, a path, and a query that does not count. */
-const requestLine = /^([!#$%&'*+.^_`|~\w-]+) (\/[^?#\s]*)\S* HTTP\/1\.[01]\r\n/
+/** A method, which is any token, and a target. */
+const requestLine = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r\n/
 
 /** From the beginning of the line that the error is in. */
 const malformedPart = ({ bytesParsed = 0, rawPacket = Buffer.alloc(0) }: ClientError): string => {

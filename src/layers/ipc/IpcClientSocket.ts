@@ -24,6 +24,7 @@ import {
   type IpcError,
   IpcProtocolError
 } from "../../services/IpcClient.ts"
+import { socketAddress } from "../socketFile.ts"
 import { GlobalStateSchema, StatusSnapshotSchema } from "./controllerSchemas.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import { lineStream } from "./socketLines.ts"
@@ -39,9 +40,9 @@ const patienceSeconds = 5
 /** The client of the controller whose socket, or named pipe, has the path. Nothing is opened before it is asked for. */
 export const layer = (path: string): Layer.Layer<IpcClient> => Layer.effect(IpcClient, make(path))
 
-/** The client of the controller whose configuration lies in the folder. */
-export const layerOfFolder = (folder: string): Layer.Layer<IpcClient> =>
-  Layer.unwrapEffect(Effect.map(locateController(folder), ({ socket }) => layer(socket)))
+/** The client of the controller whose configuration lies in the folder, and its socket in `runFolder`, if it has one. */
+export const layerOfFolder = (folder: string, runFolder?: string): Layer.Layer<IpcClient> =>
+  Layer.unwrapEffect(Effect.map(locateController(folder, runFolder), ({ socket }) => layer(socket)))
 
 const ControllerProcess = Schema.Struct({ pid: Schema.Int })
 
@@ -149,8 +150,9 @@ const decodeDescription = Schema.decodeUnknownOption(ErrorDescription)
 /** A connection that is closed with the scope. */
 const connectTo = Effect.fnUntraced(function* (path: string) {
   yield* checkOwner(path)
+  const address = yield* Effect.mapError(socketAddress(path), (error) => connectError(path, error))
   const socket = yield* Effect.acquireRelease(
-    Effect.sync(() => Net.connect(path)),
+    Effect.sync(() => Net.connect(address)),
     (socket) => Effect.sync(() => socket.destroy())
   )
   yield* Effect.async<void, IpcError>((resume) => {

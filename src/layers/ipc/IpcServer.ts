@@ -44,6 +44,7 @@ import type * as Scope from "effect/Scope"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
+import { socketAddress } from "../socketFile.ts"
 import {
   type ControllerAlreadyRunning,
   claimFolder,
@@ -71,6 +72,11 @@ const grace = "100 millis"
 export interface IpcServerOptions {
   /** The folder of the configuration. */
   readonly folder: string
+  /**
+   * The folder for the socket and the process id, made if it is missing; only this user may enter it. Default:
+   * `.vitrine` in `folder`.
+   */
+  readonly runFolder?: string | undefined
   /** Begins the end of the controller. It is run once at most. */
   readonly stop: Effect.Effect<void>
 }
@@ -85,9 +91,9 @@ export const serveIpc: (
   ControllerPaths,
   ControllerAlreadyRunning | IpcSocketUnusable,
   CommandBus | EventBus | ControllerState | Scope.Scope
-> = Effect.fnUntraced(function* ({ folder, stop }: IpcServerOptions) {
-  const paths = yield* locateController(folder)
-  yield* claimFolder(paths)
+> = Effect.fnUntraced(function* ({ folder, runFolder, stop }: IpcServerOptions) {
+  const paths = yield* locateController(folder, runFolder)
+  yield* claimFolder(paths, runFolder === undefined ? "own" : "named")
   const feed = yield* EventFeed.make
   const context = { closing: yield* Deferred.make<void>(), feed, methods: yield* methods.make(feed, stop) }
   const connections = yield* FiberSet.make<void>()
@@ -119,17 +125,22 @@ export const serveIpc: (
 })
 
 const listen = (server: Net.Server, path: string) =>
-  Effect.async<void, IpcSocketUnusable>((resume) => {
-    server.once("error", (cause) => resume(unusable(path)(cause)))
-    server.listen(path, () => {
-      server.removeAllListeners("error")
-      resume(Effect.void)
-    })
-  }).pipe(
+  addressOf(path).pipe(
+    Effect.flatMap((address) =>
+      Effect.async<void, IpcSocketUnusable>((resume) => {
+        server.once("error", (cause) => resume(unusable(path)(cause)))
+        server.listen(address, () => {
+          server.removeAllListeners("error")
+          resume(Effect.void)
+        })
+      })
+    ),
     Effect.zipRight(logErrors(server)),
     Effect.zipRight(process.platform === "win32" ? Effect.void : makePrivate(path)),
     Effect.tapError(() => Effect.sync(() => server.close()))
   )
+
+const addressOf = (path: string) => Effect.mapError(socketAddress(path), unusable(path))
 
 const makePrivate = (path: string) =>
   Effect.tryPromise({ try: () => chmod(path, 0o600), catch: unusable(path) })

@@ -1,8 +1,7 @@
 /**
  * One controller to a configuration: the folder it keeps beside that, and the claim to it.
  */
-import { chmod, lstat, mkdir, rm, rmdir } from "node:fs/promises"
-import { dirname } from "node:path"
+import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -41,30 +40,28 @@ export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("
 }
 
 /**
- * Takes the place of the controller until the scope ends: its folders are there and nobody else's, nobody listens
+ * Takes the place of the controller until the scope ends: its folder is there and nobody else's, nobody listens
  * at its socket, where nothing is, and its process id is in its file.
  */
-export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths) {
-  yield* ownFolder(paths.folder)
+export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths, folder: RunFolder) {
+  yield* ownFolder(paths.folder, folder)
   yield* lockFolder(paths.folder, paths.folder).pipe(
     Effect.catchTags({
-      DownloadsInUse: ({ owner }) => refuse(paths, paths.folder, owner),
-      VersionStoreError: (error) => unusable(paths.folder)(error)
+      FolderLocked: ({ owner, path, pid }) =>
+        pid === undefined ? refuseMute(paths, path, owner) : new ControllerAlreadyRunning({ path, owner }),
+      FolderLockFailed: ({ cause, path }) => unusable(path)(cause)
     })
   )
   if (process.platform !== "win32") {
-    if (dirname(paths.socket) !== paths.folder) {
-      yield* temporaryFolder(dirname(paths.socket))
-    }
     yield* removeDeadSocket(paths)
   }
   yield* keepPidFile(paths.pidFile)
 })
 
 /** One that does not say who it is, has at least written it down. */
-const refuse = ({ pidFile }: ControllerPaths, path: string, owner: string) =>
+const refuseMute = ({ pidFile }: ControllerPaths, path: string, owner: string) =>
   Effect.flatMap(
-    owner.startsWith("process ") ? Effect.succeed(Option.none()) : readPidFile(pidFile),
+    readPidFile(pidFile),
     (pid) =>
       new ControllerAlreadyRunning({
         path,
@@ -81,10 +78,19 @@ export const unusable = (path: string) => (cause: unknown) =>
 const attempt = <A>(path: string, action: () => Promise<A>) =>
   Effect.tryPromise({ try: action, catch: unusable(path) })
 
-/** Makes a folder that only this user may enter, or makes sure that what is there is one. */
-const ownFolder = Effect.fnUntraced(function* (path: string) {
+/** Whose choice the folder for socket and process id is: the program's own, or one that the user has named. */
+export type RunFolder = "own" | "named"
+
+/**
+ * Makes a folder that only this user may enter, or makes sure that what is there is one. One that is the program's
+ * own is closed to others; what the user has named stays as it is, and is refused where others may enter it.
+ */
+const ownFolder = Effect.fnUntraced(function* (path: string, folder: RunFolder) {
   yield* Effect.catchIf(
-    attempt(path, () => mkdir(path, { mode: 0o700 })),
+    Effect.tryPromise({
+      try: () => mkdir(path, { mode: 0o700, recursive: folder === "named" }),
+      catch: (cause) => new IpcSocketUnusable({ path, detail: folderProblem(cause), cause })
+    }),
     ({ cause }) => isSystemError(cause) && cause.code === "EEXIST",
     () => Effect.void
   )
@@ -93,14 +99,24 @@ const ownFolder = Effect.fnUntraced(function* (path: string) {
     const detail = "it is a file or a link, where a folder is to be. Move it away."
     return yield* new IpcSocketUnusable({ path, detail })
   }
-  if (process.platform !== "win32") {
-    yield* belongsToUser(path, stats)
+  if (process.platform === "win32") {
+    return
+  }
+  yield* belongsToUser(path, stats)
+  if (folder === "own") {
     yield* attempt(path, () => chmod(path, 0o700))
+  } else if ((stats.mode & 0o077) !== 0) {
+    const mode = (stats.mode & 0o777).toString(8)
+    const detail = `other users may enter it (its mode is ${mode}). Give it the mode 700, or name a folder that is not there yet.`
+    return yield* new IpcSocketUnusable({ path, detail })
   }
 })
 
-const temporaryFolder = (path: string) =>
-  Effect.acquireRelease(ownFolder(path), () => Effect.promise(() => rmdir(path).catch(() => {})))
+/** Why a folder could not be made: a service is often not allowed to write beside its configuration. */
+export const folderProblem = (error: unknown): string =>
+  isSystemError(error) && ["EACCES", "EPERM", "EROFS"].includes(error.code ?? "")
+    ? `${error.message}. Name a folder that this user may write with --run-dir.`
+    : messageOf(error)
 
 const belongsToUser = (path: string, stats: { readonly uid: number }) =>
   isTrustedOwner(stats.uid)
@@ -132,9 +148,9 @@ const removeDeadSocket = Effect.fnUntraced(function* (paths: ControllerPaths) {
   // Where the lock was taken away from its holder, removed by hand for example, the holder still listens.
   yield* Effect.flatMap(IpcClientSocket.make(path), (client) => client.process).pipe(
     Effect.matchEffect({
-      onSuccess: ({ pid }) => refuse(paths, path, `process ${pid}`),
+      onSuccess: ({ pid }) => new ControllerAlreadyRunning({ path, owner: `process ${pid}` }),
       onFailure: (error) =>
-        error._tag === "ControllerNotRunning" ? Effect.void : refuse(paths, path, error.message)
+        error._tag === "ControllerNotRunning" ? Effect.void : refuseMute(paths, path, error.message)
     })
   )
   yield* attempt(path, () => rm(path, { force: true }))

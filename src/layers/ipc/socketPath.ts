@@ -1,14 +1,13 @@
 /**
  * Where a controller and those who talk to it meet, by the folder of its configuration.
  */
-import { createHash } from "node:crypto"
 import { realpath } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { posix, win32 } from "node:path"
+import { basename, dirname, join, posix, resolve, win32 } from "node:path"
 import * as Effect from "effect/Effect"
+import { hashOf, socketFile } from "../socketFile.ts"
 
 export interface ControllerPaths {
-  /** The folder of what a running controller leaves beside its configuration. */
+  /** The folder of what a running controller leaves. */
   readonly folder: string
   /** The socket, or the named pipe. */
   readonly socket: string
@@ -16,42 +15,38 @@ export interface ControllerPaths {
   readonly pidFile: string
 }
 
-export interface Surroundings {
-  readonly platform: NodeJS.Platform
-  /** The folder for temporary files. */
-  readonly temporary: string
-}
-
 /**
- * `<folder>/.vitrine/controller.sock`. Where that is longer than the platform can name,
- * `<temporary>/vitrine-<hash>/controller.sock`; on Windows, `\\.\pipe\vitrine-<hash>`.
+ * The socket and the process id of the controller that keeps them in the folder: `<folder>/controller.sock` (or
+ * where `socketFile` puts it), on Windows `\\.\pipe\vitrine-<hash>`, and `<folder>/controller.pid`.
  *
  * `folder` is a real, absolute path: the same folder must always be given by the same name, on Windows but for
  * the case of letters.
  */
-export const controllerPaths = (folder: string, { platform, temporary }: Surroundings): ControllerPaths => {
-  const { join } = platform === "win32" ? win32 : posix
-  const own = join(folder, ".vitrine")
-  const beside = join(own, "controller.sock")
-  const pidFile = join(own, "controller.pid")
+export const controllerPaths = (folder: string, platform: NodeJS.Platform): ControllerPaths => {
   if (platform === "win32") {
-    return { folder: own, socket: `\\\\.\\pipe\\vitrine-${hashOf(beside.toLowerCase())}`, pidFile }
+    const own = win32.normalize(folder)
+    const named = win32.join(own, "controller.sock").toLowerCase()
+    return {
+      folder: own,
+      socket: `\\\\.\\pipe\\vitrine-${hashOf(named)}`,
+      pidFile: win32.join(own, "controller.pid")
+    }
   }
-  const isShort = Buffer.byteLength(beside) <= maxSocketPath(platform)
   return {
-    folder: own,
-    socket: isShort ? beside : join(temporary, `vitrine-${hashOf(beside)}`, "controller.sock"),
-    pidFile
+    folder,
+    socket: socketFile(folder, "controller.sock", platform),
+    pidFile: posix.join(folder, "controller.pid")
   }
 }
 
-/** In bytes, without the zero that ends it. Some versions of Node cut what is longer without a word. */
-const maxSocketPath = (platform: NodeJS.Platform) => (platform === "linux" ? 107 : 103)
+/**
+ * The paths of the controller whose configuration lies in `folder`. What it leaves lies in `runFolder`, by default
+ * `.vitrine` in that folder. A folder that is not there stays as it is named.
+ */
+export const locateController = (folder: string, runFolder?: string): Effect.Effect<ControllerPaths> =>
+  Effect.promise(async () => {
+    const own = resolve(runFolder ?? join(folder, ".vitrine"))
+    return controllerPaths(join(await real(dirname(own)), basename(own)), process.platform)
+  })
 
-const hashOf = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 16)
-
-/** The paths of the controller whose configuration lies in the folder; a folder that is not there stays as named. */
-export const locateController = (folder: string): Effect.Effect<ControllerPaths> =>
-  Effect.promise(() => realpath(folder).catch(() => folder)).pipe(
-    Effect.map((real) => controllerPaths(real, { platform: process.platform, temporary: tmpdir() }))
-  )
+const real = (folder: string) => realpath(folder).catch(() => folder)

@@ -9,6 +9,7 @@ import * as Inspectable from "effect/Inspectable"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { messageOf } from "../../services/ErrorDescription.ts"
+import { printable } from "../terminal/printable.ts"
 import type { PlainContext, PlainLogger } from "./PlainContext.ts"
 
 /** Every line of every level goes there: what is shown is for that logger to say. One that throws harms nobody. */
@@ -27,12 +28,13 @@ const make = (context: Pick<PlainContext, "logger">): Logger.Logger<unknown, voi
       .flat()
       .map((part) => Inspectable.toStringUnknown(part, 0))
       .join(" ")
+    const log = (method: keyof PlainLogger, text: string) => context.logger[method](printable(text))
     try {
       if (Cause.isEmpty(cause)) {
-        context.logger[methodOf(logLevel)](text)
+        log(methodOf(logLevel), text)
       } else {
-        context.logger[methodOf(logLevel)](`${text}: ${messageOf(Cause.squash(cause))}`)
-        context.logger.debug(Cause.pretty(cause, { renderErrorCause: true }))
+        log(methodOf(logLevel), `${text}: ${messageOf(Cause.squash(cause))}`)
+        log("debug", Cause.pretty(cause, { renderErrorCause: true }))
       }
     } catch {
       // There is nowhere left to say it.

@@ -3,9 +3,11 @@
  */
 import { createHash } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
+import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import mime from "mime"
 import * as FileCache from "./FileCache.ts"
 import { InvalidTableFile } from "./InvalidTableFile.ts"
 import { attachmentId } from "./identifiers.ts"
@@ -17,6 +19,8 @@ export interface AttachmentFile {
   readonly path: string
   /** In bytes. */
   readonly size: number
+  /** The media type, by the extension of the name. */
+  readonly type: string
 }
 
 export interface AttachmentFolder {
@@ -29,39 +33,43 @@ export const make = (
 ): Effect.Effect<AttachmentFolder, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
 
     const files = yield* FileCache.make(directory, (file, place) =>
       Effect.gen(function* () {
-        const [root, real] = yield* Effect.all([fs.realPath(directory), fs.realPath(place)])
-        if (!real.startsWith(root + path.sep)) {
-          return yield* new InvalidTableFile({ file, problem: "is a link that leads out of the folder." })
-        }
-        if ((yield* fs.stat(real)).type !== "File") {
+        if ((yield* fs.stat(place)).type !== "File") {
           return yield* new InvalidTableFile({ file, problem: "is not a file." })
         }
         const hash = createHash("sha256")
         let size = 0
-        yield* Stream.runForEach(fs.stream(real, { chunkSize: 1_048_576 }), (chunk) =>
+        yield* Stream.runForEach(fs.stream(place, { chunkSize: 1_048_576 }), (chunk) =>
           Effect.sync(() => {
             hash.update(chunk)
             size += chunk.length
           })
         )
-        return { id: attachmentId(file, hash.digest("hex")), path: real, size }
+        return {
+          id: attachmentId(file, hash.digest("hex")),
+          path: place,
+          size,
+          type: mime.getType(file) ?? "application/octet-stream"
+        }
       })
     )
 
     return {
       find: (file) =>
-        isInside(file)
-          ? files.get(file)
-          : new InvalidTableFile({
-              file,
-              problem: "must be a path inside the folder of tables, with forward slashes."
-            })
+        Option.match(mistakeIn(file), {
+          onNone: () => files.get(file),
+          onSome: (problem) => new InvalidTableFile({ file, problem })
+        })
     }
   })
 
-const isInside = (file: string): boolean =>
-  !/[\\\0:]/.test(file) && file.split("/").every((segment) => !["", ".", ".."].includes(segment))
+const mistakeIn = (file: string): Option.Option<string> => {
+  if (/[\\\0]/.test(file) || file.split("/").some((segment) => ["", ".", ".."].includes(segment))) {
+    return Option.some("must be a path inside the folder of tables, with forward slashes.")
+  }
+  return file.includes(":")
+    ? Option.some('has a ":" in its name, which Windows does not allow. Rename the file.')
+    : Option.none()
+}

@@ -10,6 +10,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import { explain } from "../fileError.ts"
 import { InvalidTableFile } from "./InvalidTableFile.ts"
 
 export interface FileCache<A> {
@@ -20,7 +21,7 @@ export interface FileCache<A> {
   readonly retain: (files: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** `load` gets the name of a file of the directory and its path. */
+/** `load` gets the name of a file and its real path, which is in the directory: links out of it are refused. */
 export const make = <A>(
   directory: string,
   load: (file: string, path: string) => Effect.Effect<A, InvalidTableFile | PlatformError>
@@ -31,16 +32,27 @@ export const make = <A>(
     const entries = new Map<string, Entry<A>>()
     const oneAtATime = yield* Effect.makeSemaphore(1)
 
+    const placeOf = Effect.fnUntraced(function* (file: string) {
+      const [root, place] = yield* Effect.all([
+        fs.realPath(directory),
+        fs.realPath(path.join(directory, file))
+      ])
+      return place.startsWith(root + path.sep)
+        ? place
+        : yield* new InvalidTableFile({ file, problem: "is a link that leads out of the folder." })
+    })
+
     const readAnew = (file: string, known: Entry<A> | undefined) =>
       Effect.gen(function* () {
-        const info = yield* fs.stat(path.join(directory, file))
+        const place = yield* placeOf(file)
+        const info = yield* fs.stat(place)
         const modified = Option.match(info.mtime, { onNone: () => 0, onSome: (time) => time.getTime() })
         const stamp = `${modified} ${info.size}`
         if (known?.stamp === stamp && known.isSettled) {
           return known
         }
         const isSettled = Date.now() - modified > timeStepMs
-        const content = yield* load(file, path.join(directory, file)).pipe(
+        const content = yield* load(file, place).pipe(
           Effect.map((loaded): Entry<A>["content"] => Either.right(loaded)),
           Effect.catchTag("InvalidTableFile", (error) => Effect.succeed(Either.left(error)))
         )
@@ -91,10 +103,14 @@ interface Entry<A> {
   readonly content: Either.Either<A, InvalidTableFile>
 }
 
-const unreadable = <A>(file: string, error: PlatformError): Entry<A> => ({
+const unreadable = <A>(file: string, error: InvalidTableFile | PlatformError): Entry<A> => ({
   stamp: error.message,
   isSettled: true,
-  content: Either.left(new InvalidTableFile({ file, problem: `cannot be read: ${error.message}` }))
+  content: Either.left(
+    error._tag === "InvalidTableFile"
+      ? error
+      : new InvalidTableFile({ file, problem: `cannot be read: ${explain(error)}` })
+  )
 })
 
 /** UTF-8 text, without its byte order mark. */

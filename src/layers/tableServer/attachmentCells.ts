@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type { AttachmentFile } from "./AttachmentFolder.ts"
-import { mediaType } from "./mediaType.ts"
 import type { ServedRecord } from "./Table.ts"
 
 /** What a cell of a table declares. */
@@ -27,13 +26,13 @@ export const serveAttachments = <E>(
   link: (file: string, id: string) => string
 ): Effect.Effect<ReadonlyArray<ServedRecord>, E> => {
   const serve = ({ file, ...declared }: DeclaredAttachment) =>
-    Effect.map(find(file), ({ id, size }) =>
+    Effect.map(find(file), ({ id, size, type }) =>
       Record.filter(
         {
           id,
           size,
           filename: file.slice(file.lastIndexOf("/") + 1),
-          type: mediaType(file),
+          type,
           ...declared,
           url: link(file, id)
         },

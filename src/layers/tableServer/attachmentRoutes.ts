@@ -12,7 +12,6 @@ import type { AttachmentFolder } from "./AttachmentFolder.ts"
 import type { Signer } from "./AttachmentLink.ts"
 import { answered, toApp } from "./app.ts"
 import type { Faults } from "./Faults.ts"
-import { mediaType } from "./mediaType.ts"
 import { orFault } from "./performFault.ts"
 import type { RequestCounter } from "./RequestCounter.ts"
 
@@ -38,7 +37,7 @@ export const make = ({ attachments, counter, faults, signer }: AttachmentRouteDe
           fs.stream(found.path, { bytesToRead: found.size, chunkSize: 262_144 }),
           {
             contentLength: found.size,
-            contentType: mediaType(file)
+            contentType: found.type
           }
         )
       })

@@ -13,6 +13,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Path from "@effect/platform/Path"
 import * as Chunk from "effect/Chunk"
 import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
@@ -21,9 +22,12 @@ import * as Stream from "effect/Stream"
 import type { AttachmentProgress, FetchedAttachments, FetchTarget } from "../../services/ContentSource.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { explain } from "../fileError.ts"
+import { LocalAddressesAllowed, LocalAddressRefused, leadsToLocalAddress } from "../http/localAddress.ts"
+import { sizeText } from "../readable.ts"
 import { attachmentsIn } from "./Attachment.ts"
 import { AttachmentNotSaved } from "./AttachmentNotSaved.ts"
-import { certificateAdvice, isCertificateProblem } from "./certificateProblem.ts"
+import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
+import * as DownloadPace from "./DownloadPace.ts"
 import { askedPause, deepestMessage, oneLine, TryAgain, within, withRetries } from "./HttpFailure.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
@@ -55,12 +59,24 @@ const maxRedirects = 5
 /** Milliseconds from one report of progress to the next while no file is done. */
 const tellEvery = 1000
 
+export interface AttachmentOptions extends Pick<TableSourceOptions, "maxAttachmentBytes" | "maxTimeout"> {
+  /**
+   * Where the API is. Unless that is a local address itself, nothing is downloaded from local addresses, whatever links
+   * and redirects say. None, where it is not known, allows them.
+   */
+  readonly endpointUrl: Option.Option<string>
+}
+
 /**
  * Saves each file once: downloads are in the folder when `fetchAll` ends, and what the version before has is put there
  * by `complete`, which it gives. `maxTimeout` is for an answer to begin and for every pause in it, not for the whole
- * of it: files may be large.
+ * of it: files may be large. How slow they may be says `DownloadPace`.
  */
-export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourceOptions, "maxTimeout">) {
+export const make = Effect.fnUntraced(function* ({
+  endpointUrl,
+  maxAttachmentBytes,
+  maxTimeout
+}: AttachmentOptions) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const tables = yield* TableSourceClient
@@ -108,9 +124,16 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
         .execute(HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity" } }))
         .pipe(
           Effect.mapError(({ cause }) =>
-            isCertificateProblem(cause) ? untrusted(found, url, cause) : broken(found, url, cause)
+            cause instanceof LocalAddressRefused
+              ? notSaved(
+                  found,
+                  `its link leads to ${url.origin}, but ${cause.message}, and the API is not there`
+                )
+              : isCertificateProblem(cause)
+                ? untrusted(found, url, cause)
+                : broken(found, url, cause)
           ),
-          within(maxTimeout, () => stalled(found, url))
+          within(maxTimeout, () => tooSlow(found, url, { reason: "Silence", millis: maxTimeout }))
         )
       const { location } = response.headers
       if (!isRedirect(response.status) || location === undefined) {
@@ -126,16 +149,31 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     })
 
   const broken = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
-    new TryAgain(notSaved(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`))
+    tryAgain(found, `the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
 
   const untrusted = (found: FoundAttachment, { origin }: URL, cause: unknown) =>
     notSaved(
       found,
-      `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`
+      `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`,
+      { isTransient: isNotYetValid(cause) }
     )
 
-  const stalled = (found: FoundAttachment, { origin }: URL) =>
-    new TryAgain(notSaved(found, `nothing came from ${origin} for ${maxTimeout} ms ("maxTimeout")`))
+  const tooSlow = (found: FoundAttachment, { origin }: URL, slow: DownloadPace.TooSlow) =>
+    tryAgain(
+      found,
+      slow.reason === "Silence"
+        ? `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
+        : `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(DownloadPace.leastThroughput)} per second are needed`
+    )
+
+  const tooLarge = (found: FoundAttachment, bytes: string) =>
+    notSaved(found, `it has ${bytes} bytes, more than the ${maxAttachmentBytes} of "maxAttachmentBytes"`)
+
+  const checkSize = (found: FoundAttachment, announced: Option.Option<number>) =>
+    Option.match(announced, {
+      onNone: () => Effect.void,
+      onSome: (bytes) => (bytes > maxAttachmentBytes ? tooLarge(found, String(bytes)) : Effect.void)
+    })
 
   /**
    * Writes what is at the address into the file, which must not be there yet. `came` is told of every part that is
@@ -148,25 +186,24 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
       return came(bytes)
     }
     return Effect.gen(function* () {
+      yield* checkSize(found, found.size)
       const handle = yield* writing(found, fileSystem.open(file, { flag: "wx" }))
       // Nothing that takes time may come between the answer and the reading of its body: a body that breaks off
       // unread looks empty.
       const response = yield* request(found, address)
       const url = new URL(response.request.url)
       yield* accept(found, url, response)
-      const expected = Option.orElse(found.size, () => contentLength(response))
+      const length = contentLength(response)
+      yield* checkSize(found, length)
+      const expected = Option.orElse(found.size, () => length)
       const wrongSize = (bytes: string) =>
-        notSaved(found, `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`)
-      const clock = yield* Effect.clock
+        `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
+      const pace = yield* DownloadPace.make(maxTimeout)
       let bytes = 0
-      let waitingSince = clock.unsafeCurrentTimeMillis()
       const write = (part: Uint8Array) => {
-        waitingSince = Number.POSITIVE_INFINITY
-        const reset = Effect.sync(() => {
-          waitingSince = clock.unsafeCurrentTimeMillis()
-        })
+        pace.came(part.length)
         return writing(found, handle.writeAll(part)).pipe(
-          Effect.zipRight(reset),
+          Effect.zipRight(Effect.sync(pace.waits)),
           Effect.zipRight(Effect.suspend(() => comes(part.length)))
         )
       }
@@ -177,22 +214,21 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
           const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
           bytes += part.length
           if (Option.exists(expected, (expected) => bytes > expected)) {
-            return wrongSize(`at least ${bytes}`)
+            return notSaved(found, wrongSize(`at least ${bytes}`))
+          }
+          if (bytes > maxAttachmentBytes) {
+            return tooLarge(found, `at least ${bytes}`)
           }
           // A write of nothing is an error to the file system.
           return part.length === 0 ? Effect.void : write(part)
         })
       )
-      /** One for the whole file: a timeout for every chunk takes longer than the chunk. */
-      const stall: Effect.Effect<never, TryAgain<AttachmentNotSaved>> = Effect.suspend(() => {
-        const left = waitingSince + maxTimeout - clock.unsafeCurrentTimeMillis()
-        return left <= 0
-          ? Effect.fail(stalled(found, url))
-          : Effect.zipRight(Effect.sleep(Math.min(left, maxTimeout)), stall)
-      })
-      yield* Effect.raceFirst(save, stall)
+      yield* Effect.raceFirst(
+        save,
+        Effect.mapError(pace.watch, (slow) => tooSlow(found, url, slow))
+      )
       if (Option.exists(expected, (expected) => bytes < expected)) {
-        return yield* Effect.fail(new TryAgain(wrongSize(String(bytes))))
+        return yield* Effect.fail(tryAgain(found, wrongSize(String(bytes))))
       }
     }).pipe(
       Effect.scoped,
@@ -213,13 +249,13 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
   ) {
     const { headers, status } = response
     if (status !== 200) {
-      const refused = notSaved(found, `${origin} answers with HTTP ${status}`)
+      const refusal = `${origin} answers with HTTP ${status}`
       if (isExpired(status)) {
-        return yield* new LinkExpired({ error: refused })
+        return yield* new LinkExpired({ error: notSaved(found, refusal) })
       }
       return yield* status >= 500 || status === 429
-        ? Effect.fail(new TryAgain(refused, yield* askedPause(response)))
-        : refused
+        ? Effect.fail(tryAgain(found, refusal, yield* askedPause(response)))
+        : notSaved(found, refusal)
     }
     if ((headers["content-encoding"] ?? "identity") !== "identity") {
       return yield* notSaved(found, `${origin} gives it compressed, though it was not asked to`)
@@ -233,7 +269,10 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
   ) {
     const { id, recordId, table } = found
     const { fields } = yield* Effect.mapError(tables.readRecord({ table, recordId }), (cause) =>
-      notSaved(found, `${expired.detail}, and the record cannot be read again: ${cause.detail}`, cause)
+      notSaved(found, `${expired.detail}, and the record cannot be read again: ${cause.detail}`, {
+        cause,
+        isTransient: cause.isTransient
+      })
     )
     const attachments = attachmentsIn(fields)
     for (const { id, url } of attachments) {
@@ -269,6 +308,16 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
       onNone: () => Effect.succeed([files, []] as const),
       onSome: (previous) => Effect.partition(files, (found) => findIn(previous, found), { concurrency })
     })
+    const isLocalAllowed = yield* Option.match(endpointUrl, {
+      onNone: () => Effect.succeed(true),
+      onSome: leadsToLocalAddress
+    })
+    const fetchFile = (found: FoundAttachment, file: string, came: Came) =>
+      Effect.provideService(
+        downloadWithFreshLink(found, file, links, came),
+        LocalAddressesAllowed,
+        isLocalAllowed
+      )
     const clock = yield* Effect.clock
     let done = kept.length
     let bytes = kept.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -298,7 +347,7 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     yield* Effect.forEach(
       missing,
       Effect.fnUntraced(function* (found) {
-        yield* downloadWithFreshLink(found, yield* makeFolderFor(found), links, came(found))
+        yield* fetchFile(found, yield* makeFolderFor(found), came(found))
         done++
         yield* tell(found)
       }),
@@ -306,9 +355,7 @@ export const make = Effect.fnUntraced(function* ({ maxTimeout }: Pick<TableSourc
     )
     const takeOver = Effect.fnUntraced(function* (previous: string, { found }: (typeof kept)[number]) {
       const file = yield* makeFolderFor(found)
-      yield* Effect.catchAll(reuse(previous, found, file), () =>
-        downloadWithFreshLink(found, file, links, () => Effect.void)
-      )
+      yield* Effect.catchAll(reuse(previous, found, file), () => fetchFile(found, file, () => Effect.void))
     })
     const complete = Option.match(previous, {
       onNone: () => Effect.void,
@@ -341,12 +388,17 @@ const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includ
 const notSaved = (
   { field, filename, recordId, table }: FoundAttachment,
   detail: string,
-  cause?: Error
-): AttachmentNotSaved => new AttachmentNotSaved({ table, recordId, field, filename, detail, cause })
+  { isTransient = false, cause }: { readonly isTransient?: boolean; readonly cause?: Error } = {}
+): AttachmentNotSaved =>
+  new AttachmentNotSaved({ table, recordId, field, filename, detail, isTransient, cause })
+
+/** What is tried again at once, and may heal later if that does not help. */
+const tryAgain = (found: FoundAttachment, detail: string, asked?: Duration.Duration) =>
+  new TryAgain(notSaved(found, detail, { isTransient: true }), asked)
 
 const writing = <A, R>(found: FoundAttachment, write: Effect.Effect<A, PlatformError, R>) =>
   Effect.mapError(write, (cause) =>
-    notSaved(found, `cannot write ${found.localPath}: ${explain(cause)}`, cause)
+    notSaved(found, `cannot write ${found.localPath}: ${explain(cause)}`, { cause })
   )
 
 /** Without its fragment, which is not for servers. */

@@ -12,6 +12,8 @@ export class AttachmentNotSaved extends Schema.TaggedError<AttachmentNotSaved>()
   filename: Schema.String,
   /** What happened. Links are signed: no more of one than its origin is in it. */
   detail: Schema.String,
+  /** Whether another try may succeed later without anybody doing something. */
+  isTransient: Schema.Boolean,
   cause: Schema.optional(Schema.Defect)
 }) {
   override get message() {

@@ -84,5 +84,21 @@ export const deepestMessage = (error: unknown): string => {
     deepest = deepest.cause
   }
   if (!(deepest instanceof Error)) return String(deepest)
-  return deepest.message === "" && "code" in deepest ? String(deepest.code) : deepest.message
+  const code = "code" in deepest ? String(deepest.code) : ""
+  return code.startsWith("ERR_SSL_") ? tlsMessage(deepest, code) : deepest.message || code
 }
+
+/** Without the line of OpenSSL's source that it failed in. */
+const tlsMessage = (error: Error, code: string): string => {
+  const reason = "reason" in error ? String(error.reason) : code
+  return noTls.has(code)
+    ? `the server does not speak TLS at this port (${reason}). Should the address begin with http:// or have another port?`
+    : `the TLS handshake failed (${reason})`
+}
+
+/** OpenSSL's names for what comes from a server that speaks something else. */
+const noTls = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_HTTP_REQUEST"
+])

@@ -13,4 +13,8 @@ export class TableNotSaved extends Schema.TaggedError<TableNotSaved>()("TableNot
   override get message() {
     return `Table "${this.table}": ${this.detail}`
   }
+
+  get isTransient(): boolean {
+    return false
+  }
 }

@@ -41,7 +41,8 @@ import {
   idOf,
   type TableSelection,
   type TableSelectionConfig,
-  type TableSourceConfig
+  type TableSourceConfig,
+  type TableSourceOptions
 } from "./TableSourceOptions.ts"
 import { makeTableWarnings, warnOfNoTables } from "./tableWarnings.ts"
 
@@ -73,21 +74,30 @@ export const make = (
 
 type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
-const makeSource = (selection: TableSelection) =>
+/** `endpointUrl` is where the client's API is, if it is known: see `AttachmentFiles.make`. */
+type Selection = TableSelection & Partial<Pick<TableSourceOptions, "endpointUrl">>
+
+const makeSource = (selection: Selection) =>
   Effect.updateService(makeUncounted(selection), TableSourceClient, countRequests(selection.id))
 
 const makeUncounted = Effect.fnUntraced(function* ({
   appendLocalAttachmentPaths,
   defaultView,
+  endpointUrl,
   id,
   keyValueTables,
+  maxAttachmentBytes,
   maxTimeout,
   tables
-}: TableSelection) {
+}: Selection) {
   yield* warnOfNoTables({ id, tables, keyValueTables })
   const environment = yield* apartFromSpan(Effect.context<Environment>())
 
-  const attachmentFiles = yield* AttachmentFiles.make({ maxTimeout })
+  const attachmentFiles = yield* AttachmentFiles.make({
+    endpointUrl: Option.fromNullable(endpointUrl),
+    maxAttachmentBytes,
+    maxTimeout
+  })
 
   const warn = makeTableWarnings()
 
@@ -173,9 +183,9 @@ const makeUncounted = Effect.fnUntraced(function* ({
     return fetched
   })
 
-  const ofSource = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  const ofSource = <A, E extends { readonly isTransient: boolean }, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
-      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
+      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })),
       Effect.annotateLogs("source", id),
       Effect.provide(environment)
     )

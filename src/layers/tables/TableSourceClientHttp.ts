@@ -29,7 +29,7 @@ import {
   type TableRecord,
   TableSourceClient
 } from "../../services/TableSourceClient.ts"
-import { certificateAdvice, isCertificateProblem } from "./certificateProblem.ts"
+import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
 import { type ErrorAnswer, readErrorAnswer } from "./ErrorAnswer.ts"
 import {
   askedPause,
@@ -129,7 +129,8 @@ export const make = Effect.fnUntraced(function* ({
     new TableError({
       table,
       reason: "Unreachable",
-      detail: `the certificate of ${endpointUrl} is not accepted: ${quote(deepestMessage(cause))}. Check "endpointUrl", ${certificateAdvice}`
+      detail: `the certificate of ${endpointUrl} is not accepted: ${quote(deepestMessage(cause))}. Check "endpointUrl", ${certificateAdvice}`,
+      isLasting: !isNotYetValid(cause)
     })
 
   const unexpected = ({ table }: Request, detail: string, status = 200) =>
@@ -188,7 +189,8 @@ export const make = Effect.fnUntraced(function* ({
       table: request.table,
       reason,
       detail: `${advice} (HTTP ${response.status}${after(", ", quote(answer.words))})`,
-      status: response.status
+      status: response.status,
+      isLasting: answer.type === quotaSpent
     })
     const asked = yield* askedPause(response)
     if (response.status >= 500) {

@@ -55,10 +55,12 @@ export const TableSourceOptions = Schema.Struct({
   baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
 
   /** A token that may read the base. It is sent to `endpointUrl` only, and never shown. */
-  apiKey: expectsSecret(
-    Schema.Redacted(text((key) => /^[\x21-\x7e]+$/.test(key))),
-    "the API key: printable ASCII characters without spaces (is the environment variable set?)"
-  ),
+  apiKey: Schema.propertySignature(
+    expectsSecret(
+      Schema.Redacted(text((key) => /^[\x21-\x7e]+$/.test(key))),
+      "the API key: printable ASCII characters without spaces (is the environment variable set?)"
+    )
+  ).annotations({ missingMessage: () => "is required (is the environment variable set?)" }),
 
   /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
   defaultView: optional(expects(ViewName, "the name of a view, or null for whole tables"), "Grid view"),
@@ -85,6 +87,12 @@ export const TableSourceOptions = Schema.Struct({
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     60_000
+  ),
+
+  /** The largest file to download, in bytes. Default 8 GiB. */
+  maxAttachmentBytes: optional(
+    expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
+    8 * 1024 ** 3
   )
 })
 export type TableSourceOptions = typeof TableSourceOptions.Type

@@ -1,10 +1,17 @@
 import * as Predicate from "effect/Predicate"
 
 /** Whether a connection failed because of the server's certificate: another try would fail as well. */
-export const isCertificateProblem = (error: unknown, depth = 0): boolean =>
+export const isCertificateProblem = (error: unknown): boolean => certificateCode(error) !== undefined
+
+/** Whether that passes by itself: the clock of a machine without a network is often behind, until it has one. */
+export const isNotYetValid = (error: unknown): boolean => certificateCode(error) === "CERT_NOT_YET_VALID"
+
+const certificateCode = (error: unknown, depth = 0): string | undefined =>
   Predicate.hasProperty(error, "code") && codes.has(String(error.code))
-    ? true
-    : Predicate.hasProperty(error, "cause") && depth < 8 && isCertificateProblem(error.cause, depth + 1)
+    ? String(error.code)
+    : Predicate.hasProperty(error, "cause") && depth < 8
+      ? certificateCode(error.cause, depth + 1)
+      : undefined
 
 /** As Node names them: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 const codes = new Set([

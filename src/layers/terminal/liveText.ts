@@ -1,10 +1,13 @@
 /**
  * Text that is replaced in place on a terminal.
+ *
+ * `log-update` does this for a terminal whose width stays: one that gets narrower breaks the rows anew, and it would
+ * leave some of them behind. Of a text that is too high it shows the end, without a mark.
  */
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline"
-import { stripVTControlCharacters } from "node:util"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import wrapAnsi from "wrap-ansi"
 
 /** Shows a text instead of the one before. */
 export type ShowText = (text: string) => Effect.Effect<void>
@@ -43,31 +46,16 @@ const inPlace = (stream: Output) =>
     }
   )
 
+/** Each row begins and ends its own colours. */
 const inRows = (lines: ReadonlyArray<string>, { columns }: Output): ReadonlyArray<string> =>
-  lines.flatMap((line) => rowsOf(line, columns || 80))
-
-/** The parts of a line of which each takes one row. Colours take no room, and go on in the next row. */
-const rowsOf = (line: string, columns: number): ReadonlyArray<string> => {
-  const rows: Array<string> = []
-  let row = ""
-  let used = 0
-  for (const [part] of line.matchAll(colourOrCharacter)) {
-    const width = stripVTControlCharacters(part) === "" ? 0 : wide.test(part) ? 2 : 1
-    if (used > 0 && used + width > columns) {
-      rows.push(row)
-      row = ""
-      used = 0
-    }
-    row += part
-    used += width
-  }
-  return [...rows, row]
-}
+  lines.flatMap((line) =>
+    wrapAnsi(line, columns || 80, { hard: true, trim: false, wordWrap: false }).split("\n")
+  )
 
 /** What has scrolled out of the terminal cannot be replaced. The last row is left to the cursor. */
 const thatFit = (rows: ReadonlyArray<string>, stream: Output): ReadonlyArray<string> => {
   const room = Math.max(1, (stream.rows || 24) - 1)
-  return rows.length <= room ? rows : [...rows.slice(0, room - 1), `${noColour}…`]
+  return rows.length <= room ? rows : [...rows.slice(0, room - 1), "…"]
 }
 
 const oneAfterTheOther = (stream: Output): ShowText => {
@@ -81,10 +69,6 @@ const oneAfterTheOther = (stream: Output): ShowText => {
     })
 }
 
-const colourOrCharacter = /\u001b\[[\d;]*m|./gsu
-const wide =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60]/u
-const noColour = "\u001b[0m"
 const hideCursor = "\u001b[?25l"
 const showCursor = "\u001b[?25h"
 const cutLines = "\u001b[?7l"

@@ -10,6 +10,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { messageOf } from "../../services/ErrorDescription.ts"
 import { clockTime } from "../readable.ts"
+import { printable } from "./printable.ts"
 
 export const logFormats = ["text", "json"] as const
 export type LogFormat = (typeof logFormats)[number]
@@ -28,10 +29,13 @@ export const logTo =
     Effect.locally(
       effect,
       FiberRef.currentLoggers,
-      HashSet.make(format === "json" ? Logger.map(Logger.jsonLogger, write) : textLogger(time, write))
+      HashSet.make(format === "json" ? jsonLogger(write) : textLogger(time, write))
     )
 
-/** `09:30:00  info   Ready`; stack traces only where debugging was asked for. */
+/**
+ * `09:30:00  info   Ready`; stack traces only where debugging was asked for. Further lines of an event are indented, so
+ * that none of them can pass for an event of its own.
+ */
 const textLogger = (
   time: (date: Date) => string,
   write: (line: string) => void
@@ -42,14 +46,21 @@ const textLogger = (
       LogLevel.Debug
     )
     const text = [message].flat().map(asText).join(" ")
-    write(`${time(date)}  ${levelText(logLevel)}  ${text}${causeText(cause, debugging)}`)
+    const lines = printable(`${text}${causeText(cause, debugging)}`).replaceAll("\n", "\n  ")
+    write(`${time(date)}  ${levelText(logLevel)}  ${lines}`)
   })
+
+/** The fields of `Logger.structuredLogger`, their texts printable: what JSON leaves unescaped may still control. */
+const jsonLogger = (write: (line: string) => void): Logger.Logger<unknown, void> =>
+  Logger.map(Logger.structuredLogger, (event) =>
+    write(JSON.stringify(event, (_, value) => (typeof value === "string" ? printable(value) : value)))
+  )
 
 const levelText = ({ label }: LogLevel.LogLevel): string => label.toLowerCase().padEnd(5)
 
 /** What an error that ends a command says. */
 export const failureText = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
-  debugging ? Cause.pretty(cause, { renderErrorCause: true }) : messageOf(Cause.squash(cause))
+  printable(debugging ? Cause.pretty(cause, { renderErrorCause: true }) : messageOf(Cause.squash(cause)))
 
 const causeText = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
   Cause.isEmpty(cause) ? "" : debugging ? `\n${failureText(cause, true)}` : `: ${failureText(cause, false)}`

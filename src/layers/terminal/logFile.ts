@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { errorCode, explain } from "../fileError.ts"
+import { makePath } from "../makePath.ts"
 
 export interface LogFileOptions {
   readonly file: string
@@ -46,7 +47,7 @@ const makeSure = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* makePath(path.dirname(file))
     yield* Effect.scoped(fs.open(file, { flag: "a", mode: 0o600 }))
   }).pipe(
     Effect.catchIf(isFull, () => Effect.void),

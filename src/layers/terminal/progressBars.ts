@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import { outcomeText, progressText } from "../content/contentText.ts"
+import { printableLine } from "./printable.ts"
 
 export const makeProgressBars = (stream: NodeJS.WriteStream) =>
   Effect.map(
@@ -15,7 +16,9 @@ export const makeProgressBars = (stream: NodeJS.WriteStream) =>
     ),
     ({ bars, multiBar }) => {
       const barOf = (source: string): SingleBar => {
-        const bar = bars.get(source) ?? multiBar.create(1, 0, { source: source.padEnd(12), text: "starting" })
+        const bar =
+          bars.get(source) ??
+          multiBar.create(1, 0, { source: printableLine(source).padEnd(12), text: "starting" })
         bars.set(source, bar)
         return bar
       }
@@ -29,7 +32,7 @@ export const makeProgressBars = (stream: NodeJS.WriteStream) =>
             const bar = barOf(payload.sourceId)
             const { done, total } = stageOf(payload)
             bar.setTotal(Math.max(total, 1))
-            bar.update(done, { text: progressText(payload) })
+            bar.update(done, { text: printableLine(progressText(payload)) })
             break
           }
           case "content:source:done": {

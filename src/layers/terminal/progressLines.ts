@@ -36,7 +36,7 @@ export const makeProgressLines = Effect.sync(() => {
     return isNews ? progressText(progress) : undefined
   }
 
-  return ({ name, payload }: ContentEvent): Effect.Effect<void> => {
+  const log = ({ name, payload }: ContentEvent): Effect.Effect<void> => {
     switch (name) {
       case "content:source:progress":
         return Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -50,11 +50,18 @@ export const makeProgressLines = Effect.sync(() => {
           return Effect.logInfo(`${sourceId}: ${news}`)
         })
       case "content:source:done":
-        return Effect.logInfo(`${payload.sourceId}: done, ${outcomeText(payload)}`)
+        return Effect.logInfo(`${payload.sourceId}: done, ${outcomeText(payload)}`).pipe(
+          Effect.annotateLogs({ durationMs: payload.durationMs, records: payload.records })
+        )
       case "content:source:error":
         return Effect.logInfo(`${payload.sourceId}: failed`)
       default:
         return Effect.void
     }
   }
+
+  return (event: ContentEvent): Effect.Effect<void> =>
+    "sourceId" in event.payload
+      ? Effect.annotateLogs(log(event), "source", event.payload.sourceId)
+      : Effect.void
 })

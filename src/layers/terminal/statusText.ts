@@ -3,7 +3,8 @@
  */
 import pc from "picocolors"
 import type { Row, StatusSnapshot, Tone } from "../../services/ControllerState.ts"
-import { durationText } from "../readable.ts"
+import { durationText, momentText } from "../readable.ts"
+import { printableLine } from "./printable.ts"
 
 /** How the parts of the text are set off from each other. */
 export interface Palette {
@@ -16,17 +17,36 @@ export const makePalette = (isColourful: boolean): Palette => {
   return { title: bold, tone: { ok: green, warn: yellow, error: red, neutral: dim } }
 }
 
-/** One line for each row, without a line break at the end. Text that came from elsewhere stays on its line. */
-export const statusText = ({ header, sections }: StatusSnapshot, palette: Palette): string =>
-  [
-    `${palette.title("Controller")}  running for ${durationText(header.uptimeMs)}, since ${header.startTime}`,
-    ...sections.map(({ rows, title }) => [palette.title(title), ...rowsText(rows, 1, palette)].join("\n"))
+/**
+ * One line for each row, without a line break at the end. Text that came from elsewhere stays on its line, and ISO times
+ * in it become local ones, with their distance from `now` (milliseconds since 1970).
+ */
+export const statusText = (
+  { header, sections }: StatusSnapshot,
+  { now, palette }: { readonly now: number; readonly palette: Palette }
+): string => {
+  const readable = (text: string) =>
+    printableLine(text).replace(isoTime, (time) => momentText(new Date(time), now))
+  return [
+    `${palette.title("Controller")}  running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
+    ...sections.map(({ rows, title }) =>
+      [palette.title(readable(title)), ...rowsText(rows, 1, { palette, readable })].join("\n")
+    )
   ].join("\n\n")
+}
+
+const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g
+
+interface Format {
+  readonly palette: Palette
+  readonly readable: (text: string) => string
+}
 
 const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
 
-const rowsText = (rows: ReadonlyArray<Row>, depth: number, palette: Palette): ReadonlyArray<string> => {
-  const width = Math.max(0, ...rows.map((row) => (row.type === "kv" ? row.label.length : 0)))
+const rowsText = (rows: ReadonlyArray<Row>, depth: number, format: Format): ReadonlyArray<string> => {
+  const { palette, readable } = format
+  const width = Math.max(0, ...rows.map((row) => (row.type === "kv" ? printableLine(row.label).length : 0)))
   const indentation = "  ".repeat(depth)
 
   const line = (text: string, tone: Tone | undefined): string =>
@@ -37,19 +57,16 @@ const rowsText = (rows: ReadonlyArray<Row>, depth: number, palette: Palette): Re
   const lines = (row: Row): ReadonlyArray<string> => {
     switch (row.type) {
       case "kv":
-        return [line(`${row.label.padEnd(width)}  ${oneLine(row.value)}`, row.tone)]
+        return [line(`${printableLine(row.label).padEnd(width)}  ${readable(row.value)}`, row.tone)]
       case "text":
-        return [line(oneLine(row.text), row.tone)]
+        return [line(readable(row.text), row.tone)]
       case "list":
         return [
-          line(row.label, undefined),
-          ...(row.items.length === 0 ? [`${indentation}    none`] : rowsText(row.items, depth + 1, palette))
+          line(printableLine(row.label), undefined),
+          ...(row.items.length === 0 ? [`${indentation}    none`] : rowsText(row.items, depth + 1, format))
         ]
     }
   }
 
   return rows.flatMap(lines)
 }
-
-/** Control characters could move the cursor of the terminal. */
-const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim()

@@ -4,10 +4,10 @@
  * The body has no length and is not chunked: it is what follows on the connection until its end. So frames are
  * written to the socket itself, one write for each, and all clients share their bytes.
  */
-import type { ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
-import { corsHeader } from "./answers.ts"
+import type { Client } from "./Audience.ts"
 import type { Hub, TooManyClients } from "./Hub.ts"
 import type { FrameSink } from "./Outbox.ts"
 import { makeSocketSink } from "./SocketSink.ts"
@@ -20,29 +20,54 @@ import { makeSocketSink } from "./SocketSink.ts"
  *
  * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
  */
-export const open = (response: ServerResponse, hub: Hub): Effect.Effect<void, TooManyClients> =>
+export const open = (
+  response: ServerResponse,
+  hub: Hub,
+  corsHeaders: Headers
+): Effect.Effect<void, TooManyClients> =>
   Effect.suspend(() => {
     const { req: request } = response
     // A body that nobody reads would keep the server from learning that the client has gone.
     request.resume()
-    const sink = makeSink(request.socket, response)
-    return Effect.map(hub.join(sink), () => {
+    const sink = makeSink(request.socket, response, corsHeaders)
+    return Effect.map(hub.join(sink, clientOf(request)), () => {
       handOver(response)
       if (request.socket.destroyed) {
         hub.leave(sink)
       } else {
         response.once("close", () => hub.leave(sink))
+        endWithClient(request.socket, response)
       }
     })
   })
 
-const makeSink = (socket: Socket, response: ServerResponse): FrameSink => {
+/** Whoever has closed its side has gone: it is not to take up a stream until something is written to it. */
+const endWithClient = (socket: Socket, response: ServerResponse) => {
+  if (socket.readableEnded) {
+    response.end()
+  } else {
+    // In front of whoever looks whether something is still waited for.
+    socket.prependOnceListener("end", () => {
+      response.end()
+      socket.end()
+    })
+  }
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const clientOf = ({ headers }: IncomingMessage): Client => ({
+  origin: headers.origin,
+  userAgent: headers["user-agent"]
+})
+
+const makeSink = (socket: Socket, response: ServerResponse, corsHeaders: Headers): FrameSink => {
   const { begin, queuedBytes, send } = makeSocketSink(socket)
   return {
     begin: (frames) => {
       // The backlog leaves together with the head.
       socket.cork()
-      writeHead(response)
+      writeHead(response, corsHeaders)
       begin(frames)
       process.nextTick(() => socket.uncork())
     },
@@ -62,13 +87,13 @@ const handOver = (response: ServerResponse) =>
   Object.defineProperty(response, "writableEnded", { value: true })
 
 /** Node adds no `Transfer-Encoding` where it was removed: the body ends with the connection. */
-const writeHead = (response: ServerResponse) => {
+const writeHead = (response: ServerResponse, corsHeaders: Headers) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
-    ...corsHeader,
+    ...corsHeaders,
     Connection: "close"
   })
   response.flushHeaders()

@@ -18,10 +18,11 @@ import type { InvalidOptions } from "../../services/Options.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import { listen } from "../http/listen.ts"
 import { answerMalformed } from "../http/malformed.ts"
-import * as answers from "./answers.ts"
+import * as Access from "./Access.ts"
 import { decode, type HttpTransportConfig, type HttpTransportOptions } from "./HttpTransportOptions.ts"
 import * as Hub from "./Hub.ts"
 import { inTurn } from "./inTurn.ts"
+import { allowHalfClosed } from "./patience.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as routes from "./routes.ts"
 import { nothingDone } from "./statistics.ts"
@@ -54,25 +55,31 @@ export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) 
   }
 
   const hub = yield* Hub.make(options)
-  const answer = yield* routes.make(hub, options)
+  const access = Access.make(options)
+  const answer = yield* routes.make({ access, hub, options })
   const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
     Effect.map((handler) => inTurn(handler, RequestBody.begin))
   )
-  const server = createServer(
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
-      connectionsCheckingInterval: 2000,
-      requireHostHeader: false
-    },
-    handler
+  const server = yield* allowHalfClosed(
+    createServer(
+      {
+        headersTimeout: 10_000,
+        requestTimeout: 30_000,
+        connectionsCheckingInterval: 2000,
+        requireHostHeader: false
+      },
+      handler
+    )
   )
   // Node's own answers would lack what every answer carries, and come before it is their turn.
   for (const event of ["checkContinue", "checkExpectation"]) {
     server.on(event, (request, response) => server.emit("request", request, response))
   }
-  answerMalformed(server, ({ message }) => ({ headers: answers.corsHeader, body: { error: { message } } }))
+  answerMalformed(server, ({ message }) => ({
+    headers: access.corsHeadersOfMalformed,
+    body: { error: { message } }
+  }))
   const address = yield* listen(server, { ...options, beforeDrain: hub.close })
 
   const host = isIPv6(options.host) ? `[${options.host}]` : options.host
@@ -83,7 +90,9 @@ export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) 
     name: "http-transport",
     order: 20,
     title: "HTTP transport",
-    rows: Effect.map(hub.statistics, (statistics) => statusRows(url, options.maxClients, statistics))
+    rows: Effect.zipWith(hub.statistics, hub.streams, (statistics, streams) =>
+      statusRows({ url, maxClients: options.maxClients, statistics, streams })
+    )
   })
   const clients = Effect.map(hub.statistics, ({ clients }) => clients)
   return HttpTransport.of({ address: Option.some(address), clients, statistics: hub.statistics })

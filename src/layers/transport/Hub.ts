@@ -21,22 +21,27 @@ import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import { makeFairLock } from "../fairLock.ts"
+import { printable } from "../printable.ts"
+import { type Client, makeAudience, type StreamGroup } from "./Audience.ts"
 import * as EventFilter from "./EventFilter.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import { encodeJson } from "./JsonText.ts"
 import { type FrameSink, makeOutbox } from "./Outbox.ts"
 import * as SseFrame from "./SseFrame.ts"
 import { makeRecorder } from "./statistics.ts"
-import { makeWarnOnce } from "./warnOnce.ts"
+import { makeWarnOnce, makeWarnWhile } from "./warnOnce.ts"
 
 export interface Hub {
-  /** Makes the sink a client: it is given `retry` and the backlog, then everything live. */
-  readonly join: (sink: FrameSink) => Effect.Effect<void, TooManyClients>
+  /** Makes the sink that of a client: it is given `retry` and the backlog, then everything live. */
+  readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
 
   /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
   readonly leave: (sink: FrameSink) => void
 
   readonly statistics: Effect.Effect<TransportStatistics>
+
+  /** Who has the streams that are open now, the one with the most first. */
+  readonly streams: Effect.Effect<ReadonlyArray<StreamGroup>>
 
   /** Ends all streams; whoever joins afterwards is ended at once. */
   readonly close: Effect.Effect<void>
@@ -46,7 +51,7 @@ export class TooManyClients extends Schema.TaggedError<TooManyClients>()("TooMan
   maxClients: Schema.Number
 }) {
   override get message() {
-    return `All ${this.maxClients} event streams are in use. Raise "maxClients", or close a client.`
+    return `Too many SSE clients: all ${this.maxClients} event streams are in use. Raise "maxClients", or close a client.`
   }
 }
 
@@ -54,6 +59,9 @@ interface Opening {
   readonly remembered: ReadonlyArray<RememberedEvent>
   readonly frames: Uint8Array
 }
+
+/** A name as the log may show it. */
+const shownName = (name: string): string => printable(JSON.stringify(name), 100)
 
 /** How many events are encoded before the oldest are dropped that are too many. */
 const encodedAtOnce = 64
@@ -66,15 +74,17 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const backlog = yield* ReplayBacklog
   const isForwarded = EventFilter.make(options.events)
   const isReplayed = new Set(options.replayEvents)
+  /** Others may remember into the same backlog. */
+  const isOwn = ({ name }: RememberedEvent) =>
+    isReplayed.has(name) && isForwarded(name) && SseFrame.isEventName(name)
   const lock = makeFairLock()
   const warnOfName = makeWarnOnce(
-    (name) => `Events named ${JSON.stringify(name)} are not forwarded: the name has a line break or a NUL.`
+    (name) => `Events named ${shownName(name)} are not forwarded: the name has a line break or a NUL.`
   )
   const warnOfPayload = makeWarnOnce(
-    (name) =>
-      `An event ${JSON.stringify(name)} has what JSON cannot hold: a placeholder is sent in its place.`
+    (name) => `An event ${shownName(name)} has what JSON cannot hold: a placeholder is sent in its place.`
   )
-  const warnOfBacklog = makeWarnOnce(
+  const warnOfBacklog = makeWarnWhile(
     (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
   )
   const warnOfLost = yield* Effect.once(
@@ -84,7 +94,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   )
   const recorder = makeRecorder()
   const outbox = makeOutbox(recorder)
-  const clients = new Set<FrameSink>()
+  const clients = makeAudience<FrameSink>()
   let joining = 0
   let opening: Opening = { remembered: [], frames: Buffer.from(SseFrame.retry) }
   let lastSequence: number | undefined
@@ -106,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       const frames: globalThis.Array<string> = []
       for (const { name, payload } of events) {
         recorder.forwarded(name, now)
-        if (clients.size === 0 && !isReplayed.has(name)) {
+        if (clients.size() === 0 && !isReplayed.has(name)) {
           continue
         }
         const { isComplete, text: data } = encodeJson(payload)
@@ -120,7 +130,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         frames.push(SseFrame.event(name, data))
       }
       const remember = Effect.forEach(latest.values(), backlog.remember, { discard: true }).pipe(
-        Effect.catchAllDefect((defect) => warnOfBacklog(messageOf(defect)))
+        Effect.zipRight(warnOfBacklog.works),
+        Effect.catchAllDefect((defect) => warnOfBacklog.fails(messageOf(defect)))
       )
       return Effect.zipRight(
         Effect.forEach(incomplete, warnOfPayload, { discard: true }),
@@ -141,7 +152,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** Everybody may have missed them. */
   const reportLost = (lost: number) =>
     Effect.suspend(() => {
-      recorder.missed(lost * clients.size)
+      recorder.missed(lost * clients.size())
       return warnOfLost
     })
 
@@ -161,30 +172,30 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       remembered.length === opening.remembered.length &&
       remembered.every((event, index) => event === opening.remembered[index])
     if (!isSame) {
-      const frames = remembered.map(({ data, name }) => SseFrame.event(name, data))
+      const frames = remembered.filter(isOwn).map(({ data, name }) => SseFrame.event(name, data))
       opening = { remembered, frames: Buffer.from(SseFrame.retry + frames.join("")) }
     }
     return opening.frames
   }
 
-  const begin = (sink: FrameSink) => (remembered: ReadonlyArray<RememberedEvent>) => {
+  const begin = (sink: FrameSink, client?: Client) => (remembered: ReadonlyArray<RememberedEvent>) => {
     sink.begin(openingOf(remembered))
     if (closed) {
       sink.end()
     } else {
-      clients.add(sink)
+      clients.join(sink, client)
       recorder.joined()
       outbox.join(sink)
     }
   }
 
-  const join = (sink: FrameSink) =>
+  const join = (sink: FrameSink, client?: Client) =>
     Effect.suspend(() => {
-      if (clients.size + joining >= options.maxClients) {
+      if (clients.size() + joining >= options.maxClients) {
         return new TooManyClients({ maxClients: options.maxClients })
       }
       joining += 1
-      return lock(Effect.map(backlog.snapshot, begin(sink))).pipe(
+      return lock(Effect.map(backlog.snapshot, begin(sink, client))).pipe(
         Effect.ensuring(
           Effect.sync(() => {
             joining -= 1
@@ -194,7 +205,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     })
 
   const leave = (sink: FrameSink) => {
-    if (clients.delete(sink)) {
+    if (clients.leave(sink)) {
       recorder.left()
       outbox.leave(sink)
     }
@@ -210,9 +221,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     join,
     leave,
     statistics: Effect.sync(recorder.statistics),
+    streams: Effect.sync(clients.groups),
     close: Effect.sync(() => {
       closed = true
-      for (const sink of clients) {
+      for (const sink of clients.members()) {
         leave(sink)
         sink.end()
       }

@@ -5,6 +5,8 @@
  * writes and clients can keep up with it. What the frames say, and who may be a client, belongs to the hub.
  */
 
+import { makeSlidingQueue } from "../slidingQueue.ts"
+
 /** Where the frames of one client go. No method waits or throws. */
 export interface FrameSink {
   /** Takes what the stream begins with, once, before anything else. */
@@ -50,10 +52,14 @@ const patienceMs = 100
 
 export const makeOutbox = (losses: Losses): Outbox => {
   /** Frames, with the sinks that have joined in front of each. */
-  let waiting: Array<{ readonly frame: string; readonly joined: Set<OutboxSink> }> = []
-  /** The index of the first that waits. */
-  let first = 0
-  let waitingLength = 0
+  const waiting = makeSlidingQueue<{ readonly frame: string; readonly joined: Set<OutboxSink> }>({
+    maxLength: maxWaiting,
+    maxSize: maxWaitingLength,
+    onDropped: ({ joined }) => {
+      admit(joined)
+      losses.missed(sinks.size)
+    }
+  })
   /** Those that have joined behind all of them. */
   let joined = new Set<OutboxSink>()
   /** Each sink, and since when it is behind. */
@@ -79,20 +85,11 @@ export const makeOutbox = (losses: Losses): Outbox => {
     }
   }
 
-  const takeFirst = () => {
-    const entry = waiting[first]
-    if (entry !== undefined) {
-      first += 1
-      waitingLength -= entry.frame.length
-    }
-    return entry
-  }
-
   const sendPiece = () => {
     let piece = ""
     let frames = 0
     while (piece.length < pieceLength) {
-      const entry = takeFirst()
+      const entry = waiting.takeFirst()
       if (entry === undefined) {
         break
       }
@@ -106,26 +103,12 @@ export const makeOutbox = (losses: Losses): Outbox => {
       frames += 1
     }
     send(piece, frames)
-    forgetSent()
+    admitLast()
   }
 
-  const dropOldest = () => {
-    while (
-      waiting.length - first > maxWaiting ||
-      (waitingLength > maxWaitingLength && waiting.length - first > 1)
-    ) {
-      admit(takeFirst()?.joined ?? [])
-      losses.missed(sinks.size)
-    }
-    forgetSent()
-  }
-
-  const forgetSent = () => {
-    if (first === waiting.length || first > maxWaiting) {
-      waiting = waiting.slice(first)
-      first = 0
-    }
-    if (waiting.length === 0) {
+  /** Nothing waits that was there before those who have joined behind all. */
+  const admitLast = () => {
+    if (waiting.length() === 0) {
       admit(joined)
       joined = new Set()
     }
@@ -144,7 +127,7 @@ export const makeOutbox = (losses: Losses): Outbox => {
   }
 
   const schedule = () => {
-    if (waiting.length > 0) {
+    if (waiting.length() > 0) {
       scheduled = true
       setImmediate(goOn)
     }
@@ -162,20 +145,19 @@ export const makeOutbox = (losses: Losses): Outbox => {
 
   return {
     add: (frame) => {
-      waiting.push({ frame, joined })
-      waitingLength += frame.length
+      const before = joined
       joined = new Set()
-      dropOldest()
+      waiting.offer({ frame, joined: before }, frame.length)
     },
     join: (sink) => {
       joined.add(sink)
-      forgetSent()
+      admitLast()
     },
     leave: (sink) => {
       sinks.delete(sink)
       joined.delete(sink)
-      for (let index = first; index < waiting.length; index++) {
-        waiting[index]?.joined.delete(sink)
+      for (const { joined } of waiting) {
+        joined.delete(sink)
       }
     },
     handOut: () => {

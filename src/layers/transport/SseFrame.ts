@@ -1,6 +1,7 @@
 /**
  * The frames of a Server-Sent Events stream, as text (specification, section 2.6).
  */
+import { jsonText } from "./JsonText.ts"
 
 /** What a stream begins with: reconnect two seconds after a drop. */
 export const retry = "retry: 2000\n\n"
@@ -12,6 +13,17 @@ export const ping = ": ping\n\n"
 export const event = (name: string, data: string): string => {
   const lines = lineBreak.test(data) ? data.split(lineBreak).join("\ndata: ") : data
   return `event: ${name}\ndata: ${lines}\n\n`
+}
+
+/**
+ * An event as a frame, for whoever writes a stream of their own or compares with one: text stands in `data` as it is,
+ * anything else as JSON. A name with CR, LF or NUL, which cannot stand in a frame, throws a `TypeError`.
+ */
+export const formatSseEvent = (name: string, data: unknown): string => {
+  if (!isEventName(name)) {
+    throw new TypeError(`The event name ${JSON.stringify(name)} has a line break or a NUL.`)
+  }
+  return event(name, typeof data === "string" ? data : jsonText(data))
 }
 
 /** Whether a name can stand in a frame: a line break in it would inject fields, a NUL cannot be sent. */

@@ -1,11 +1,13 @@
 /**
- * The edge: how results and errors become HTTP answers (specification, sections 2.3 to 2.5, 4.4 and 7).
+ * The edge: how results and errors become HTTP answers (specification, sections 2.3 to 2.5, 4.4 and 7). What every
+ * answer carries is added where it is sent.
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import type { DispatchError } from "../../services/CommandBus.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/ControllerState.ts"
 import { describeError } from "../../services/ErrorDescription.ts"
+import type { Refusal } from "./Access.ts"
 import type { TooManyClients } from "./Hub.ts"
 import { jsonText } from "./JsonText.ts"
 import type { BodyTooLarge, BodyUnreadable } from "./RequestBody.ts"
@@ -15,7 +17,7 @@ export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("NoSuchRoute"
   path: Schema.String
 }) {
   override get message() {
-    return `There is no ${this.method} ${this.path}.`
+    return `Not found: ${this.method} ${this.path}`
   }
 }
 
@@ -29,7 +31,7 @@ export class CommandNotAllowed extends Schema.TaggedError<CommandNotAllowed>()("
   type: Schema.String
 }) {
   override get message() {
-    return `The command ${JSON.stringify(this.type)} is not allowed over HTTP. "allowedCommands" names those that are.`
+    return `Command not allowed: ${JSON.stringify(this.type)} is not among the "allowedCommands" of the HTTP transport.`
   }
 }
 
@@ -41,21 +43,19 @@ export type AnswerableError =
   | CommandNotAllowed
   | TooManyClients
   | DispatchError
-
-/** Every answer carries it (section 4). */
-export const corsHeader = { "access-control-allow-origin": "*" } as const
+  | Refusal
 
 export const snapshot = (value: StatusSnapshot | GlobalState) => jsonBody(jsonText(value), 200)
 
-export const preflight = HttpServerResponse.empty({
-  status: 204,
-  headers: {
-    ...corsHeader,
-    "access-control-allow-methods": "GET, POST, OPTIONS",
-    "access-control-allow-headers": "Content-Type",
-    "access-control-max-age": "86400"
-  }
-})
+export const preflight = (allowedHeaders: string) =>
+  HttpServerResponse.empty({
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST, OPTIONS",
+      "access-control-allow-headers": allowedHeaders,
+      "access-control-max-age": "86400"
+    }
+  })
 
 /** Of what JSON lacks, a function for example, an object would drop the key. */
 export const result = (value: unknown) => jsonBody(`{"result":${jsonText(value)}}`, 200)
@@ -65,12 +65,18 @@ export const error = (error: AnswerableError): HttpServerResponse.HttpServerResp
     case "BadRequest":
     case "BodyUnreadable":
       return plainError(400, error)
+    case "TokenRequired":
+      return HttpServerResponse.setHeader(plainError(401, error), "www-authenticate", "Bearer")
     case "CommandNotAllowed":
+    case "HostNotAllowed":
+    case "OriginNotAllowed":
       return plainError(403, error)
     case "NoSuchRoute":
       return plainError(404, error)
     case "BodyTooLarge":
       return plainError(413, error)
+    case "JsonRequired":
+      return plainError(415, error)
     case "TooManyClients":
       return plainError(503, error)
     case "CommandFailed":
@@ -87,8 +93,7 @@ export const commandError = (error: unknown) => jsonBody(jsonText({ error: descr
 const jsonBody = (body: string, status: number) =>
   HttpServerResponse.uint8Array(Buffer.from(body), {
     status,
-    contentType: "application/json",
-    headers: corsHeader
+    contentType: "application/json"
   })
 
 const plainError = (status: number, { message }: Error) =>

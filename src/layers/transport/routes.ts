@@ -13,24 +13,32 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { type Command, CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import * as RequestTarget from "../http/RequestTarget.ts"
+import type { Access } from "./Access.ts"
 import * as answers from "./answers.ts"
 import * as EventStreamResponse from "./EventStreamResponse.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import type { Hub } from "./Hub.ts"
 import * as RequestBody from "./RequestBody.ts"
-import * as RequestTarget from "./RequestTarget.ts"
 import { sendAnswer } from "./sendAnswer.ts"
 
 type Options = Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
 
+export interface Context {
+  readonly access: Access
+  readonly hub: Hub
+  readonly options: Options
+}
+
 /** The whole of the transport as one HTTP application that answers everything and never fails. */
-export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
+export const make = Effect.fnUntraced(function* ({ access, hub, options }: Context) {
   const commands = yield* CommandBus
   const { state, status } = yield* ControllerState
 
-  const events = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    EventStreamResponse.open(NodeHttpServerRequest.toServerResponse(request), hub)
-  ).pipe(
+  const events = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const response = NodeHttpServerRequest.toServerResponse(request)
+    return EventStreamResponse.open(response, hub, access.corsHeaders(response.req))
+  }).pipe(
     Effect.as(HttpServerResponse.empty()),
     Effect.catchAll((error) => Effect.succeed(answers.error(error)))
   )
@@ -62,16 +70,26 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
     Effect.catchAllCause(unexpected)
   )
 
+  const preflight = answers.preflight(access.allowedHeaders)
+
   const answer = (request: HttpServerRequest.HttpServerRequest) => {
-    if (request.method === "OPTIONS") {
-      return Effect.succeed(answers.preflight)
+    const source = NodeHttpServerRequest.toIncomingMessage(request)
+    if (!RequestTarget.isReadable(request.url)) {
+      return Effect.succeed(unreadableTarget)
     }
-    if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+    const refusal = access.refuse(source)
+    if (Option.isSome(refusal)) {
+      return Effect.succeed(answers.error(refusal.value))
+    }
+    if (request.method === "OPTIONS") {
+      return Effect.succeed(preflight)
+    }
+    if (!hasOneHost(source)) {
       return Effect.succeed(badRequest("A request must have one Host header."))
     }
     const path = RequestTarget.path(request.url)
     if (Option.isNone(path)) {
-      return Effect.succeed(badRequest("The request target cannot be read."))
+      return Effect.succeed(unreadableTarget)
     }
     // The router would answer HEAD as GET.
     if (request.method === "HEAD") {
@@ -84,13 +102,16 @@ export const make = Effect.fnUntraced(function* (hub: Hub, options: Options) {
   }
 
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.map(answer(request), (response) =>
-      sendAnswer(NodeHttpServerRequest.toServerResponse(request), response)
-    )
+    Effect.flatMap(answer(request), (answer) => {
+      const response = NodeHttpServerRequest.toServerResponse(request)
+      return sendAnswer(response, answer, access.corsHeaders(response.req))
+    })
   )
 })
 
 const badRequest = (detail: string) => answers.error(new answers.BadRequest({ detail }))
+
+const unreadableTarget = badRequest("The request target cannot be read.")
 
 const notFound = ({ method, originalUrl }: HttpServerRequest.HttpServerRequest) =>
   answers.error(

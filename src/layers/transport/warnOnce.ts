@@ -1,5 +1,5 @@
 /**
- * Warnings of what may happen with every event, said once of each name.
+ * Warnings of what may happen with every event, said once.
  */
 import * as Effect from "effect/Effect"
 
@@ -18,4 +18,20 @@ export const makeWarnOnce = (warning: (name: string) => string) => {
       const isLast = warned.size === maxNames
       return Effect.logWarning(`${warning(name)}${isLast ? " There are more; no others are named." : ""}`)
     })
+}
+
+/** Logs the first failure of something, and the next one only when it has worked in between: each may say it anew. */
+export const makeWarnWhile = (warning: (message: string) => string) => {
+  let isFailing = false
+  return {
+    works: Effect.sync(() => {
+      isFailing = false
+    }),
+    fails: (message: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const wasFailing = isFailing
+        isFailing = true
+        return wasFailing ? Effect.void : Effect.logWarning(warning(message))
+      })
+  }
 }

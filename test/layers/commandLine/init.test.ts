@@ -23,7 +23,7 @@ const withDiskFullAt = (name: string) =>
       module: "FileSystem",
       method: "write",
       reason: "Unknown",
-      description: "ENOSPC: no space left on device, write"
+      cause: Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
     })
     return {
       ...fs,
@@ -59,7 +59,7 @@ describe("vitrine init, where a file cannot be written", () => {
       const failure = yield* Effect.flip(withDiskFullAt("Objects.csv")(init(folder)))
       expect(failure).toMatchObject({
         _tag: "FileNotMade",
-        message: expect.stringMatching(/Objects\.csv could not be made: .*ENOSPC/)
+        message: expect.stringMatching(/Objects\.csv could not be made: the disk is full\.$/)
       })
       expect(yield* fs.readDirectory(`${folder}/tables`)).toEqual([])
       expect(yield* init(folder)).toEqual([asKept("vitrine.config.ts"), ...made.slice(1).map(asMade)])
@@ -84,7 +84,7 @@ describe("vitrine init, where a file cannot be written", () => {
       const disk = yield* smallDisk
       yield* disk.fill(1)
       const failure = yield* Effect.flip(init(disk.folder))
-      expect(failure).toMatchObject({ message: expect.stringContaining("ENOSPC") })
+      expect(failure).toMatchObject({ message: expect.stringContaining("the disk is full.") })
       const files = yield* fs.readDirectory(disk.folder, { recursive: true })
       for (const file of files.filter((name) => made.includes(name))) {
         expect(Number((yield* fs.stat(`${disk.folder}/${file}`)).size)).toBeGreaterThan(0)

@@ -1,27 +1,41 @@
 /**
  * `vitrine stop` where the controller cannot be asked.
  */
+import { type SpawnOptions, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
+import { rm } from "node:fs/promises"
 import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { command } from "../../../src/layers/commandLine/stop.ts"
 import * as JsonRpc from "../../../src/layers/ipc/JsonRpc.ts"
+import { hashOf } from "../../../src/layers/socketFile.ts"
+import * as Received from "../../support/Received.ts"
 import { eventually } from "../../support/waiting.ts"
 import { startHolder } from "../ipc/holder.ts"
 import { says } from "./says.ts"
 
-/** A controller whose socket somebody has removed. */
-const unreachable = Effect.gen(function* () {
+const makeFolder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
   yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
+  return folder
+})
+
+/** A controller whose socket somebody has removed. */
+const unreachable = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* makeFolder
   const holder = yield* startHolder(folder)
   expect(yield* holder.go).toBe("serving")
   const socket = `${folder}/.vitrine/controller.sock`
@@ -31,17 +45,24 @@ const unreachable = Effect.gen(function* () {
 
 const stop = (folder: string) => says(command, "stop", "--config", `${folder}/vitrine.config.mjs`)
 
-/** Waits until the process is looked after, which is done every 50 milliseconds. */
+/** Waits until somebody waits to look again, as is done every 50 milliseconds: whoever still looks is let look. */
 const isLookedAfter = eventually(
-  Effect.map(
-    TestClock.sleeps(),
-    Chunk.some((until) => until === 50)
+  Effect.zipWith(Clock.currentTimeMillis, TestClock.sleeps(), (now, sleeps) =>
+    Chunk.some(sleeps, (until) => until === now + 50)
   )
 )
 
-/** Lets the time pass until the process has ended, and that is noticed. */
-const letEnd = (ended: Effect.Effect<unknown>) =>
-  Effect.zipRight(ended, eventually(Effect.as(TestClock.adjust("50 millis"), true)))
+const hasDone = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Effect.map(Fiber.poll(fiber), Option.isSome)
+
+/** Lets it look again and again until it is done, and gives what it said. */
+const done = <A, E>(stopping: Fiber.RuntimeFiber<A, E>) =>
+  Effect.gen(function* () {
+    while (!(yield* hasDone(stopping))) {
+      yield* Effect.raceFirst(isLookedAfter, eventually(hasDone(stopping)))
+      yield* TestClock.adjust("50 millis")
+    }
+    return yield* Fiber.join(stopping)
+  })
 
 /** Stops one that ends by no other means. */
 const isEndedBySignal = ({ ended, folder, pid }: Effect.Effect.Success<typeof unreachable>) =>
@@ -49,8 +70,8 @@ const isEndedBySignal = ({ ended, folder, pid }: Effect.Effect.Success<typeof un
     const stopping = yield* Effect.fork(stop(folder))
     yield* isLookedAfter
     yield* TestClock.adjust("2 seconds")
-    yield* letEnd(ended)
-    expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
+    yield* ended
+    expect(yield* done(stopping)).toEqual([`The controller has ended (process ${pid}).`])
   })
 
 const scenario = (title: string, test: Effect.Effect<void, unknown, NodeContext.NodeContext | Scope.Scope>) =>
@@ -64,8 +85,8 @@ describe("vitrine stop, where nobody listens", () => {
       const stopping = yield* Effect.fork(stop(folder))
       yield* isLookedAfter
       expect(yield* Fiber.poll(stopping)).toMatchObject({ _tag: "None" })
-      yield* letEnd(kill)
-      expect(yield* Fiber.join(stopping)).toEqual([`The controller has ended (process ${pid}).`])
+      yield* kill
+      expect(yield* done(stopping)).toEqual([`The controller has ended (process ${pid}).`])
     })
   )
 
@@ -106,5 +127,104 @@ describe("vitrine stop, where nobody listens", () => {
       yield* fs.writeFileString(`${folder}/.vitrine/controller.pid`, `${process.pid}\n`)
       expect(yield* stop(folder)).toEqual([expect.stringMatching(/^No controller is running here: /)])
     })
+  )
+})
+
+/** A process that has to do with nothing. */
+const bystander = Effect.acquireRelease(
+  Effect.sync(() => spawn("sleep", ["1000"], { stdio: "ignore" })),
+  (child) => Effect.sync(() => child.kill("SIGKILL"))
+)
+
+const lives = (child: { readonly exitCode: number | null; readonly signalCode: NodeJS.Signals | null }) =>
+  child.exitCode === null && child.signalCode === null
+
+const run = (command: ReadonlyArray<string>, options: SpawnOptions = {}) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const [program = "", ...args] = command
+      const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "inherit"] })
+      const said = Received.make()
+      child.stdout.on("data", said.append)
+      const exited = Effect.promise(async () => lives(child) && (await once(child, "exit")))
+      return { child, exited, says: (word: string) => said.until((text) => text.includes(word)) }
+    }),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+
+const impostorProgram = fileURLToPath(new URL("impostor.mjs", import.meta.url))
+
+/** Somebody in the place of a controller who names the bystander, in the environment that the prefix makes. */
+const startImpostor = (behaviour: "ends" | "stays", ...prefix: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* makeFolder
+    yield* fs.makeDirectory(`${folder}/.vitrine`)
+    yield* fs.chmod(`${folder}/.vitrine`, 0o700)
+    const victim = yield* bystander
+    const socket = `${folder}/.vitrine/controller.sock`
+    const node = [process.execPath, impostorProgram, socket, `${victim.pid}`, behaviour]
+    const impostor = yield* run([...prefix, ...node])
+    yield* impostor.says("listening")
+    return { ...impostor, folder, victim }
+  })
+
+const unshare = ["unshare", "--net", "--pid", "--fork", "--kill-child"] as const
+const mayUnshare = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0
+
+describe("vitrine stop, where somebody names a process that is not theirs", () => {
+  it.scopedLive("takes the end of the connection for the end, and leaves the process alone", () =>
+    Effect.gen(function* () {
+      const { folder, victim } = yield* startImpostor("ends")
+      expect(yield* stop(folder)).toEqual([`The controller has ended (process ${victim.pid}).`])
+      expect(lives(victim)).toBe(true)
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped.skipIf(process.platform !== "linux")("kills who listens, where that does not end", () =>
+    Effect.gen(function* () {
+      const { child, exited, folder, says, victim } = yield* startImpostor("stays")
+      const stopping = yield* Effect.fork(stop(folder))
+      yield* says("asked")
+      yield* TestClock.adjust("5 seconds")
+      yield* exited
+      expect(yield* done(stopping)).toEqual([
+        `The controller did not end in time and was killed (process ${child.pid}).`
+      ])
+      expect(lives(victim)).toBe(true)
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped.skipIf(!mayUnshare)(
+    "kills nobody where the controller is in a container (skipped where this user may make none)",
+    () =>
+      Effect.gen(function* () {
+        const { child, folder, says, victim } = yield* startImpostor("stays", ...unshare)
+        const stopping = yield* Effect.fork(Effect.flip(stop(folder)))
+        yield* says("asked")
+        yield* TestClock.adjust("5 seconds")
+        const error = yield* Fiber.join(stopping)
+        expect(error).toMatchObject({ _tag: "NotStopped", pid: victim.pid })
+        expect(String(error)).toContain("End it by hand.")
+        expect([lives(victim), lives(child)]).toEqual([true, true])
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped.skipIf(process.getuid?.() !== 0)(
+    "asks no socket that another user has put up among the temporary files (skipped but for root)",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* makeFolder
+        const victim = yield* bystander
+        const socket = `${tmpdir()}/vitrine-${hashOf(`${folder}/.vitrine`)}.lock-ffffffffffff`
+        const program = `require("net").createServer((c) => c.end("held by process ${victim.pid}")).listen("${socket}", () => console.log("listening"))`
+        const { says } = yield* run([process.execPath, "-e", program], { uid: 65534, gid: 65534 })
+        yield* Effect.addFinalizer(() => Effect.promise(() => rm(socket, { force: true })))
+        yield* says("listening")
+        expect(yield* stop(folder)).toEqual([expect.stringMatching(/^No controller is running here: /)])
+        expect(lives(victim)).toBe(true)
+        const holder = yield* startHolder(folder)
+        expect(yield* holder.go).toBe("serving")
+      }).pipe(Effect.provide(NodeContext.layer))
   )
 })

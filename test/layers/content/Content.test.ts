@@ -1,6 +1,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -8,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as CommandBusMemory from "../../../src/layers/CommandBusMemory.ts"
@@ -15,19 +17,23 @@ import * as ControllerStateMemory from "../../../src/layers/ControllerStateMemor
 import * as Content from "../../../src/layers/content/Content.ts"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
 import * as EventBusMemory from "../../../src/layers/EventBusMemory.ts"
+import { logTo } from "../../../src/layers/terminal/log.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
-import { somebodySleeps } from "../../support/waiting.ts"
+import { withLog } from "../../support/logged.ts"
+import { mayMount, smallDisk } from "../../support/tmpfs.ts"
+import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
-/** A source that saves `text`, or fails with `failure`; `hold` is waited for in between. */
+/** A source that saves `text`, or fails with `failure`, perhaps `isTransient`; `hold` is waited for in between. */
 const makeSource = (id: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const text = yield* Ref.make("one")
     const failure = yield* Ref.make(Option.none<Error>())
+    const isTransient = yield* Ref.make(false)
     const hold = yield* Ref.make<Effect.Effect<void>>(Effect.void)
     const fetches = yield* Ref.make(0)
     const source: ContentSource = {
@@ -41,9 +47,16 @@ const makeSource = (id: string) =>
           yield* Effect.flatten(Ref.get(hold))
           yield* Option.match(yield* Ref.get(failure), { onNone: () => Effect.void, onSome: Effect.fail })
           return { fingerprint: content, records: 1, bytes: content.length }
-        }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })))
+        }).pipe(
+          Effect.catchAll((cause) =>
+            Effect.flatMap(
+              Ref.get(isTransient),
+              (isTransient) => new SourceFailed({ sourceId: id, cause, isTransient })
+            )
+          )
+        )
     }
-    return { source, text, failure, hold, fetches }
+    return { source, text, failure, isTransient, hold, fetches }
   })
 
 const services = (mode: "task" | "persistent") =>
@@ -126,6 +139,20 @@ describe("Content", () => {
         generatedAt: "1970-01-01T00:00:00.000Z"
       })
       expect(told[5]?.payload).toEqual(outcome)
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("logs version, duration and records of a fetch as fields", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const { source } = yield* makeSource("objects")
+      yield* Content.make({}, [source])
+      const { versionId } = Schema.decodeUnknownSync(Schema.Struct({ versionId: Schema.String }))(
+        yield* fetch.pipe(logTo({ format: "json", write: (line) => lines.push(line) }))
+      )
+      expect(lines.map((line) => JSON.parse(line).annotations)).toEqual([
+        { version: versionId, durationMs: expect.any(Number), records: 1 }
+      ])
     }).pipe(Effect.provide(services("task")))
   )
 
@@ -344,6 +371,62 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
+  for (const [title, fetchEvery, pauses] of [
+    ["up to fetchEvery", "1 minute", [15, 30, 60, 60]],
+    ["up to five minutes where there is no fetchEvery", undefined, [15, 30, 60, 120, 240, 300, 300]]
+  ] as const) {
+    it.scoped(`tries again soon what time may heal, with growing pauses, ${title}`, () =>
+      Effect.gen(function* () {
+        const { failure, fetches, isTransient, source } = yield* makeSource("objects")
+        yield* Ref.set(failure, Option.some(new Error("no network")))
+        yield* Ref.set(isTransient, true)
+        const events = yield* follow
+        const { start } = yield* Content.make(fetchEvery === undefined ? {} : { fetchEvery }, [source])
+        yield* start
+        let failed = 0
+        let at = 0
+        for (const pause of pauses) {
+          yield* events.until("content:fetch:error")
+          failed++
+          yield* somebodySleeps
+          at += pause
+          expect(yield* rowValue("Next fetch")).toBe(
+            `${new Date(at * 1000).toISOString()}, a retry: what failed may pass by itself`
+          )
+          yield* TestClock.adjust(`${pause - 1} seconds`)
+          expect(yield* Ref.get(fetches)).toBe(failed)
+          yield* TestClock.adjust("1 second")
+        }
+        yield* events.until("content:fetch:error")
+        yield* Ref.set(failure, Option.none())
+        yield* somebodySleeps
+        yield* TestClock.adjust("5 minutes")
+        yield* events.until("content:fetch:done")
+        if (fetchEvery !== undefined) {
+          yield* somebodySleeps
+        }
+        yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value?.includes("retry") === false))
+        expect(yield* rowValue("Next fetch")).toBe(
+          fetchEvery === undefined ? "none planned" : new Date((at + 300 + 60) * 1000).toISOString()
+        )
+      }).pipe(Effect.provide(services("persistent")))
+    )
+  }
+
+  it.scoped("does not try again soon what time does not heal", () =>
+    Effect.gen(function* () {
+      const { failure, source } = yield* makeSource("objects")
+      yield* Ref.set(failure, Option.some(new Error("the key is wrong")))
+      const events = yield* follow
+      const { start } = yield* Content.make({}, [source])
+      yield* start
+      yield* events.until("content:fetch:error")
+      yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value !== "running now"))
+      expect(yield* rowValue("Next fetch")).toBe("none planned")
+      expect(Chunk.size(yield* TestClock.sleeps())).toBe(0)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
   it.scoped("says in the status what every source does and did, and when the next fetch is", () =>
     Effect.gen(function* () {
       const { failure, hold, source } = yield* makeSource("objects")
@@ -374,6 +457,51 @@ describe("Content", () => {
         ["Last error", '1970-01-01T00:10:00.000Z, Source "objects": no network']
       ])
     }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped.skipIf(!mayMount)("makes room on a full disk, once, of versions that nobody shows", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const disk = yield* smallDisk
+      const log: Array<string> = []
+      const size = yield* Ref.make(50_000)
+      const fetches = yield* Ref.make(0)
+      const source: ContentSource = {
+        id: "objects",
+        fetch: ({ directory }) =>
+          Effect.gen(function* () {
+            const fingerprint = String(yield* Ref.updateAndGet(fetches, (n) => n + 1))
+            const content = fingerprint.repeat(yield* Ref.get(size))
+            yield* fs.writeFileString(`${directory}/text.txt`, content)
+            return { fingerprint, records: 1, bytes: content.length }
+          }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: "objects", cause })))
+      }
+      const versions = Effect.flatMap(VersionStore, ({ versions }) => versions)
+      yield* Effect.gen(function* () {
+        yield* Content.make({}, [source])
+        yield* Effect.replicateEffect(fetch, 4)
+        expect(yield* versions).toHaveLength(4)
+        expect(yield* fetch).toMatchObject({ changed: true })
+        expect(log).toContainEqual(
+          expect.stringMatching(
+            /^WARN The disk is full: removed versions that nobody shows \(\S+, \S+, \S+\), to try once more\. Source "objects"/
+          )
+        )
+        expect(yield* versions).toHaveLength(2)
+
+        yield* Ref.set(size, 300_000)
+        const before = yield* Ref.get(fetches)
+        expect((yield* Effect.flip(fetch)).message).toContain('Source "objects"')
+        expect(yield* Ref.get(fetches)).toBe(before + 2)
+        yield* Effect.flip(fetch)
+        expect(yield* Ref.get(fetches)).toBe(before + 3)
+      }).pipe(
+        Effect.provide(
+          VersionStoreDisk.layer({ directory: disk.folder, keepVersions: 10, ackLease: "30 minutes" })
+        ),
+        withLog(log)
+      )
+    }).pipe(Effect.provide(services("task")))
   )
 
   it.scoped("keeps the version that a consumer acknowledged from being swept", () =>

@@ -178,8 +178,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
         }
         case "removeAck": {
           yield* fs.remove(ackFile(step.consumerId), { force: true })
-          const versionId = model.acks.get(step.consumerId)?.versionId
-          model.acks.set(step.consumerId, { versionId, time: Number.NEGATIVE_INFINITY, isNonsense: true })
+          model.acks.delete(step.consumerId)
           return
         }
         case "sweep": {
@@ -194,6 +193,12 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
           expect(yield* sweep).toEqual(removed.map(({ versionId }) => versionId))
           locked.clear()
           model.versions = left
+          for (const [consumerId, { time, versionId }] of model.acks) {
+            if (versionId !== undefined && time < now - Duration.toMillis(ackLease)) {
+              model.acks.delete(consumerId)
+              expect(yield* fs.exists(ackFile(consumerId))).toBe(false)
+            }
+          }
           return
         }
       }

@@ -118,6 +118,40 @@ describe("a manifest that does not tell the active version", () => {
     })
   )
 
+  scenario("is kept beside the new one where it is of a later schema", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [, second] = yield* promoteAll(directory, ["one", "two"])
+      const write = (schemaVersion: unknown) =>
+        fs.writeFileString(`${directory}/manifest.json`, JSON.stringify({ schemaVersion, more: "to come" }))
+      const names = Effect.map(fs.readDirectory(directory), (names) =>
+        names.filter((name) => name.startsWith("manifest")).toSorted()
+      )
+      const log: Array<string> = []
+      yield* write(2)
+      expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toEqual({
+        status: "ok",
+        manifest: second
+      })
+      expect(yield* names).toEqual(["manifest.json", "manifest.schema-2.json"])
+      expect(JSON.parse(yield* fs.readFileString(`${directory}/manifest.schema-2.json`))).toEqual({
+        schemaVersion: 2,
+        more: "to come"
+      })
+      expect(log[0]).toMatch(
+        /^WARN .* is one of a later version of Vitrine\. It is kept as .*schema-2\.json$/
+      )
+
+      yield* Effect.gen(function* () {
+        for (const schemaVersion of [3, "../4", 0, 1.5]) {
+          yield* write(schemaVersion)
+          yield* promote(`after ${schemaVersion}`)
+        }
+      }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(yield* names).toEqual(["manifest.json", "manifest.schema-2.json", "manifest.schema-3.json"])
+    })
+  )
+
   scenario("stays as it is where there is no version at all", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -140,6 +174,47 @@ describe("a manifest that does not tell the active version", () => {
       )
 
       expect(log).toEqual([`WARN ${refused.message}`])
+    })
+  )
+})
+
+describe("a table of the active version", () => {
+  for (const [title, damage] of [
+    ["was cut", (fs, file) => fs.truncate(file, 2)],
+    ["was removed", (fs, file) => fs.remove(file)]
+  ] satisfies ReadonlyArray<
+    [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, unknown>]
+  >) {
+    scenario(`${title}: a fetch of the same content puts a whole version in its place`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        yield* Effect.gen(function* () {
+          const first = yield* promote("one")
+          expect((yield* promote("one")).changed).toBe(false)
+          yield* damage(fs, `${directory}/${first.manifest.versionPath}/objects/Objects.json`)
+          const { changed, manifest } = yield* promote("one")
+          expect(changed).toBe(true)
+          expect(yield* fs.readFileString(`${directory}/${manifest.versionPath}/objects/Objects.json`)).toBe(
+            "one"
+          )
+          expect((yield* promote("one")).changed).toBe(false)
+        }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+        expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or cut/)])
+      })
+    )
+  }
+
+  scenario("is taken for whole where its version does not say how large it was", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* Effect.gen(function* () {
+        const { manifest } = yield* promote("one")
+        const file = `${directory}/${manifest.versionPath}/.version.json`
+        const { sizes: _, ...record } = JSON.parse(yield* fs.readFileString(file))
+        yield* fs.writeFileString(file, JSON.stringify(record))
+        expect((yield* promote("one")).changed).toBe(false)
+      }).pipe(Effect.provide(storeIn(directory)))
     })
   )
 })
@@ -419,5 +494,125 @@ describe("a disk (skipped where this user may not mount one)", () => {
         })
         expect(log).toEqual([`WARN Cannot write ${folder}/manifest.json: the disk is read-only.`])
       })
+  )
+
+  /** No socket and no temporary file elsewhere: all that there is lies on this disk. */
+  const withTemporaryFolder = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const { TMPDIR } = process.env
+        process.env.TMPDIR = folder
+        return TMPDIR
+      }),
+      () => effect,
+      (before) =>
+        Effect.sync(() => {
+          if (before === undefined) {
+            delete process.env.TMPDIR
+          } else {
+            process.env.TMPDIR = before
+          }
+        })
+    )
+
+  for (const [title, end, again, problem] of [
+    [
+      "is read-only, sockets and all",
+      ({ makeReadOnly }) => makeReadOnly,
+      ({ makeWritable }) => makeWritable,
+      "the disk is read-only"
+    ],
+    [
+      "has no room for one more file",
+      ({ limitFiles }) => limitFiles(0),
+      ({ limitFiles }) => limitFiles(100),
+      "the disk is full"
+    ]
+  ] satisfies ReadonlyArray<
+    [string, (disk: Disk) => Effect.Effect<void>, (disk: Disk) => Effect.Effect<void>, string]
+  >) {
+    onSmallDisk(`that ${title} when the controller starts: the active version is there`, (disk) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        const { folder } = disk
+        const [, active] = yield* promoteAll(folder, ["one", "two"])
+        yield* fs.remove(`${folder}/.staging`, { recursive: true })
+        yield* end(disk)
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          expect(log).toEqual([
+            `WARN Cannot make ${folder}/.staging: ${problem}. The content that is there can be shown; nothing can be fetched until that is mended.`
+          ])
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
+          expect(yield* versionIds).toHaveLength(2)
+          expect(yield* store.sweep).toEqual([])
+          expect((yield* Effect.flip(promote("three"))).message).toBe(
+            `Cannot make ${folder}/.staging: ${problem}.`
+          )
+          expect((yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? "")))._tag).toBe(
+            "VersionStoreError"
+          )
+          yield* again(disk)
+          expect((yield* promote("three")).changed).toBe(true)
+          const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
+          expect(other._tag).toBe("DownloadsInUse")
+        }).pipe(Effect.provide(storeIn(folder)), withLog(log), (scenario) =>
+          withTemporaryFolder(folder, scenario)
+        )
+      })
+    )
+  }
+
+  onSmallDisk("that another controller has claimed since: nothing is written", (disk) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, makeReadOnly, makeWritable } = disk
+      yield* promoteAll(folder, ["one"])
+      yield* fs.remove(`${folder}/.staging`, { recursive: true })
+      yield* makeReadOnly
+      yield* Effect.gen(function* () {
+        const late = yield* VersionStore
+        yield* makeWritable
+        const refused = yield* Effect.flip(Effect.provideService(promote("two"), VersionStore, late)).pipe(
+          Effect.provide(storeIn(folder))
+        )
+        expect(refused.message).toMatch(/^Cannot write to .* is in use by another controller \(process \d+\)/)
+      }).pipe(Effect.provide(storeIn(folder)), withLog([]), (scenario) =>
+        withTemporaryFolder(folder, scenario)
+      )
+    })
+  )
+
+  onSmallDisk("that is full of versions which nobody shows: they can be removed", ({ fill, folder, free }) =>
+    Effect.gen(function* () {
+      const promoted = yield* promoteAll(folder, ["one", "two", "three"])
+      yield* Effect.gen(function* () {
+        const { acknowledge, makeRoom } = yield* VersionStore
+        yield* acknowledge("screen-1", promoted[1]?.versionId ?? "")
+        yield* fill(0)
+        expect(yield* makeRoom).toEqual([promoted[0]?.versionId])
+        expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
+        yield* free
+      }).pipe(Effect.provide(storeIn(folder)))
+    })
+  )
+
+  onSmallDisk("for staging that is not that of the versions: it is said, and old versions go", (disk) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const own = yield* fs.makeTempDirectoryScoped()
+      const promoted = yield* promoteAll(own, ["one", "two", "three"])
+      yield* fs.remove(`${own}/.staging`, { recursive: true })
+      yield* fs.symlink(disk.folder, `${own}/.staging`)
+      yield* Effect.gen(function* () {
+        expect((yield* Effect.flip(promote("four"))).message).toBe(
+          `Cannot write to ${own}/versions: nothing can be moved from one disk to another: all of it must be on one disk.`
+        )
+        expect(yield* sweep).toEqual([promoted[0]?.versionId])
+        expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
+        expect(yield* fs.readDirectory(disk.folder)).toEqual([])
+      }).pipe(Effect.provide(storeIn(own)))
+    })
   )
 })

@@ -1,15 +1,19 @@
 import { once } from "node:events"
-import { lstat } from "node:fs/promises"
+import { lstat, readdir } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
-import { tmpdir } from "node:os"
+import { userInfo } from "node:os"
+import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { lockFolder } from "../../../src/layers/content/folderLock.ts"
+import { lockFolder, lockHolder } from "../../../src/layers/content/folderLock.ts"
+import { hashOf } from "../../../src/layers/socketFile.ts"
 import { contend, leaveDeadSocket } from "../../support/contenders.ts"
+import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually } from "../../support/waiting.ts"
 
 const scenario = (
@@ -29,20 +33,26 @@ const lock = (directory: string) => lockFolder(directory, `${directory}/scratch`
 const isRefused = (directory: string) =>
   lock(directory).pipe(
     Effect.as(false),
-    Effect.catchTag("DownloadsInUse", ({ owner }) => Effect.succeed(owner === `process ${process.pid}`)),
+    Effect.catchTag("FolderLocked", ({ owner, path, pid }) =>
+      Effect.succeed(owner === `process ${process.pid}` && pid === process.pid && path === directory)
+    ),
     Effect.scoped
   )
 
-/** The sockets of the one that has the lock: in the folder, and among the temporary files. */
-const socketsOf = (directory: string) =>
+/** The socket of the one that has the lock. */
+const socketOf = (directory: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const own = (yield* fs.readDirectory(directory)).filter((name) => name.startsWith(".lock-"))
-    const token = own.join().slice(-12)
-    const others = (yield* fs.readDirectory(tmpdir())).filter((name) => name.endsWith(`.lock-${token}`))
-    expect([own.length, others.length]).toEqual([1, 1])
-    return [...own.map((name) => `${directory}/${name}`), ...others.map((name) => `${tmpdir()}/${name}`)]
+    const names = (yield* fs.readDirectory(directory)).filter((name) => name.startsWith(".lock-"))
+    expect(names).toHaveLength(1)
+    return `${directory}/${names[0]}`
   })
+
+/** The sockets of a folder that takes none. */
+const spareSockets = (directory: string) =>
+  Effect.promise(() =>
+    readdir(join(userInfo().homedir, ".local", "state", "vitrine")).catch((): ReadonlyArray<string> => [])
+  ).pipe(Effect.map((names) => names.filter((name) => name.startsWith(hashOf(directory)))))
 
 /** Somebody who is no controller, and does as they like with each that asks. */
 const stranger = (directory: string, behave: (socket: Socket) => void) =>
@@ -77,7 +87,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
         yield* leaveDeadSocket(`${directory}/.lock-000000000000`)
         yield* leaveDeadSocket(`${directory}/.lock-ffffffffffff`)
         for (const refusal of yield* contend(lock(directory))) {
-          expect(refusal).toMatchObject({ _tag: "DownloadsInUse", owner: `process ${process.pid}` })
+          expect(refusal).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
         }
       }
     })
@@ -86,31 +96,28 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
   scenario("says who has it to whoever asks, so that others are refused at once", (directory) =>
     Effect.gen(function* () {
       yield* lock(directory)
-      for (const socket of yield* socketsOf(directory)) {
-        const answer = yield* Effect.promise(() => text(connect(socket)))
-        expect(answer).toBe(`held by process ${process.pid}`)
-        // Every user may ask.
-        expect((yield* Effect.promise(() => lstat(socket))).mode & 0o222).toBe(0o222)
-      }
+      const socket = yield* socketOf(directory)
+      const answer = yield* Effect.promise(() => text(connect(socket)))
+      expect(answer).toBe(`held by process ${process.pid}`)
+      // Every user may ask.
+      expect((yield* Effect.promise(() => lstat(socket))).mode & 0o222).toBe(0o222)
     })
   )
 
   scenario("keeps no connection, whatever is sent over it and however long it is left open", (directory) =>
     Effect.gen(function* () {
       yield* lock(directory)
-      for (const path of yield* socketsOf(directory)) {
-        const asking = connect({ path, allowHalfOpen: true })
-          .on("error", () => {})
-          .resume()
-        yield* Effect.addFinalizer(() => Effect.sync(() => asking.destroy()))
-        // Only writing tells that nobody will read it.
-        yield* eventually(
-          Effect.sync(() => {
-            asking.write("x")
-            return asking.destroyed
-          })
-        )
-      }
+      const asking = connect({ path: yield* socketOf(directory), allowHalfOpen: true })
+        .on("error", () => {})
+        .resume()
+      yield* Effect.addFinalizer(() => Effect.sync(() => asking.destroy()))
+      // Only writing tells that nobody will read it.
+      yield* eventually(
+        Effect.sync(() => {
+          asking.write("x")
+          return asking.destroyed
+        })
+      )
     })
   )
 
@@ -124,31 +131,70 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       for (const behave of [endless, strange]) {
         const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
         expect(yield* Effect.scoped(refusal)).toMatchObject({
-          _tag: "DownloadsInUse",
+          _tag: "FolderLocked",
           owner: `it does not answer at ${directory}/.lock-ffffffffffff`
         })
       }
     })
   )
 
-  scenario("is kept when the folder is removed and made anew", (directory) =>
+  scenario("is taken anew when the folder was removed and made anew, if nobody else has it", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      yield* lock(directory)
-      yield* fs.remove(directory, { recursive: true })
-      yield* fs.makeDirectory(`${directory}/scratch`, { recursive: true })
+      const makeAnew = fs
+        .remove(directory, { recursive: true })
+        .pipe(Effect.zipRight(fs.makeDirectory(`${directory}/scratch`, { recursive: true })))
+      const keepLocked = yield* lock(directory)
+      yield* keepLocked
+      const before = yield* socketOf(directory)
+      yield* makeAnew
+      yield* keepLocked
+      expect(yield* socketOf(directory)).not.toBe(before)
       expect(yield* isRefused(directory)).toBe(true)
+      yield* makeAnew
+      yield* lock(directory)
+      expect(yield* Effect.flip(keepLocked)).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
     })
   )
 
-  scenario("is held for a folder whose path is too long for a socket", (directory) =>
+  scenario("is held for a folder whose path is too long for a socket, in that folder", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const deep = `${directory}/${"deep/".repeat(20)}`
+      const deep = `${directory}${"/deep".repeat(60)}`
       yield* fs.makeDirectory(`${deep}/scratch`, { recursive: true })
-      yield* lock(deep)
-      expect(yield* isRefused(deep)).toBe(true)
+      for (let round = 0; round < 5; round++) {
+        for (const refusal of yield* contend(lock(deep))) {
+          expect(refusal).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
+        }
+      }
       expect(yield* fs.readDirectory(deep)).toEqual(["scratch"])
+      yield* lock(deep)
+      yield* socketOf(deep)
+      const holder = yield* lockHolder(deep)
+      expect(Option.flatMap(holder, ({ pid }) => pid)).toEqual(Option.some(process.pid))
+      expect(yield* spareSockets(deep)).toEqual([])
+    })
+  )
+
+  scenario("depends on no folder for temporary files, and leaves nothing there", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const temporary = process.env.TMPDIR
+      const elsewhere = `${directory}/elsewhere`
+      yield* fs.makeDirectory(elsewhere)
+      yield* lock(directory)
+      process.env.TMPDIR = elsewhere
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          if (temporary === undefined) {
+            delete process.env.TMPDIR
+          } else {
+            process.env.TMPDIR = temporary
+          }
+        })
+      )
+      expect(yield* isRefused(directory)).toBe(true)
+      expect(yield* fs.readDirectory(elsewhere)).toEqual([])
     })
   )
 
@@ -162,16 +208,25 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
     })
   )
 
-  scenario("leaves no socket among the temporary files", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const sockets = Effect.map(fs.readDirectory(tmpdir()), (names) =>
-        names.filter((name) => name.startsWith("vitrine-") && name.includes(".lock-"))
-      )
-      const held = yield* Effect.scoped(Effect.zipRight(lock(directory), sockets))
-      expect(held).not.toEqual([])
-      const left = new Set(yield* sockets)
-      expect(held.some((socket) => !left.has(socket))).toBe(true)
-    })
+  it.scopedLive.skipIf(!mayMount)(
+    "is held in the user's own folder where the disk takes no socket (skipped where this user may not mount)",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder, makeReadOnly } = yield* smallDisk
+        yield* fs.makeDirectory(`${folder}/scratch`)
+        yield* makeReadOnly
+        for (const refusal of yield* contend(lock(folder))) {
+          expect(refusal).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
+        }
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* Effect.flatten(lock(folder))
+            expect(yield* spareSockets(folder)).toHaveLength(1)
+            expect(yield* isRefused(folder)).toBe(true)
+          })
+        )
+        expect(yield* spareSockets(folder)).toEqual([])
+      }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 })

@@ -1,3 +1,4 @@
+import { dirname } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -62,10 +63,20 @@ describe("loadConfiguration", () => {
     })
   )
 
+  scenario("says how to name a file where a folder was named", (write) =>
+    Effect.gen(function* () {
+      const folder = dirname(yield* write("other.ts", ""))
+      expect(yield* failureOf(folder)).toBe(
+        `${folder}: this is a folder. Name the configuration file in it with --config FILE.`
+      )
+    })
+  )
+
   it.effect("says which names it looked for", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(locateConfiguration(Option.none()))
       expect(error.message).toContain("vitrine.config.ts, vitrine.config.js, vitrine.config.mjs")
+      expect(error.message).toContain('Begin a project with "npx vitrine init", or name a')
       expect(error.message).toContain("--config")
     }).pipe(Effect.provide(NodeContext.layer))
   )

@@ -94,9 +94,9 @@ describe("what is not HTTP", () => {
   )
 
   it.effect.each<readonly [string, string]>([
-    ["FROB /status HTTP/1.1\r\nHost: a\r\n\r\n", "There is no FROB /status."],
-    ["get /status?now HTTP/1.1\r\nHost: a\r\n\r\n", "There is no get /status."],
-    ["GET /x HTTP/1.1\r\nHost: a\r\n\r\n*~ / HTTP/1.0\r\n\r\n", "There is no *~ /."]
+    ["FROB /status HTTP/1.1\r\nHost: a\r\n\r\n", "Not found: FROB /status"],
+    ["get /status?now HTTP/1.1\r\nHost: a\r\n\r\n", "Not found: get /status"],
+    ["GET /x HTTP/1.1\r\nHost: a\r\n\r\n*~ / HTTP/1.0\r\n\r\n", "Not found: *~ /"]
   ])("is not a method that Node does not know: %s", ([data, message]) =>
     Effect.gen(function* () {
       const answers = yield* transport.exchange(data)

@@ -1,7 +1,6 @@
 import { once } from "node:events"
 import { chmod, lstat, mkdir, symlink, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect } from "@effect/vitest"
@@ -11,13 +10,15 @@ import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
 import { serveIpc } from "../../../src/layers/ipc/IpcServer.ts"
+import { listeningProcess } from "../../../src/layers/ipc/listeningProcess.ts"
 import { readPidFile } from "../../../src/layers/ipc/pidFile.ts"
 import { locateController } from "../../../src/layers/ipc/socketPath.ts"
+import { IpcClient } from "../../../src/services/IpcClient.ts"
 import { contend, leaveDeadSocket } from "../../support/contenders.ts"
 import { withLog } from "../../support/logged.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 import { startHolder } from "./holder.ts"
-import { connect, liveScenario, scenario, start, temporaryFolder } from "./ipc.ts"
+import { liveScenario, scenario, start, temporaryFolder } from "./ipc.ts"
 
 const serve = (folder: string) => serveIpc({ folder, stop: Effect.void })
 const refusal = (folder: string) => Effect.scoped(Effect.flip(serve(folder)))
@@ -56,20 +57,12 @@ describe("the place of the controller", () => {
     Effect.gen(function* () {
       const { client, configurationFolder, folder, socket } = yield* start
       const fs = yield* FileSystem.FileSystem
-      // Both locks are gone, as after a thorough cleaning up.
+      // The lock is gone, as after a thorough cleaning up.
       const locks = yield* Effect.map(fs.readDirectory(folder), (names) =>
         names.filter((name) => name.startsWith(".lock"))
       )
       expect(locks).toHaveLength(1)
-      for (const lock of locks) {
-        yield* fs.remove(join(folder, lock))
-        const token = lock.slice(-12)
-        for (const name of yield* fs.readDirectory(tmpdir())) {
-          if (name.endsWith(token)) {
-            yield* fs.remove(join(tmpdir(), name))
-          }
-        }
-      }
+      yield* Effect.forEach(locks, (lock) => fs.remove(join(folder, lock)))
       expect(yield* refusal(configurationFolder)).toMatchObject({
         _tag: "ControllerAlreadyRunning",
         path: socket,
@@ -220,23 +213,54 @@ describe("the place of the controller", () => {
   )
 
   scenario(
-    "has its socket among the temporary files where the path is too long, and leaves nothing there",
+    "has its socket in its folder on Linux where the path is too long, and leaves nothing there",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const folder = `${yield* temporaryFolder}${"/deep".repeat(20)}`
+      const folder = `${yield* temporaryFolder}${"/deep".repeat(60)}`
       yield* fs.makeDirectory(folder, { recursive: true })
-      const { socket } = yield* Effect.scoped(
+      yield* Effect.scoped(
         Effect.gen(function* () {
-          const paths = yield* serve(folder)
-          expect(dirname(dirname(paths.socket))).toBe(tmpdir())
-          expect((yield* Effect.promise(() => lstat(dirname(paths.socket)))).mode & 0o777).toBe(0o700)
-          yield* connect(paths.socket)
+          const { folder: own, pidFile, socket } = yield* serve(folder)
+          expect((yield* Effect.promise(() => lstat(socket))).mode & 0o777).toBe(0o600)
+          const client = yield* IpcClientSocket.make(socket)
+          expect(yield* client.process).toEqual({ pid: process.pid })
           expect(yield* refusal(folder)).toMatchObject({ _tag: "ControllerAlreadyRunning" })
-          expect(yield* readPidFile(paths.pidFile)).toEqual(Option.some(process.pid))
-          return paths
+          expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
+          expect(yield* listeningProcess(own, "controller.sock")).toEqual(Option.some(process.pid))
         })
       )
-      expect(yield* fs.exists(dirname(socket))).toBe(false)
+      expect(yield* fs.readDirectory(`${folder}/.vitrine`)).toEqual([])
+    }),
+    process.platform !== "linux"
+  )
+
+  scenario(
+    "is in a folder that was named, made with its parents, and in no other",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temporaryFolder
+      const runFolder = `${yield* temporaryFolder}/run/exhibit`
+      const { socket } = yield* serveIpc({ folder, runFolder, stop: Effect.void })
+      expect(dirname(socket)).toBe(runFolder)
+      expect((yield* Effect.promise(() => lstat(runFolder))).mode & 0o777).toBe(0o700)
+      const client = yield* Effect.provide(IpcClient, IpcClientSocket.layerOfFolder(folder, runFolder))
+      expect(yield* client.process).toEqual({ pid: process.pid })
+      expect(yield* fs.readDirectory(folder)).toEqual([])
+    })
+  )
+
+  scenario(
+    "is refused in a folder that was named and is open to others, which stays as it is",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const runFolder = `${yield* temporaryFolder}/shared`
+      yield* Effect.promise(() => mkdir(runFolder))
+      yield* Effect.promise(() => chmod(runFolder, 0o755))
+      const error = yield* Effect.scoped(Effect.flip(serveIpc({ folder, runFolder, stop: Effect.void })))
+      expect(error.message).toBe(
+        `The controller's socket cannot be used at ${runFolder}: other users may enter it (its mode is 755). Give it the mode 700, or name a folder that is not there yet.`
+      )
+      expect((yield* Effect.promise(() => lstat(runFolder))).mode & 0o777).toBe(0o755)
     })
   )
 

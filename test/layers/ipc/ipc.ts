@@ -33,8 +33,12 @@ const provided = <A, E>(test: Effect.Effect<A, E, Environment>) =>
 /** A test that has a bus for commands, one for events, and a state. */
 export const scenario = <A, E>(
   title: string,
-  test: Effect.Effect<A, E, Environment | TestServices.TestServices>
-) => it.effect(title, () => test.pipe(Effect.scoped, Effect.provide([controller, NodeFileSystem.layer])))
+  test: Effect.Effect<A, E, Environment | TestServices.TestServices>,
+  skip = false
+) =>
+  it.effect.skipIf(skip)(title, () =>
+    test.pipe(Effect.scoped, Effect.provide([controller, NodeFileSystem.layer]))
+  )
 
 /** The same with real time. */
 export const liveScenario = <A, E>(title: string, test: Effect.Effect<A, E, Environment>) =>

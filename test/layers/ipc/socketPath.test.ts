@@ -1,5 +1,4 @@
-import { symlink } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, symlink } from "node:fs/promises"
 import { win32 } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -7,40 +6,33 @@ import * as FastCheck from "effect/FastCheck"
 import { controllerPaths, locateController } from "../../../src/layers/ipc/socketPath.ts"
 import { scenario, temporaryFolder } from "./ipc.ts"
 
-const linux = { platform: "linux", temporary: "/tmp" } as const
-const mac = { platform: "darwin", temporary: "/tmp" } as const
-const windows = { platform: "win32", temporary: "C:\\Temp" } as const
-
 /** A folder whose socket has a path of so many bytes. */
-const folderFor = (socketBytes: number) => `/${"x".repeat(socketBytes - "//.vitrine/controller.sock".length)}`
+const folderFor = (socketBytes: number) => `/srv/${"x".repeat(socketBytes - "/srv//controller.sock".length)}`
 
 describe("controllerPaths", () => {
-  it("are beside the configuration", () => {
-    expect(controllerPaths("/srv/exhibit", linux)).toEqual({
+  it("are in the folder", () => {
+    expect(controllerPaths("/srv/exhibit/.vitrine", "linux")).toEqual({
       folder: "/srv/exhibit/.vitrine",
       socket: "/srv/exhibit/.vitrine/controller.sock",
       pidFile: "/srv/exhibit/.vitrine/controller.pid"
     })
   })
 
-  it.each([
-    ["linux", linux, 107],
-    ["darwin", mac, 103]
-  ])(
-    "have a socket among the temporary files where it would be too long for %s",
-    (_, surroundings, longest) => {
-      const beside = controllerPaths(folderFor(longest), surroundings)
-      expect(beside.socket).toHaveLength(longest)
-      const { folder, pidFile, socket } = controllerPaths(folderFor(longest + 1), surroundings)
-      expect(socket).toMatch(/^\/tmp\/vitrine-[0-9a-f]{16}\/controller\.sock$/)
-      expect(folder).toBe(`${folderFor(longest + 1)}/.vitrine`)
-      expect(pidFile).toBe(`${folder}/controller.pid`)
-    }
-  )
+  it("are in the folder on Linux, however long its path is", () => {
+    const folder = folderFor(300)
+    expect(controllerPaths(folder, "linux").socket).toBe(`${folder}/controller.sock`)
+  })
+
+  it("have a socket in the nearest parent that is short enough on a Mac, where it would be too long", () => {
+    expect(controllerPaths(folderFor(103), "darwin").socket).toBe(`${folderFor(103)}/controller.sock`)
+    const { folder, pidFile, socket } = controllerPaths(folderFor(104), "darwin")
+    expect(socket).toMatch(/^\/srv\/\.vitrine-[0-9a-f]{16}-controller\.sock$/)
+    expect([folder, pidFile]).toEqual([folderFor(104), `${folderFor(104)}/controller.pid`])
+  })
 
   it("count bytes, not characters", () => {
     const folder = `/${"\u00e9".repeat(60)}`
-    expect(controllerPaths(folder, linux).socket).toMatch(/^\/tmp\//)
+    expect(controllerPaths(folder, "darwin").socket).toMatch(/^\/\.vitrine-/)
   })
 
   it("never have a socket that is too long, nor the same for two folders", () => {
@@ -49,7 +41,7 @@ describe("controllerPaths", () => {
     }).map((names) => `/${names.join("/")}`)
     FastCheck.assert(
       FastCheck.property(path, path, (one, other) => {
-        const [a, b] = [controllerPaths(one, mac), controllerPaths(other, mac)]
+        const [a, b] = [controllerPaths(one, "darwin"), controllerPaths(other, "darwin")]
         expect(Buffer.byteLength(a.socket)).toBeLessThanOrEqual(103)
         expect(a.socket === b.socket).toBe(one === other)
       })
@@ -57,12 +49,12 @@ describe("controllerPaths", () => {
   })
 
   it("are a named pipe on Windows, the same however the letters of the folder are written", () => {
-    const { pidFile, socket } = controllerPaths("C:\\Exhibit", windows)
+    const { pidFile, socket } = controllerPaths("C:\\Exhibit\\.vitrine", "win32")
     expect(socket).toMatch(/^\\\\\.\\pipe\\vitrine-[0-9a-f]{16}$/)
     expect(pidFile).toBe("C:\\Exhibit\\.vitrine\\controller.pid")
-    expect(controllerPaths("c:\\EXHIBIT\\", windows).socket).toBe(socket)
-    expect(controllerPaths("c:/exhibit", windows).socket).toBe(socket)
-    expect(controllerPaths("c:\\exhibit2", windows).socket).not.toBe(socket)
+    expect(controllerPaths("c:\\EXHIBIT\\.Vitrine\\", "win32").socket).toBe(socket)
+    expect(controllerPaths("c:/exhibit/.vitrine", "win32").socket).toBe(socket)
+    expect(controllerPaths("c:\\exhibit2\\.vitrine", "win32").socket).not.toBe(socket)
     expect(win32.isAbsolute(socket)).toBe(true)
   })
 })
@@ -75,7 +67,20 @@ describe("locateController", () => {
       const linked = `${yield* temporaryFolder}/link`
       yield* Effect.promise(() => symlink(folder, linked))
       const paths = yield* locateController(linked)
-      expect(paths).toEqual(controllerPaths(folder, { platform: process.platform, temporary: tmpdir() }))
+      expect(paths).toEqual(controllerPaths(`${folder}/.vitrine`, process.platform))
+    })
+  )
+
+  scenario(
+    "finds the same place before and after a folder that was named is made, by a link or not",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const linked = `${yield* temporaryFolder}/link`
+      yield* Effect.promise(() => symlink(folder, linked))
+      const before = yield* locateController("/any", `${linked}/run`)
+      expect(before.folder).toBe(`${folder}/run`)
+      yield* Effect.promise(() => mkdir(`${folder}/run`))
+      expect(yield* locateController("/other", `${folder}/run/`)).toEqual(before)
     })
   )
 })

@@ -116,6 +116,28 @@ describe("TableFolder", () => {
     }).pipe(withLog(log), Effect.provide(NodeContext.layer))
   })
 
+  it.scoped("follows links inside the folder, and none out of it", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const outside = yield* temporaryFolder({ "secret.csv": "a\n1\n", "views.json": "{}" })
+      const { directory, remove } = yield* temporaryFolder({ "Objects.csv": "a\n2\n" })
+      yield* fs.symlink(`${outside.directory}/secret.csv`, `${directory}/Rooms.csv`)
+      yield* fs.symlink(`${outside.directory}/views.json`, `${directory}/views.json`)
+      yield* fs.symlink("Objects.csv", `${directory}/Alias.csv`)
+      const folder = yield* TableFolder.make(directory)
+      assert.deepStrictEqual(yield* first(folder, "Alias"), Option.some({ a: "2" }))
+      const error = yield* Effect.flip(folder.find("Rooms"))
+      yield* Effect.flip(folder.find("Rooms"))
+      assert.strictEqual(error.message, "Rooms.csv: is a link that leads out of the folder.")
+      assert.match((yield* Effect.flip(folder.views)).message, /^views\.json: is a link/)
+      assert.strictEqual(log.length, 2)
+      yield* remove("Rooms.csv")
+      yield* fs.symlink("Objects.csv", `${directory}/Rooms.csv`)
+      assert.deepStrictEqual(yield* first(folder, "Rooms"), Option.some({ a: "2" }))
+    }).pipe(withLog(log), Effect.provide(NodeContext.layer))
+  })
+
   it.scoped("names both files that would be one table", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {

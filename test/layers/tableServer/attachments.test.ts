@@ -193,14 +193,16 @@ describe("attachments of the table server", () => {
       yield* fs.makeDirectory(`${directory}/pictures`)
       const { get } = yield* start(directory, { rateLimit: false })
       for (const [file, problem] of [
-        ["none.svg", "cannot be read"],
+        ["none.svg", "cannot be read: it is not there."],
         ["pictures", "is not a file"],
         ["link.txt", "is a link that leads out of the folder"],
         ["../secret.txt", "must be a path inside the folder"],
         [`${outside.directory}/secret.txt`, "must be a path inside the folder"],
         ["pictures\\a.svg", "must be a path inside the folder"],
         ["pictures//a.svg", "must be a path inside the folder"],
-        ["", "must be a path inside the folder"]
+        ["", "must be a path inside the folder"],
+        ["a:*|.svg", 'has a ":" in its name, which Windows does not allow. Rename the file.'],
+        ["C:/a.svg", 'has a ":" in its name']
       ] as const) {
         yield* write("Objects.json", JSON.stringify([{ Pictures: [{ file }] }]))
         const { body, status } = yield* get("/v0/appX/Objects")

@@ -239,6 +239,26 @@ describe("a fetch", () => {
     }).pipe(run)
   )
 
+  it.scoped.each([
+    ["Unreachable", true],
+    ["Timeout", true],
+    ["Unauthorized", false],
+    ["NotFound", false],
+    ["Refused", false],
+    ["RateLimited", true],
+    ["ServerError", true],
+    ["UnexpectedAnswer", false]
+  ] as const)("says whether time may heal what it failed of: %s", ([reason, isTransient]) =>
+    Effect.gen(function* () {
+      const { failNext, fetch, setTable } = yield* setUp()
+      yield* setTable("Objects", records(1))
+      yield* failNext(new TableError({ table: "Objects", reason, detail: "the server's words" }))
+      expect(yield* Effect.flip(fetch)).toMatchObject({ isTransient })
+      yield* failNext(new TableError({ table: "Objects", reason, detail: "…", isLasting: true }))
+      expect(yield* Effect.flip(fetch)).toMatchObject({ isTransient: false })
+    }).pipe(run)
+  )
+
   it.scoped("fails readably where a cell is nested too deep to be written", () =>
     Effect.gen(function* () {
       const { fetch, setTable } = yield* setUp({ keyValueTables: [] })

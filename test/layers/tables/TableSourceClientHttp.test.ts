@@ -301,6 +301,7 @@ describe("a refusal", () => {
         const { listPage, received } = yield* setUp(json(status, body))
         const refused = yield* Effect.flip(listPage(list))
         expect(refused).toMatchObject({ _tag: "TableError", table: "Objects", reason, status })
+        expect(refused).toMatchObject({ isTransient: false })
         for (const words of says) {
           expect(refused.message).toContain(words)
         }

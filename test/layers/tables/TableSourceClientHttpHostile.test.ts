@@ -568,13 +568,15 @@ describe("the network", () => {
   it.scoped.each([
     ["nobody vouches for", certificates.local, undefined, "self-signed certificate"],
     ["is for another host", certificates.other, certificates.other, "altnames"],
-    ["has expired", certificates.expired, certificates.expired, "expired"]
+    ["has expired", certificates.expired, certificates.expired, "expired"],
+    ["is not valid yet, which time heals,", certificates.future, certificates.future, "not yet valid"]
   ] as const)("with a certificate that %s is not asked twice", ([, cert, ca, words]) =>
     Effect.gen(function* () {
       const { connections, url } = yield* secure(cert)
       const client = yield* makeClient(url, connecting({ ca }))
       const { answer, took } = yield* outcome(client.listPage(list))
-      expect(answer).toMatchObject({ _tag: "TableError", reason: "Unreachable" })
+      const isTransient = cert === certificates.future
+      expect(answer).toMatchObject({ _tag: "TableError", reason: "Unreachable", isTransient })
       expect(String(answer)).toContain(`the certificate of ${url} is not accepted: `)
       expect(String(answer)).toContain(words)
       expect({ connections: connections(), took }).toEqual({ connections: 1, took: 0 })

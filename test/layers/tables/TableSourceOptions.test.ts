@@ -24,6 +24,7 @@ describe("the options of a table source", () => {
       keyValueTables: [],
       endpointUrl: "https://api.airtable.com",
       appendLocalAttachmentPaths: true,
+      maxAttachmentBytes: 8 * 1024 ** 3,
       maxTimeout: 60_000
     })
   })
@@ -60,6 +61,15 @@ describe("the options of a table source", () => {
       expect(result[0]?.message).toMatch(/^expected the API key: printable ASCII .* set\?\)$/)
     }
   )
+
+  it("asks for the environment variable where there is no API key", () => {
+    const { apiKey, ...rest } = valid
+    for (const without of [rest, { ...rest, apiKey: undefined }]) {
+      expect(issues(without)).toEqual([
+        { path: "apiKey", message: "is required (is the environment variable set?)" }
+      ])
+    }
+  })
 
   it.each([".", "..", "", "\ud800"])("refuses %j as the name of a table and as a base", (name) => {
     expect(paths({ ...valid, tables: ["A", name] })).toContain("tables[1]")

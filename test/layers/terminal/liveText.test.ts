@@ -112,7 +112,7 @@ describe("text on a terminal", () => {
       yield* show(`state\n${red("no network: timed out")}\n0123456789\nend`)
       const rows = ["$", "state", "no network", ": timed ou", "t", "0123456789", "end"]
       expect(seen()).toEqual(rows)
-      expect(colours).toEqual(["\u001b[31m", "\u001b[39m"])
+      expect(colours).toEqual(Array.from({ length: 3 }, () => ["\u001b[31m", "\u001b[39m"]).flat())
       yield* show(`state\n${red("no network: timed out")}\n0123456789\nend`)
       expect(seen()).toEqual(rows)
       yield* show("fine")
@@ -129,13 +129,28 @@ describe("text on a terminal", () => {
     })
   )
 
+  it.scoped("counts no column for a mark on a character", () =>
+    Effect.gen(function* () {
+      let written = ""
+      const stream = new Writable({
+        write: (chunk, _encoding, done) => {
+          written += String(chunk)
+          done()
+        }
+      })
+      const show = yield* makeLiveText(Object.assign(stream, { isTTY: true, columns: 4, rows: 10 }))
+      yield* show("x\u0301".repeat(4))
+      expect(written).toContain(`${"x\u0301".repeat(4)}\n`)
+    })
+  )
+
   it.scoped("ends with a mark where the screen is too low for it, without the colours before", () =>
     Effect.gen(function* () {
       const { colours, seen, stream } = makeTerminal(10, 5)
       const show = yield* makeLiveText(stream)
       yield* show(`one\n${red("0123456789".repeat(9))}`)
       expect(seen()).toEqual(["one", "0123456789", "0123456789", "…"])
-      expect(colours).toEqual(["\u001b[31m", "\u001b[0m"])
+      expect(colours).toEqual(Array.from({ length: 2 }, () => ["\u001b[31m", "\u001b[39m"]).flat())
       yield* show("one\ntwo\nthree\nfour")
       expect(seen()).toEqual(["one", "two", "three", "four"])
     })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
@@ -29,8 +30,33 @@ describe("the log", () => {
   it.effect("has stack traces only where debugging was asked for", () =>
     Effect.gen(function* () {
       const lines = yield* linesOf("text", Logger.withMinimumLogLevel(failing, LogLevel.Debug))
-      expect(lines.join("\n")).toMatch(/^09:30:00 {2}warn {3}A fetch failed\nError: no network\n {4}at /)
+      expect(lines.join("\n")).toMatch(/^09:30:00 {2}warn {3}A fetch failed\n {2}Error: no network\n {6}at /)
     })
+  )
+
+  it.effect(
+    "keeps names from elsewhere from forging lines, controlling the terminal and filling the disk",
+    () =>
+      Effect.gen(function* () {
+        const hostile = "rec1\n09:30:00  error  The disk is full\u001b[2J\u009b31m\u202e"
+        const long = "x".repeat(3_000_000)
+        const logging = Effect.zipRight(
+          Effect.logWarning(`1 row has no text (${hostile})`),
+          Effect.logWarning(long, Cause.fail(new Error(hostile)))
+        )
+        const [warning, ...rest] = yield* linesOf("text", logging)
+        expect(warning).toBe(
+          "09:30:00  warn   1 row has no text (rec1\n  09:30:00  error  The disk is full�[2J�31m�)"
+        )
+        expect(rest.join("").length).toBeLessThan(10_000)
+        const [json = "", ...others] = yield* linesOf("json", Effect.annotateLogs(logging, "source", hostile))
+        expect(JSON.parse(json)).toMatchObject({
+          message: expect.stringMatching(/^1 row has no text/),
+          annotations: { source: expect.stringMatching(/^rec1\n/) }
+        })
+        expect(json).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
+        expect(others.join("").length).toBeLessThan(10_000)
+      })
   )
 
   it.effect("is one JSON object an event for programs", () =>

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -67,6 +68,19 @@ describe("a log file", () => {
         "something else of this name stands there."
       )
     })
+  )
+
+  scenario(
+    "says at once that its folder is not there and cannot be made (skipped where there is no /proc)",
+    () =>
+      Effect.gen(function* () {
+        const file = `/proc/vitrine/logs/${name}`
+        const { message } = yield* Effect.flip(Effect.scoped(openLogFile({ file })))
+        expect(message).toBe(
+          `The log cannot be written to ${file}: it is not there. Name another file with --log-file FILE.`
+        )
+      }),
+    { skip: !existsSync("/proc/self") }
   )
 
   scenario(

@@ -1,11 +1,26 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
+import { logTo } from "../../../src/layers/terminal/log.ts"
 import { makeProgressLines } from "../../../src/layers/terminal/progressLines.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 import { withLog } from "../../support/logged.ts"
 
 const timestamp = "2026-11-21T09:30:00.000Z"
+
+it.effect("lines have source and duration as fields for programs", () =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const show = yield* makeProgressLines
+    yield* show({
+      name: "content:source:done",
+      payload: { timestamp, sourceId: "exhibits", records: 301, bytes: 1, durationMs: 1234 }
+    }).pipe(logTo({ format: "json", write: (line) => lines.push(line) }))
+    expect(lines.map((line) => JSON.parse(line).annotations)).toEqual([
+      { source: "exhibits", durationMs: 1234, records: 301 }
+    ])
+  })
+)
 
 it.effect("lines come with news, and else every five seconds", () =>
   Effect.gen(function* () {

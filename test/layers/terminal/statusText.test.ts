@@ -3,12 +3,16 @@ import * as FastCheck from "effect/FastCheck"
 import { makePalette, statusText } from "../../../src/layers/terminal/statusText.ts"
 import type { Row, StatusSnapshot } from "../../../src/services/ControllerState.ts"
 
+/** Local, so that the texts are the same everywhere. */
+const now = new Date(2026, 10, 21, 11, 43).getTime()
+const ago = (millis: number) => new Date(now - millis).toISOString()
+
 const snapshot = (rows: ReadonlyArray<Row>): StatusSnapshot => ({
-  header: { startTime: "2026-11-21T09:30:00.000Z", uptimeMs: 7_980_000, mode: "persistent" },
+  header: { startTime: ago(7_980_000), uptimeMs: 7_980_000, mode: "persistent" },
   sections: [{ name: "content", title: "Content", rows }]
 })
 
-const plain = (rows: ReadonlyArray<Row>) => statusText(snapshot(rows), makePalette(false))
+const plain = (rows: ReadonlyArray<Row>) => statusText(snapshot(rows), { now, palette: makePalette(false) })
 
 describe("statusText", () => {
   it("sets out sections, rows and lists", () => {
@@ -32,7 +36,7 @@ describe("statusText", () => {
       ])
     ).toBe(
       [
-        "Controller  running for 2 h 13 min, since 2026-11-21T09:30:00.000Z",
+        "Controller  running for 2 h 13 min, since 09:30:00 (2 h 13 min ago)",
         "",
         "Content",
         "    Active version  20261121T093000Z",
@@ -51,7 +55,7 @@ describe("statusText", () => {
     "writes no control character but line breaks of its own, whatever the values",
     [
       FastCheck.array(
-        FastCheck.record({ label: FastCheck.constant("a"), value: FastCheck.fullUnicodeString() })
+        FastCheck.record({ label: FastCheck.fullUnicodeString(), value: FastCheck.fullUnicodeString() })
       )
     ],
     ([values]) => {
@@ -61,9 +65,22 @@ describe("statusText", () => {
     }
   )
 
+  it("tells times by the clock on the wall and by their distance, wherever they stand", () => {
+    const rows: ReadonlyArray<Row> = [
+      { type: "kv", label: "Next fetch", value: ago(-8000) },
+      { type: "kv", label: "Version", value: `shown by left (kept until ${ago(0)})` },
+      { type: "text", text: `${ago(86_400_000)}, failed, 20261121T093000Z` }
+    ]
+    expect(plain(rows).split("\n").slice(3)).toEqual([
+      "    Next fetch  11:43:08 (in 8 s)",
+      "    Version     shown by left (kept until 11:43:00 (now))",
+      "    2026-11-20 11:43:00 (1 d ago), failed, 20261121T093000Z"
+    ])
+  })
+
   it("colours only where that is wanted", () => {
     const rows: ReadonlyArray<Row> = [{ type: "kv", label: "a", value: "b", tone: "error" }]
-    expect(statusText(snapshot(rows), makePalette(true))).toContain("\u001b[31m")
+    expect(statusText(snapshot(rows), { now, palette: makePalette(true) })).toContain("\u001b[31m")
     expect(plain(rows)).not.toContain("\u001b")
   })
 })

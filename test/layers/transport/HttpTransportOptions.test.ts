@@ -1,9 +1,13 @@
+import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 import { decode } from "../../../src/layers/transport/HttpTransportOptions.ts"
 import { issuesOf } from "../../../src/services/Options.ts"
 
 const issues = (options: unknown) => issuesOf(decode(options))
+
+const secret = "a-token-that-nobody-guesses"
 
 const defaults = {
   port: 8710,
@@ -35,7 +39,12 @@ describe("the options of the HTTP transport", () => {
     ["keepAliveMs", 2_147_483_647],
     ["maxClients", 1],
     ["maxClients", 100_000],
-    ["exposeState", true]
+    ["exposeState", true],
+    ["allowedOrigins", []],
+    ["allowedOrigins", ["http://127.0.0.1:8720", "https://museum.example", "http://[::1]:8720", "null"]],
+    ["allowedOrigins", ["chrome-extension://abcdefgh"]],
+    ["allowedHosts", ["localhost", "127.0.0.1", "[::1]", "kiosk-1.museum.example"]],
+    ["requireJson", true]
   ])("takes %s %j", (key, value) => {
     expect(decode({ [key]: value })).toEqual(Either.right({ ...defaults, [key]: value }))
   })
@@ -52,11 +61,14 @@ describe("the options of the HTTP transport", () => {
     ["exposeState", "true or false", [1, "true", null]],
     ["allowedCommands", "an array, each entry the name of a command", ["content.ack", null, {}, 1]],
     ["events", "an array, each entry the name of an event", ["*", null, { 0: "*" }]],
-    ["replayEvents", "an array, each entry the name of an event", ["a", 7]]
+    ["replayEvents", "an array, each entry the name of an event", ["a", 7]],
+    ["allowedOrigins", "an array, each entry an origin as browsers send it", ["*", null, "http://a"]],
+    ["allowedHosts", "an array, each entry a host name or an address", ["localhost", null, {}]],
+    ["requireJson", "true or false", [1, "true", null]]
   ] as const)("wants of %s %s", (key, expected, values) => {
     for (const value of values) {
       expect(issues({ [key]: value })).toEqual([
-        { path: key, message: expect.stringMatching(`^expected ${expected}, got `) }
+        { path: key, message: expect.stringMatching(`^expected ${expected}.*, got `) }
       ])
     }
   })
@@ -98,5 +110,52 @@ describe("the options of the HTTP transport", () => {
       path: "allowedCommand",
       message: expect.stringContaining('"allowedCommands"')
     })
+  })
+
+  it.each([
+    "*",
+    "",
+    "localhost",
+    "http://localhost/",
+    "http://LOCALHOST",
+    "http://localhost:80",
+    "https://a:443",
+    "http://a b",
+    "http://*.museum.example",
+    "http://user@a"
+  ])("does not take the origin %j, which no browser sends", (origin) => {
+    expect(issues({ allowedOrigins: [origin] })).toMatchObject([{ path: "allowedOrigins[0]" }])
+  })
+
+  it.each(["", "localhost:8710", "LOCALHOST", "*", "::1", "http://localhost", "a/b"])(
+    "does not take the host %j",
+    (host) => {
+      expect(issues({ allowedHosts: [host] })).toMatchObject([{ path: "allowedHosts[0]" }])
+    }
+  )
+
+  it.each([secret, Redacted.make(secret)])(
+    "takes a token as text and redacted, and shows neither",
+    (token) => {
+      const options = Either.getOrThrow(decode({ token }))
+      expect(options.token).toSatisfy(Redacted.isRedacted)
+      expect(Redacted.value(options.token ?? Redacted.make(""))).toBe(secret)
+      expect([String(options), inspect(options), JSON.stringify(options)].join()).not.toContain(secret)
+    }
+  )
+
+  it.each([
+    "",
+    "fifteen-letters",
+    `${secret} `,
+    `${secret}ü`,
+    "with a space in it, and long",
+    7,
+    null,
+    Redacted.make("short")
+  ])("wants a token that cannot be guessed, and does not show what it got: %j", (token) => {
+    expect(issues({ token })).toEqual([
+      { path: "token", message: expect.stringMatching(/^expected a token: at least 16 of .*set\?\)$/) }
+    ])
   })
 })

@@ -313,6 +313,49 @@ describe("Hub", () => {
     }).pipe(withLog(lines), Effect.provide(Layer.merge(EventBusMemory.layer, broken)))
   })
 
+  it.scoped("says that the backlog fails once until it works again, however it is worded", () => {
+    const lines: Array<string> = []
+    const failing = Layer.effect(
+      ReplayBacklog,
+      Effect.map(ReplayBacklogMemory.make, (memory) => {
+        let attempts = 0
+        return ReplayBacklog.of({
+          ...memory,
+          remember: (event) =>
+            event.data === '"works"'
+              ? memory.remember(event)
+              : Effect.die(new Error(`cannot write /tmp/backlog-${++attempts}`))
+        })
+      })
+    )
+    return Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const { received } = yield* join(hub)
+      for (const payload of ["a", "b", "works", "c", "d", "over"]) {
+        yield* publish("content:a", payload)
+        yield* received.until((text) => text.includes(`data: "${payload}"`))
+      }
+      expect(lines).toEqual([
+        expect.stringMatching(/^WARN The replay backlog fails, .*backlog-1$/),
+        expect.stringMatching(/^WARN The replay backlog fails, .*backlog-3$/)
+      ])
+    }).pipe(Effect.provide(Layer.merge(EventBusMemory.layer, failing)), withLog(lines))
+  })
+
+  it.scoped("shows as much of a name as a log can take", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const hub = yield* Hub.make(options)
+      const { received } = yield* join(hub)
+      yield* publish(`content:\n\u009b31m\u202e${"x".repeat(1_000_000)}`, 1)
+      yield* publish("content:over", 2)
+      yield* received.until(isOver)
+      expect(lines).toEqual([
+        expect.stringMatching(/^WARN Events named "content:\\n\ufffd31m\ufffdx{50,100}… are/)
+      ])
+    }).pipe(Effect.provide(inMemory), withLog(lines))
+  })
+
   it.scoped("counts those who wait for the backlog", () =>
     Effect.gen(function* () {
       const hub = yield* Hub.make({ ...options, maxClients: 2 })

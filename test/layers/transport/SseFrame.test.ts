@@ -59,4 +59,20 @@ describe("SseFrame", () => {
   it.prop("refuses exactly the names with a line break or a NUL", [text], ([text]) => {
     expect(SseFrame.isEventName(text)).toBe(![..."\r\n\0"].some((bad) => text.includes(bad)))
   })
+
+  it.prop("formats for others what it sends itself", [name, text], ([name, data]) => {
+    expect(SseFrame.formatSseEvent(name, data)).toBe(SseFrame.event(name, data))
+  })
+
+  it.each([
+    ["text", "one\ntwo", "event: a\ndata: one\ndata: two\n\n"],
+    ["an object", { versionId: "20261121T093000Z" }, 'event: a\ndata: {"versionId":"20261121T093000Z"}\n\n'],
+    ["nothing", undefined, "event: a\ndata: null\n\n"]
+  ])("formats %s", (_, data, frame) => {
+    expect(SseFrame.formatSseEvent("a", data)).toBe(frame)
+  })
+
+  it.each(["a\nb", "a\rb", "a\0b"])("does not format an event named %j", (name) => {
+    expect(() => SseFrame.formatSseEvent(name, "x")).toThrow(TypeError)
+  })
 })

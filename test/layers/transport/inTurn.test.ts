@@ -14,7 +14,7 @@ const command = format({ method: "POST", target: "/command", headers, body: '{"t
 const get = (target: string) => format({ target, headers })
 
 const answered = (text: string) =>
-  [...text.matchAll(/There is no GET \/(\d+)\./g)].map(([, number]) => Number(number))
+  [...text.matchAll(/Not found: GET \/(\d+)"/g)].map(([, number]) => Number(number))
 
 describe("pipelined requests", () => {
   it.effect("are handled and answered one after the other", () =>
@@ -37,7 +37,7 @@ describe("pipelined requests", () => {
       expect((yield* received.whole).match(/\{.*\}/g)).toEqual([
         '{"result":"first"}',
         '{"result":"second"}',
-        '{"error":{"message":"There is no GET /3."}}'
+        '{"error":{"message":"Not found: GET /3"}}'
       ])
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
@@ -49,7 +49,7 @@ describe("pipelined requests", () => {
       for (let from = 0; from < numbers.length; from += maxWaiting) {
         const batch = numbers.slice(from, from + maxWaiting)
         send(Buffer.concat(batch.map((number) => get(`/${number}`))))
-        yield* received.until((text) => text.includes(`GET /${batch.at(-1)}.`))
+        yield* received.until((text) => text.includes(`GET /${batch.at(-1)}"`))
       }
       expect(answered(received.text())).toEqual(numbers)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
@@ -116,7 +116,7 @@ describe("pipelined requests", () => {
         "POST /command HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
       send(Buffer.concat([get("/x"), Buffer.from(expecting)]))
       const text = yield* received.until((text) => text.endsWith("HTTP/1.1 100 Continue\r\n\r\n"))
-      expect(text).toContain('{"error":{"message":"There is no GET /x."}}HTTP/1.1 100 Continue')
+      expect(text).toContain('{"error":{"message":"Not found: GET /x"}}HTTP/1.1 100 Continue')
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 

@@ -7,9 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as HttpTransportLayer from "../../../src/layers/transport/HttpTransport.ts"
+import type { HttpTransportConfig } from "../../../src/layers/transport/HttpTransportOptions.ts"
 import { HttpTransport } from "../../../src/services/HttpTransport.ts"
+import { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
-import { memoryServices, register } from "../../support/transport.ts"
+import { memoryServices, publish, register } from "../../support/transport.ts"
+import { eventually } from "../../support/waiting.ts"
 
 class Front extends Context.Tag("Front")<Front, typeof HttpTransport.Service>() {}
 class Back extends Context.Tag("Back")<Back, typeof HttpTransport.Service>() {}
@@ -44,3 +47,47 @@ it.scoped("two transports on the same buses have routes and options of their own
     ])
   }).pipe(Effect.provide(both))
 )
+
+it.scoped("a client is replayed what its own transport forwards and replays, whoever else remembers", () =>
+  Effect.gen(function* () {
+    const services = Layer.succeedContext(yield* Layer.build(memoryServices()))
+    const transportOf = (options: HttpTransportConfig) =>
+      Layer.build(HttpTransportLayer.layer({ port: 0, ...options })).pipe(
+        Effect.map(Context.get(HttpTransport)),
+        Effect.map(({ address }) => Option.getOrThrow(address).port)
+      )
+    const readBody = (port: number) =>
+      Effect.flatMap(rawHttp.connect(port), ({ received, send }) => {
+        send(rawHttp.format({ target: "/events" }))
+        return Effect.map(
+          received.until((text) => text.includes(promotedFrame)),
+          (text) => rawHttp.parse(text).body
+        )
+      })
+    yield* Effect.gen(function* () {
+      const admin = yield* transportOf({
+        events: ["admin:*", "content:*"],
+        replayEvents: ["admin:token", "content:live", "content:version:promoted"]
+      })
+      const guest = yield* transportOf({})
+      const blind = yield* transportOf({
+        events: ["content:version:*"],
+        replayEvents: ["admin:token", promoted]
+      })
+      const backlog = yield* ReplayBacklog
+      yield* backlog.remember({ name: "content:a\nevent: admin:token", data: '"injected"' })
+      yield* publish("admin:token", "secret")
+      yield* publish("content:live", 1)
+      yield* publish(promoted, 2)
+      yield* eventually(Effect.map(backlog.snapshot, ({ length }) => length === 4))
+      expect(yield* readBody(admin)).toBe(
+        `retry: 2000\n\nevent: admin:token\ndata: "secret"\n\nevent: content:live\ndata: 1\n\n${promotedFrame}`
+      )
+      expect(yield* readBody(guest)).toBe(`retry: 2000\n\n${promotedFrame}`)
+      expect(yield* readBody(blind)).toBe(`retry: 2000\n\n${promotedFrame}`)
+    }).pipe(Effect.provide(services))
+  })
+)
+
+const promoted = "content:version:promoted"
+const promotedFrame = `event: ${promoted}\ndata: 2\n\n`

@@ -188,7 +188,7 @@ const requestOf = (what: FastCheck.Arbitrary<Exchange>): FastCheck.Arbitrary<Req
       ),
       framed.bytes
     ]),
-    statuses,
+    statuses: URL.canParse(`${origin}${path}${query}`, "http://127.0.0.1") ? statuses : [400],
     isLast: connection.isLast
   }))
 

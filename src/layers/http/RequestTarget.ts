@@ -3,14 +3,17 @@
  */
 import * as Option from "effect/Option"
 
+/** Whether a URL can be made of the target; one of which none can be made is 400, whatever it is sent with. */
+export const isReadable = (target: string): boolean => URL.canParse(target, "http://127.0.0.1")
+
 /**
  * The path of a target, without its query: `/status` of `/status?now` and of `http://localhost/status`.
- * None where the target is not one of these two forms.
+ * None where the target is not one of these two forms, or is not readable.
  */
 export const path = (target: string): Option.Option<string> => {
   const origin = /^https?:\/\/[^/?#\s]+/i.exec(target)?.[0] ?? ""
   const path = target.slice(origin.length).replace(/[?#].*$/, "") || (origin === "" ? "" : "/")
-  return path.startsWith("/") ? Option.some(path) : Option.none()
+  return path.startsWith("/") && isReadable(target) ? Option.some(path) : Option.none()
 }
 
 /** The path in a form that the router takes literally: it would decode percent signs and cut at semicolons. */

@@ -1,0 +1,55 @@
+/**
+ * How a process of the command line ends, whatever holds it up.
+ */
+
+const patienceMs = 2000
+
+/**
+ * Ends the process firmly: two seconds after SIGINT or SIGTERM at most, whatever runs on. SIGHUP, as of a terminal
+ * that is closed, counts as SIGTERM, but not for one that was started in the background.
+ */
+export const endFirmly = (): void => {
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      setTimeout(endWithoutIt, patienceMs).unref()
+    })
+  }
+  // `start --detach` has a channel to its child, until that is ready.
+  const isInBackground = process.connected
+  process.on("SIGHUP", () => {
+    if (!isInBackground) {
+      process.emit("SIGTERM", "SIGTERM")
+    }
+  })
+}
+
+/** Ends the process with the status. File operations that have begun have two seconds to end. */
+export const end = (status: number): void => {
+  const isLate = performance.now() + patienceMs
+  const tryToEnd = () => {
+    if (!isWaitingForThreads()) {
+      process.exit(status)
+    } else if (performance.now() > isLate) {
+      endWithoutIt()
+    } else {
+      setTimeout(tryToEnd, 10)
+    }
+  }
+  tryToEnd()
+}
+
+/** `process.exit` waits for its threads, and would do so for ever. */
+const endWithoutIt = () => {
+  console.error("error: Something did not stop within two seconds. Ending without it.")
+  if (isWaitingForThreads()) {
+    process.kill(process.pid, "SIGKILL")
+  } else {
+    process.exit(1)
+  }
+}
+
+/** Whether files or names of hosts are being looked for: on a disk or a network that does not answer, without end. */
+const isWaitingForThreads = () =>
+  process
+    .getActiveResourcesInfo()
+    .some((name) => /^(FSReq|FileHandleCloseReq|GetAddrInfoReq|GetNameInfoReq)/.test(name))

@@ -1,0 +1,65 @@
+/**
+ * Which process listens in a folder, as the kernel knows it, and not as anybody says.
+ */
+import { lstat, readdir, readFile, readlink, stat } from "node:fs/promises"
+import { posix } from "node:path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+/**
+ * The process that has bound a listening Unix socket of this name in the folder, where that can be proven: its socket is in the
+ * kernel's table (`/proc/net/unix`) and among its open files (`/proc/<pid>/fd`), it runs as the owner of the folder,
+ * and nobody else may write to that.
+ *
+ * It is none on other systems than Linux, where the process is in another container (its network or mounts are not
+ * those of this process), and where this user may not look at it.
+ */
+export const listeningProcess = (folder: string, name: string): Effect.Effect<Option.Option<number>> =>
+  Effect.promise(() => find(folder, name).catch(() => undefined)).pipe(Effect.map(Option.fromNullable))
+
+const find = async (folder: string, name: string) => {
+  const own = await lstat(folder)
+  if (process.platform !== "linux" || !own.isDirectory() || (own.mode & 0o022) !== 0) {
+    return undefined
+  }
+  const sockets = listeningSockets(await readFile("/proc/net/unix", "utf8"), name)
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const runsAsOwner = await stat(`/proc/${pid}`).then(
+      ({ uid }) => uid === own.uid,
+      () => false
+    )
+    for (const bound of runsAsOwner ? await socketsOf(pid, sockets) : []) {
+      const { dev, ino } = await stat(folderOf(bound, pid)).catch(() => nowhere)
+      if (dev === own.dev && ino === own.ino) {
+        return Number(pid)
+      }
+    }
+  }
+  return undefined
+}
+
+const nowhere = { dev: -1, ino: -1 }
+
+/** By inode, the paths that listening sockets of the name were bound at. The fourth number of a line are the socket's flags. */
+const listeningSockets = (table: string, name: string) =>
+  new Map(
+    table.split("\n").flatMap((line): ReadonlyArray<[string, string]> => {
+      const [, flags, inode, path] = /^\S+: \S+ \S+ (\S+) \S+ \S+ +(\d+) (\/.*)$/.exec(line) ?? []
+      const isListening = (Number.parseInt(flags ?? "0", 16) & acceptsConnections) !== 0
+      return isListening && inode !== undefined && path?.endsWith(`/${name}`) ? [[inode, path]] : []
+    })
+  )
+
+/** The kernel's `__SO_ACCEPTCON`. */
+const acceptsConnections = 0x10000
+
+/** The paths at which the process listens. */
+const socketsOf = async (pid: string, sockets: ReadonlyMap<string, string>) => {
+  const files = await readdir(`/proc/${pid}/fd`).catch(() => [])
+  const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => "")))
+  return links.flatMap((link) => sockets.get(/^socket:\[(\d+)\]$/.exec(link)?.[1] ?? "") ?? [])
+}
+
+/** A path that is too long for a socket was bound through a handle of the process. */
+const folderOf = (bound: string, pid: string) =>
+  posix.dirname(bound.replace(/^\/proc\/self\//, `/proc/${pid}/`))

@@ -1,0 +1,40 @@
+/**
+ * How long a client may take that has stopped to read, or has closed its side of the connection.
+ */
+import type { EventEmitter } from "node:events"
+import type { Server, ServerResponse } from "node:http"
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+
+/** How long a response may stay unread, and how long a client that sends nothing more is worked for. */
+export const patience = "30 seconds"
+
+/**
+ * Lets clients close their side of a connection and be given what they still wait for. Node would close the other
+ * side, too, and what is answered later would be lost.
+ */
+export const allowHalfClosed = <A extends Server>(server: A): Effect.Effect<A> =>
+  Effect.map(Effect.runtime(), (runtime) => {
+    const run = Runtime.runFork(runtime)
+    return Object.assign(server, { httpAllowHalfOpen: true }).on("connection", (socket) => {
+      socket.once("end", () => {
+        // Node has ended it where nothing is waited for.
+        if (!socket.writableEnded) {
+          run(closedInTime(socket, () => socket.destroy()))
+        }
+      })
+    })
+  })
+
+/** Closes the connection of a client that does not read its response. */
+export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
+  response.writableLength === 0
+    ? Effect.void
+    : Effect.asVoid(Effect.forkDaemon(closedInTime(response, () => response.destroy())))
+
+const closedInTime = (closable: EventEmitter, destroy: () => void): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    const closed = () => resume(Effect.void)
+    closable.once("close", closed)
+    return Effect.sync(() => closable.off("close", closed))
+  }).pipe(Effect.timeoutTo({ duration: patience, onSuccess: () => {}, onTimeout: destroy }))

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import * as RequestTarget from "../../../src/layers/http/RequestTarget.ts"
+
+describe("RequestTarget", () => {
+  it.each([
+    ["/status", "/status"],
+    ["/status?", "/status"],
+    ["/status?a=/b?c#d", "/status"],
+    ["/", "/"],
+    ["//status", "//status"],
+    ["/status/", "/status/"],
+    ["/%73tatus;v=1", "/%73tatus;v=1"],
+    ["http://localhost:8710/status?x", "/status"],
+    ["HTTPS://user@example.org/a/b", "/a/b"],
+    ["http://[::1]/", "/"],
+    ["http://localhost", "/"],
+    ["http://localhost?/status", "/"]
+  ])("has in %j the path %j", (target, path) => {
+    expect(RequestTarget.path(target)).toEqual(Option.some(path))
+  })
+
+  it.each(["", "*", "status", "http://", "http:///status", "ftp://localhost/status", "?/status"])(
+    "finds no path in %j",
+    (target) => {
+      expect(RequestTarget.path(target)).toEqual(Option.none())
+    }
+  )
+
+  /** Pieces that targets are made of, the odd ones more often than not. */
+  const piece = FastCheck.oneof(
+    FastCheck.constantFrom(
+      "/",
+      "//",
+      "\\",
+      "*",
+      "[",
+      "]",
+      "::1",
+      ":",
+      "@",
+      "%",
+      "%zz",
+      "?",
+      "#",
+      ".",
+      "..",
+      "status"
+    ),
+    FastCheck.constantFrom(
+      "http://",
+      "https://",
+      "HTTP:",
+      "ftp://",
+      "localhost",
+      "127.0.0.1",
+      ":99999",
+      "xn--",
+      "\xff"
+    ),
+    FastCheck.string({ maxLength: 3 })
+  )
+  const target = FastCheck.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""))
+
+  it.prop("is readable where a URL can be made of it, and has no path otherwise", [target], ([target]) => {
+    const parse = () => new URL(target, "http://127.0.0.1")
+    if (RequestTarget.isReadable(target)) {
+      expect(parse).not.toThrow()
+    } else {
+      expect(parse).toThrow()
+      expect(RequestTarget.path(target)).toEqual(Option.none())
+    }
+  })
+
+  it.each([
+    "//",
+    "///",
+    "/\\",
+    "//[::1",
+    "//a:b/",
+    "http://[::1",
+    "http://",
+    "http://a:99999/",
+    "http://%00/",
+    "https://a b/"
+  ])("cannot read %j", (target) => {
+    expect(RequestTarget.isReadable(target)).toBe(false)
+    expect(RequestTarget.path(target)).toEqual(Option.none())
+  })
+})

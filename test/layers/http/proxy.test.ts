@@ -1,0 +1,165 @@
+/**
+ * The HTTP client behind a proxy, over real sockets.
+ */
+import { createServer, type RequestListener } from "node:http"
+import { type AddressInfo, connect } from "node:net"
+import * as HttpClient from "@effect/platform/HttpClient"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as httpClient from "../../../src/layers/http/httpClient.ts"
+import { LocalAddressesAllowed } from "../../../src/layers/http/localAddress.ts"
+
+const names = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"]
+
+const withEnvironment = (variables: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = names.map((name) => [name, process.env[name]] as const)
+      for (const name of names) delete process.env[name]
+      Object.assign(process.env, variables)
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        for (const [name, value] of before) {
+          if (value === undefined) delete process.env[name]
+          else process.env[name] = value
+        }
+      })
+  )
+
+const serve = (listener: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.async<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer(listener)
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  )
+
+const portOf = (server: ReturnType<typeof createServer>) => (server.address() as AddressInfo).port
+
+/** A server, and a proxy that leads every name to it and says what it was asked for. */
+const setUp = Effect.gen(function* () {
+  const server = yield* serve((_, response) => response.end("reached"))
+  const asked: Array<string> = []
+  const proxy = yield* serve(({ headers, method, url }, response) => {
+    asked.push(`${method} ${url} ${headers["proxy-authorization"] ?? ""}`.trim())
+    response.end("forwarded")
+  })
+  let refusal: number | undefined
+  proxy.on("connect", ({ headers, method, url }, socket) => {
+    asked.push(`${method} ${url} ${headers["proxy-authorization"] ?? ""}`.trim())
+    if (refusal !== undefined) {
+      socket.end(`HTTP/1.1 ${refusal} No\r\ncontent-length: 0\r\n\r\n`)
+      return
+    }
+    const upstream = connect(portOf(server), "127.0.0.1", () => socket.write("HTTP/1.1 200 OK\r\n\r\n"))
+    socket.on("error", () => upstream.destroy())
+    upstream.on("error", () => socket.destroy())
+    upstream.pipe(socket).pipe(upstream)
+  })
+  return {
+    asked,
+    proxy: `127.0.0.1:${portOf(proxy)}`,
+    refuse: (status: number) => {
+      refusal = status
+    },
+    server: `127.0.0.1:${portOf(server)}`
+  }
+})
+
+const get = (url: string) =>
+  Effect.flatMap(HttpClient.get(url), ({ text }) => text).pipe(Effect.provide(httpClient.layer))
+
+const failure = (url: string) =>
+  Effect.map(Effect.flip(get(url)), (error) => (error._tag === "RequestError" ? String(error.cause) : ""))
+
+describe("the proxy of the environment", () => {
+  it.scopedLive("forwards http, with its password, and needs no scheme in its address", () =>
+    Effect.gen(function* () {
+      const { asked, proxy } = yield* setUp
+      yield* withEnvironment({ HTTP_PROXY: `http://user:pass@${proxy}` })
+      expect(yield* get("http://tables.example/a?b")).toBe("forwarded")
+      yield* withEnvironment({ http_proxy: proxy })
+      expect(yield* get("http://tables.example/a?b")).toBe("forwarded")
+      expect(asked).toEqual([
+        "GET http://tables.example/a?b Basic dXNlcjpwYXNz",
+        "GET http://tables.example/a?b"
+      ])
+    })
+  )
+
+  it.scopedLive("is asked for a tunnel for https, and does not see what goes through", () =>
+    Effect.gen(function* () {
+      const { asked, proxy } = yield* setUp
+      for (const name of ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY"]) {
+        yield* withEnvironment({ [name]: `http://user:pass@${proxy}` })
+        // The server behind the tunnel does not speak TLS.
+        expect(yield* failure("https://tables.example/a")).toMatch(/wrong version number|packet length/)
+      }
+      expect(asked).toEqual(Array(3).fill("CONNECT tables.example:443 Basic dXNlcjpwYXNz"))
+    })
+  )
+
+  it.scopedLive("is left aside for what NO_PROXY names, and for loopback", () =>
+    Effect.gen(function* () {
+      const { asked, proxy, server } = yield* setUp
+      const port = server.split(":")[1]
+      for (const [noProxy, host] of [
+        ["other.example, 127.0.0.2", "127.0.0.2"],
+        ["*", "127.0.0.2"],
+        ["", "127.0.0.1"],
+        ["", "localhost"]
+      ] as const) {
+        yield* withEnvironment({ HTTP_PROXY: `http://${proxy}`, NO_PROXY: noProxy })
+        if (host !== "127.0.0.2") expect(yield* get(`http://${host}:${port}/`)).toBe("reached")
+        else expect(yield* failure(`http://${host}:${port}/`)).toContain("ECONNREFUSED")
+      }
+      expect(asked).toEqual([])
+    })
+  )
+
+  it.scopedLive("is reached where local addresses must not be", () =>
+    Effect.gen(function* () {
+      const { proxy, server } = yield* setUp
+      yield* withEnvironment({ HTTP_PROXY: `http://${proxy}` })
+      const elsewhere = Effect.provideService(LocalAddressesAllowed, false)
+      expect(yield* elsewhere(get("http://tables.example/"))).toBe("forwarded")
+      expect(yield* elsewhere(failure(`http://${server}/`))).toContain(
+        "127.0.0.1 is an address of this machine"
+      )
+    })
+  )
+
+  it.scopedLive("is named when it refuses, cannot be reached or is none", () =>
+    Effect.gen(function* () {
+      const { proxy, refuse } = yield* setUp
+      yield* withEnvironment({ HTTPS_PROXY: `http://user:s3cret@${proxy}` })
+      refuse(403)
+      expect(yield* failure("https://tables.example/")).toBe(
+        `ProxyFailed: the proxy http://${proxy} refuses the connection with HTTP 403`
+      )
+      refuse(407)
+      expect(yield* failure("https://tables.example/")).toBe(
+        `ProxyFailed: the proxy http://${proxy} refuses the connection with HTTP 407. Put the user and the password into its address: http://user:password@host:port`
+      )
+      for (const scheme of ["http", "https"]) {
+        yield* withEnvironment({ HTTP_PROXY: "http://user:s3cret@127.0.0.1:1" })
+        expect(yield* failure(`${scheme}://tables.example/`)).toMatch(
+          /^ProxyFailed: the proxy http:\/\/127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/
+        )
+      }
+      for (const address of ["http://", "socks5://s3cret:1", "http://s3cret:99999"]) {
+        yield* withEnvironment({ https_proxy: address })
+        expect(yield* failure("https://tables.example/")).toBe(
+          'ProxyFailed: the environment variable https_proxy or HTTPS_PROXY is not the address of an http or https proxy, such as "http://proxy.example:3128"'
+        )
+      }
+    })
+  )
+})

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as fc from "effect/FastCheck"
+import { maxLineLength, maxLines, printable, printableLine } from "../../../src/layers/terminal/printable.ts"
+
+const hostile = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 50 }),
+  fc.constantFrom(
+    "\u001b[2J",
+    "\u009b31m",
+    "\u202e",
+    "\u2066",
+    "\r",
+    "\r\n",
+    "\n",
+    "\ud800",
+    "x".repeat(maxLineLength),
+    "\n".repeat(maxLines)
+  )
+)
+const hostileText = fc.array(hostile, { maxLength: 20 }).map((parts) => parts.join(""))
+
+describe("printable text", () => {
+  it.prop("has no character that controls, whatever it was made of", [hostileText], ([text]) => {
+    const safe = printable(text)
+    expect(safe).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
+    expect(safe).not.toMatch(/\p{Surrogate}/u)
+    expect(printableLine(text)).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
+  })
+
+  it.prop("is bounded in its lines and their length", [hostileText], ([text]) => {
+    const lines = printable(text).split("\n")
+    expect(lines.length).toBeLessThanOrEqual(maxLines + 1)
+    for (const line of lines) {
+      expect(line.length).toBeLessThanOrEqual(maxLineLength + 40)
+    }
+  })
+
+  it.prop(
+    "stays as it is where there is nothing to replace",
+    [fc.array(fc.string({ unit: "grapheme", maxLength: 50 }), { maxLength: 20 })],
+    ([parts]) => {
+      const text = parts.join("\n")
+      expect(printable(text)).toBe(text)
+    }
+  )
+
+  it("shows that something was replaced or cut, and how much", () => {
+    expect(printable("rec\u001b[31m\u202e1\ttab")).toBe("rec�[31m�1 tab")
+    expect(printable(`${"x".repeat(maxLineLength)}yy`)).toBe(
+      `${"x".repeat(maxLineLength)}… (2 more characters)`
+    )
+    expect(printable("\n".repeat(maxLines)).endsWith("\n… (more lines)")).toBe(true)
+    expect(printableLine(" a\r\nb\u0000c ")).toBe("a b c")
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/TestClock"
+import { patience } from "../../../src/layers/transport/patience.ts"
+import * as lifetime from "../../support/lifetime.ts"
+import { format } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
+
+const headers = { Connection: "keep-alive" }
+const command = format({ method: "POST", target: "/command", headers, body: '{"type":"content.ack"}' })
+
+/** A command that waits until it is released. */
+const holdCommand = Effect.gen(function* () {
+  const started = yield* Deferred.make<void>()
+  const released = yield* Deferred.make<unknown>()
+  yield* transport.register(
+    "content.ack",
+    Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(released))
+  )
+  return {
+    started: Deferred.await(started),
+    release: (result: unknown) => Deferred.succeed(released, result)
+  }
+})
+
+describe("a client that sends nothing more", () => {
+  it.scoped.each([
+    ["a command", [command]],
+    ["a command behind another request", [format({ target: "/status", headers }), command]],
+    ["a command in front of another request", [command, format({ target: "/status", headers })]]
+  ] as const)("is given what it still waits for: %s", ([, requests]) =>
+    Effect.gen(function* () {
+      const { release, started } = yield* holdCommand
+      const { finish, received, send } = yield* transport.connect
+      send(Buffer.concat(requests))
+      yield* started
+      finish()
+      // Until the server has seen that.
+      yield* Effect.repeatN(eventLoopTurn, 100)
+      yield* release("late")
+      const text = yield* received.whole
+      expect(text).toContain('{"result":"late"}')
+      expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(requests.length)
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it.scoped("is not waited for longer than a moment, and its command ends with it", () =>
+    Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      const { started } = yield* holdCommand
+      const { finish, received, send } = yield* transport.connect
+      send(command)
+      yield* started
+      finish()
+      yield* somebodySleeps
+      yield* TestClock.adjust(patience)
+      expect(yield* received.whole).toBe("")
+      yield* before.isAllAgain()
+    }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
+  )
+
+  it.scoped("gives up its event stream", () =>
+    Effect.gen(function* () {
+      const { finish, received } = yield* transport.openEvents
+      finish()
+      yield* received.whole
+      yield* transport.clientsBecome(0)
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it.scoped("is let go where it waits for nothing", () =>
+    Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      const { finish, received, send } = yield* transport.connect
+      send(format({ target: "/status", headers }))
+      yield* received.until((text) => text.includes("HTTP/1.1 200 OK"))
+      finish()
+      yield* received.whole
+      yield* before.isAllAgain()
+    }).pipe(Effect.provide(transport.layer()))
+  )
+})
+
+describe("a response that nobody reads", () => {
+  it.scoped("is held for a moment only", () =>
+    Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      yield* transport.register("content.ack", Effect.succeed("x".repeat(20_000_000)))
+      const { received, send, stall } = yield* transport.connect
+      stall()
+      send(command)
+      yield* somebodySleeps
+      yield* TestClock.adjust(patience)
+      yield* before.isAllAgain()
+      expect(received.bytes().length).toBeLessThan(20_000_000)
+    }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
+  )
+
+  it.scoped("reaches a client that reads, and nothing waits for it any more", () =>
+    Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      yield* transport.register("content.ack", Effect.succeed("x".repeat(8_000_000)))
+      const text = yield* transport.exchange(Buffer.concat([command, format({ target: "/status" })]))
+      expect(text.length).toBeGreaterThan(8_000_000)
+      expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2)
+      yield* before.isAllAgain()
+    }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
+  )
+})

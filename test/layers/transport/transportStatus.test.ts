@@ -1,0 +1,88 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { maxGroups } from "../../../src/layers/transport/transportStatus.ts"
+import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
+import { format } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+
+const page = "http://127.0.0.1:8720"
+
+/** Opens event streams whose clients say this of themselves. */
+const open = (count: number, headers: Record<string, string>) =>
+  Effect.replicateEffect(
+    Effect.flatMap(transport.connect, ({ received, send }) => {
+      send(format({ target: "/events", headers }))
+      return received.until((text) => text.includes("retry: 2000\n\n"))
+    }),
+    count
+  )
+
+const rows = Effect.flatMap(ControllerState, ({ status }) => status).pipe(
+  Effect.map(({ sections }) => sections.flatMap(({ rows }) => rows))
+)
+
+const listed = (rows: ReadonlyArray<Row>) =>
+  rows.flatMap((row) => (row.type === "list" && row.label === "Streams by client" ? row.items : []))
+
+const warnings = (rows: ReadonlyArray<Row>) =>
+  rows.flatMap((row) => (row.type === "text" && row.tone === "warn" ? [row.text] : []))
+
+describe("the status of a transport", () => {
+  it.scoped("lists who has the event streams, and who has most of them when others may get none", () =>
+    Effect.gen(function* () {
+      expect(listed(yield* rows)).toEqual([])
+      yield* open(1, {})
+      yield* open(1, { Origin: "http://a.example", "User-Agent": "curl/8.0" })
+      yield* open(3, { Origin: page, "User-Agent": "Chromium" })
+      expect(listed(yield* rows)).toEqual([
+        { type: "kv", label: page, value: expect.stringMatching(/^3 streams for up to \d+ s, Chromium$/) },
+        { type: "kv", label: "no origin", value: expect.stringMatching(/^1 stream for .*, no user agent$/) },
+        { type: "kv", label: "http://a.example", value: expect.stringMatching(/^1 stream .*, curl\/8.0$/) }
+      ])
+      expect(warnings(yield* rows)).toEqual([])
+      yield* open(1, { Origin: page, "User-Agent": "another tab" })
+      expect(warnings(yield* rows)).toEqual([
+        `Pages of ${page} hold 4 of 6 event streams. If that is not your page, "allowedOrigins" keeps it out.`
+      ])
+    }).pipe(Effect.provide(transport.layer({ maxClients: 8 })))
+  )
+
+  it.scoped("forgets those that have gone", () =>
+    Effect.gen(function* () {
+      const { reset } = yield* transport.openEvents
+      expect(listed(yield* rows)).toHaveLength(1)
+      reset()
+      yield* transport.clientsBecome(0)
+      expect(listed(yield* rows)).toEqual([])
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it.scoped("is bounded, and shows nothing that a terminal would act on", () =>
+    Effect.gen(function* () {
+      for (let number = 0; number < maxGroups + 5; number++) {
+        yield* open(1, {
+          Origin: `http://h${number}.example`,
+          "User-Agent": `\x9b31m\u202e${"x".repeat(10_000)}`
+        })
+      }
+      const items = listed(yield* rows)
+      expect(items).toHaveLength(maxGroups + 1)
+      expect(items.at(-1)).toEqual({ type: "text", text: "and 5 streams of other clients" })
+      const text = JSON.stringify(items)
+      expect(text.length).toBeLessThan(maxGroups * 300)
+      expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it.scoped("shows the name of the last event as far as it can be shown", () =>
+    Effect.gen(function* () {
+      const { received } = yield* transport.openEvents
+      yield* transport.publish(`content:\u001b]0;x\u0007\u202e${"y".repeat(10_000)}`, null)
+      yield* received.until((text) => text.includes("null"))
+      const last = (yield* rows).find((row) => row.type === "kv" && row.label === "Last event")
+      expect(last).toMatchObject({
+        value: expect.stringMatching(/^content:\ufffd]0;x\ufffd\ufffdy{80,90}… at /)
+      })
+    }).pipe(Effect.provide(transport.layer()))
+  )
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { valueSize } from "../../src/layers/valueSize.ts"
+
+const thrower = Object.defineProperty({}, "x", {
+  enumerable: true,
+  get: () => {
+    throw new Error("no")
+  }
+})
+const cycle: { self?: unknown } = {}
+cycle.self = cycle
+
+describe("valueSize", () => {
+  it.prop("is no less than what is written of JSON", [FastCheck.jsonValue()], ([value]) => {
+    // Escapes and the digits of numbers are what a character more may be written with.
+    expect(6 * valueSize(value) + 2).toBeGreaterThanOrEqual(JSON.stringify(value).length)
+  })
+
+  it.prop("never throws", [FastCheck.anything({ withBigInt: true, withSparseArray: true })], ([value]) => {
+    expect(valueSize(value)).toBeGreaterThan(0)
+  })
+
+  it("counts text, bytes and names, and nothing twice", () => {
+    const text = "x".repeat(10_000)
+    const shared = { text }
+    for (const value of [text, [text], { [text]: 1 }, new Uint8Array(10_000), [shared, shared]]) {
+      expect(valueSize(value)).toBeGreaterThan(10_000)
+      expect(valueSize(value)).toBeLessThan(10_200)
+    }
+  })
+
+  it("takes what cannot be looked at, what loops and what is absurdly deep", () => {
+    let deep: unknown = 1
+    for (let depth = 0; depth < 100_000; depth++) {
+      deep = [deep]
+    }
+    for (const value of [thrower, cycle, deep, new Proxy({}, { ownKeys: () => ["x", "x"] })]) {
+      expect(valueSize(value)).toBeGreaterThan(0)
+    }
+  })
+})

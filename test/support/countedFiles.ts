@@ -1,0 +1,32 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+export interface FileCounts {
+  /** How often a file was opened, or read as a whole. */
+  reads: number
+  stats: number
+}
+
+/** The disk of this machine, of which it is counted how often matching files are looked at. */
+export const withCountedFiles = (counts: FileCounts, isCounted: (path: string) => boolean) =>
+  Layer.effect(
+    FileSystem.FileSystem,
+    Effect.map(FileSystem.FileSystem, (fs) => {
+      const counting =
+        <Rest extends ReadonlyArray<unknown>, A>(
+          kind: keyof FileCounts,
+          method: (path: string, ...rest: Rest) => A
+        ) =>
+        (path: string, ...rest: Rest) => {
+          counts[kind] += isCounted(path) ? 1 : 0
+          return method(path, ...rest)
+        }
+      return FileSystem.FileSystem.of({
+        ...fs,
+        open: counting("reads", fs.open),
+        readFileString: counting("reads", fs.readFileString),
+        stat: counting("stats", fs.stat)
+      })
+    })
+  )
