@@ -6,15 +6,11 @@ import { dirname, join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import { anchorsOf, below, codeIn, linksOf, pages, proseOf, read, repository } from "../support/documents.ts"
 
-/** Written at another place at this time. */
-const elsewhere = new Set(["docs/security.md"])
-
 describe("the documentation", () => {
   it.each(pages)("has no link that leads nowhere: %s", (page) => {
     const broken = linksOf(page).filter((link) => {
       const [path = "", anchor] = link.split("#")
       const target = path === "" ? page : join(dirname(page), path)
-      if (elsewhere.has(target)) return false
       return (
         !existsSync(join(repository, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
       )

@@ -16,6 +16,7 @@ import * as status from "../../src/layers/commandLine/status.ts"
 import * as stop from "../../src/layers/commandLine/stop.ts"
 import * as tables from "../../src/layers/commandLine/tables.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
+import * as EventBusMemory from "../../src/layers/EventBusMemory.ts"
 import * as connection from "../../src/layers/ipc/connection.ts"
 import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import { errorCode } from "../../src/layers/ipc/JsonRpc.ts"
@@ -26,6 +27,7 @@ import { HttpTransportOptions } from "../../src/layers/transport/HttpTransportOp
 import * as inTurn from "../../src/layers/transport/inTurn.ts"
 import { jsonText } from "../../src/layers/transport/JsonText.ts"
 import * as Outbox from "../../src/layers/transport/Outbox.ts"
+import { patience } from "../../src/layers/transport/patience.ts"
 import * as RequestBody from "../../src/layers/transport/RequestBody.ts"
 import * as SocketSink from "../../src/layers/transport/SocketSink.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
@@ -100,7 +102,12 @@ describe("the limits of", () => {
       "queued for one client": expect.stringContaining(number(SocketSink.maxQueuedBytes)),
       "queued for all clients": expect.stringMatching(
         `^${number(Outbox.maxWaiting)} .*${number(Outbox.maxWaitingLength)} `
-      )
+      ),
+      "waiting to be encoded": expect.stringMatching(
+        `^${number(EventBusMemory.subscriberCapacity)} .*${number(EventBusMemory.maxWaitingSize)} `
+      ),
+      "a client that does not read its response, or has closed its side and waits for one":
+        expect.stringContaining(`${Number.parseInt(patience, 10)} s`)
     })
   })
 

@@ -7,22 +7,35 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Content, HttpClientNode, RequestPacingMemory, VersionStoreDisk } from "../../src/index.ts"
+import {
+  Content,
+  HttpClientNode,
+  type HttpTransportConfig,
+  RequestPacingMemory,
+  VersionStoreDisk
+} from "../../src/index.ts"
 import { below, codeIn, placeOf, read, rowsOf, samplesOf } from "../support/documents.ts"
 import { format, parse } from "../support/rawHttp.ts"
 import * as transport from "../support/transport.ts"
 
 /** The transport with content's commands, and no content yet. */
-const layer = Layer.unwrapScoped(
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const directory = yield* fs.makeTempDirectoryScoped()
-    const content = Content.layer({ sources: [] }).pipe(
-      Layer.provide([VersionStoreDisk.layer({ directory }), RequestPacingMemory.layer, HttpClientNode.layer])
-    )
-    return Layer.provideMerge(content, transport.layer({ maxClients: 1 }))
-  })
-).pipe(Layer.provide(NodeContext.layer))
+const layerWith = (options: HttpTransportConfig) =>
+  Layer.unwrapScoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const content = Content.layer({ sources: [] }).pipe(
+        Layer.provide([
+          VersionStoreDisk.layer({ directory }),
+          RequestPacingMemory.layer,
+          HttpClientNode.layer
+        ])
+      )
+      return Layer.provideMerge(content, transport.layer(options))
+    })
+  ).pipe(Layer.provide(NodeContext.layer))
+
+const layer = layerWith({ maxClients: 1 })
 
 const page = "docs/wire.md"
 
@@ -64,10 +77,27 @@ const requests: Readonly<Record<string, string | Uint8Array>> = {
   "a stream more than `maxClients`": format({ target: "/events" })
 }
 
+/** A request line with a body, if there is one, and headers behind it, each as code. */
 const requestOf = (cell: string) => {
-  const [, method, target = "", body = ""] = /^`([A-Z]+) (\S+) ?(.*)`$/.exec(cell) ?? []
-  return method === undefined ? requests[cell] : format({ method, target, body })
+  const [line = "", ...fields] = codeIn(cell)
+  const [, method, target = "", body = ""] = /^([A-Z]+) (\S+) ?(.*)$/.exec(line) ?? []
+  const headers = Object.fromEntries(fields.map((field) => field.split(/: (.*)/, 2)))
+  return requests[cell] ?? (method === undefined ? undefined : format({ method, target, body, headers }))
 }
+
+/** Sends what is in the cell, and holds the response against what is said of it. */
+const check = Effect.fnUntraced(function* (
+  status: string | undefined,
+  cell: string,
+  message: string | undefined
+) {
+  const request = requestOf(cell)
+  if (request === undefined) return expect.fail(`Nobody knows how to make this request: ${cell}`)
+  const response = parse(yield* transport.exchange(request))
+  expect(String(response.status)).toBe(status)
+  const error = response.status < 400 ? undefined : JSON.parse(response.body).error.message
+  expect(error).toBe(codeIn(message ?? "")[0])
+})
 
 describe("the table of status codes", () => {
   const rows = rowsOf(below("## 7. Status codes", read(page)))
@@ -77,14 +107,9 @@ describe("the table of status codes", () => {
 
   it.effect.each(rows.filter(([, request = ""]) => !slow(request)))("has it right: %s for %s", (row) =>
     Effect.gen(function* () {
-      const [status, cell = "", message = ""] = row
-      const request = requestOf(cell)
-      if (request === undefined) return expect.fail(`Nobody knows how to make this request: ${cell}`)
+      const [status, cell = "", message] = row
       yield* transport.openEvents
-      const response = parse(yield* transport.exchange(request))
-      expect(String(response.status)).toBe(status)
-      const error = response.status < 400 ? "" : JSON.parse(response.body).error.message
-      expect(error).toBe(codeIn(message)[0] ?? "")
+      yield* check(status, cell, message)
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
@@ -95,5 +120,25 @@ describe("the table of status codes", () => {
     for (const message of messages) {
       expect(source).toContain(message)
     }
+  })
+})
+
+describe("the table of options that keep requests out", () => {
+  const rows = rowsOf(below("## 5. Who may do what", read(page)))
+
+  it.effect.each(rows)("has it right: %s, %s", ([option = "", cell = "", status, message]) => {
+    const [, name = "", value = ""] = /^`(\w+): (.*)`$/.exec(option) ?? []
+    return check(status, cell, message).pipe(
+      Effect.provide(layerWith({ [name]: JSON.parse(value) })),
+      Effect.scoped
+    )
+  })
+
+  it("has every such option", () => {
+    const documented = rows.flatMap(([option = ""]) => option.match(/\w+(?=:)/) ?? [])
+    const declared = rowsOf(below("### `httpTransport({ … })`", read("docs/api.md")))
+      .filter(([, , meaning = ""]) => /\b(401|403|415)\b/.test(meaning))
+      .flatMap(([name = ""]) => codeIn(name))
+    expect([...new Set(documented)].sort()).toEqual(declared.sort())
   })
 })

@@ -93,7 +93,7 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
             .map((link) => join(dirname(page), link.replace(/#.*$/, "")))
         )
       expect(targets.length).toBeGreaterThan(10)
-      expect(targets.filter((target) => !paths.includes(target) && target !== "docs/security.md")).toEqual([])
+      expect(targets.filter((target) => !paths.includes(target))).toEqual([])
     })
   )
 
