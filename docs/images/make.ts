@@ -68,7 +68,7 @@ const photograph = async (browser: Browser, address: string) => {
   await page.screenshot({ path: image("exhibit.png") })
 
   const style =
-    "background: #0d1117; color: #e6edf3; font: 13px/1.45 monospace; padding: 16px 20px; margin: 0"
+    "background: #0d1117; color: #e6edf3; font: 13px/1.45 monospace; padding: 16px 20px; margin: 0; max-width: 800px; overflow: hidden; text-overflow: ellipsis"
   const text = html(terminal("status")).trimEnd()
   const sharp = await browser.newPage({ viewport: { width: 1200, height: 675 } })
   await sharp.setContent(`<body style="margin: 0; display: inline-block"><pre style="${style}">${text}</pre>`)
