@@ -59,7 +59,7 @@ const targetRow = (scenario: Scenario, medians: Medians, target: Target): Readon
   ]
 }
 
-const scenarioText = ({ medians, scenario: { name, note, rows, tried = [], variants } }: Measured): string =>
+const scenarioText = ({ medians, scenario: { name, note, rows, variants } }: Measured): string =>
   [
     `### ${name}`,
     note,
@@ -72,8 +72,7 @@ const scenarioText = ({ medians, scenario: { name, note, rows, tried = [], varia
           return Number.isNaN(value) ? "" : format(value)
         })
       ])
-    ),
-    ...(tried.length === 0 ? [] : [`What was tried:\n\n${tried.map((line) => `- ${line}`).join("\n")}`])
+    )
   ].join("\n\n")
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {

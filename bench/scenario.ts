@@ -47,8 +47,6 @@ export interface Scenario {
   readonly variants: ReadonlyArray<Variant>
   readonly rows: ReadonlyArray<Row>
   readonly targets: ReadonlyArray<Target>
-  /** What was tried besides, and how far it went: measured once, on one machine. */
-  readonly tried?: ReadonlyArray<string>
   /** Runs all variants as often as is needed at the same time: they leave the processor to each other. */
   readonly together?: boolean
 }

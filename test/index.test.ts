@@ -1,28 +1,19 @@
 /**
- * The README's section "API" names every export of the package, what modules have in them, and nothing else.
+ * The API page names every export of the package, what modules have in them, and nothing else.
  */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import * as index from "../src/index.ts"
 import * as plain from "../src/plain.ts"
+import { below, codeIn, read, rowsOf } from "./support/documents.ts"
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8")
-
-/** What stands below a heading, up to the next one of that level. */
-const below = (heading: string, text: string): string => {
-  const level = heading.slice(0, heading.indexOf(" ") + 1)
-  const start = text.indexOf(`\n${heading}\n`)
-  const end = text.indexOf(`\n${level}`, start + 1)
-  return start === -1 ? "" : text.slice(start, end === -1 ? undefined : end)
-}
-
-const api = below("## API", read("README.md"))
-const [ofIndex = "", ofPlain = ""] = api
-  .split("\n### `vitrine/plain`\n")
-  .map((part) => part.split("\n### Metrics")[0])
-
-const inCode = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)
+const api = read("docs/api.md")
+/** Below "Configuration" are the tables of options as well. */
+const ofIndex = [
+  below("## Configuration", api).split("\n### ")[0],
+  below("## Layers and services", api)
+].join("\n")
+const ofPlain = below("## `vitrine/plain`", api)
 
 interface Export {
   readonly name: string
@@ -36,13 +27,10 @@ const byName = (exports: ReadonlyArray<Export>) =>
 /** The rows of all tables; those of three columns are of modules. */
 const documented = (part: string) =>
   byName(
-    part
-      .split("\n")
-      .filter((line) => line.startsWith("| `"))
-      .map((line) => {
-        const [name = "", members = "", ...rest] = line.split(/(?<!\\)\|/).slice(1, -1)
-        return { name: inCode(name).join(), members: rest.length === 0 ? [] : inCode(members) }
-      })
+    rowsOf(part).map(([name = "", members = "", ...rest]) => ({
+      name: codeIn(name).join(),
+      members: rest.length === 0 ? [] : codeIn(members)
+    }))
   )
 
 const exported = (module: object) =>
@@ -53,7 +41,7 @@ const exported = (module: object) =>
     }))
   )
 
-const documentedTypes = (part: string) => inCode(/\nTypes: (.*?)\.\n/s.exec(part)?.[1] ?? "")
+const documentedTypes = (part: string) => codeIn(/\nTypes: (.*?)\.\n/s.exec(part)?.[1] ?? "")
 
 /** The names in the source that are exported as a type only. */
 const exportedTypes = (source: string) =>
@@ -75,7 +63,7 @@ const metricsInSource = () =>
     .flatMap((file) => [...read(`src/${file}`).matchAll(/"(vitrine_[a-z_]+)"/g)].map(([, name = ""]) => name))
     .sort()
 
-describe("the README's API", () => {
+describe("the API page", () => {
   it("names the exports of vitrine", () => {
     expect(documented(ofIndex)).toEqual(exported(index))
   })
@@ -93,7 +81,7 @@ describe("the README's API", () => {
   })
 
   it("names the metrics", () => {
-    const rows = Object.keys(documented(below("### Metrics and spans", api)))
+    const rows = Object.keys(documented(below("## Metrics and spans", api)))
     expect(rows.filter((name) => name.startsWith("vitrine_")).sort()).toEqual(metricsInSource())
   })
 })

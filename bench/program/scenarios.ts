@@ -36,10 +36,6 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "time", variant: help, of: nothing, atMost: 5 },
         { figure: "time", variant: start, of: nothing, atMost: 8 },
         { figure: "time", variant: `${start}, first`, of: nothing }
-      ],
-      tried: [
-        "Kept: the overview without the rest of the command line, 1.2 where it was 6; jiti required and not imported, 20 ms where it was 70.",
-        "Left out: without undici, or with shorter names, no difference in the time."
       ]
     },
     {
@@ -51,12 +47,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { label: controller, run: () => idleMemory(programs.controller, settings, idleMs) }
       ],
       rows: [{ figure: "memory", title: "Resident memory", format: unit("MiB", 1) }],
-      targets: [{ figure: "memory", variant: controller, of: httpServer, atMost: 2.2 }],
-      tried: [
-        "Kept: no white space in the bundle, 4 MiB.",
-        "Left out: `node:http` as the client instead of undici, 92 MiB where undici has 99 to 108 (it compiles WebAssembly, which needs 50 MiB for a moment), at a fifth more processor time for each page; only that part of undici that is used, 2 MiB.",
-        "Left out, for they are flags of V8: `--liftoff-only`, 98 to 100 MiB; `--max-semi-space-size=2`, 93 to 103 MiB. V8 gives 10 to 15 MiB back by itself when it collects, half a minute after the start or later."
-      ]
+      targets: [{ figure: "memory", variant: controller, of: httpServer, atMost: 2.2 }]
     }
   ]
 }

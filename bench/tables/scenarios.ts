@@ -70,13 +70,6 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "cpu", variant: vitrine, of: airtable, atMost: 0.6 },
         { figure: "memory", variant: vitrine, of: airtable, atMost: 0.3 },
         { figure: "memory", variant: vitrine, of: fewLabel, atMost: 1.5 }
-      ],
-      tried: [
-        "A program of bare undici and `JSON.parse` that sorts, writes and digests page by page needs 0.6 of airtable's processor time: the target is what is possible without anything around it.",
-        "Kept, in processor time of a page: the digest of the bytes that are written, not of a text of its own, 0.4 ms; a body that says its length in one step, a span without a stack trace and the schema only for what is wrong, 0.6 ms; names sorted once for records that have the same, and several pages in one write, 0.3 ms.",
-        "Kept: a page is put into words as a whole, and not record by record; connections that are kept (undici: a fifth less than `node:http`, with or without kept connections); the command line in one piece, 0.9 s and 50 MiB less than its modules.",
-        "Left out: a page read while the one before is saved (`Stream.buffer`), 0.3 ms more of processor time a page; a writer of JSON of our own, no faster than `JSON.stringify` of sorted objects; one buffer for all pages, 0.1 ms.",
-        "Remaining: the time limit of a request, two fibers in a race, 0.4 ms; the scope of a request, whose end aborts what is over, 0.2 ms; garbage of all fibers; 0.2 s more than airtable for the start."
       ]
     },
     {
@@ -124,12 +117,6 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "shareAgain", variant: vitrine, atMost: 0.1 },
         { figure: "attachmentsAgain", variant: vitrine, atMost: 0 },
         { figure: "promotedAgain", variant: vitrine, atMost: 0 }
-      ],
-      tried: [
-        "Kept: one watch over a download and not a timeout for every chunk; folders made beside the downloads, not before them; connections that are kept by undici, which take three quarters of the time of `node:http`.",
-        "Kept: files of the version before are put in place only where something has changed; to link and remove them at every fetch took 0.13 of the first where a look at them takes 0.06.",
-        "Making 2000 files durable takes 0.5 s of the first fetch, which the plain download does without.",
-        "Left out, no faster beyond the spread of three to five runs in turn: one write of the whole file; a sync while the file is still open; the body read at once; the six downloads kept apart from the making of files. Syncing without a `stat` of each file takes a sixth less, 0.1 s."
       ]
     },
     {

@@ -83,11 +83,6 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "medianDelay", variant: vitrine, of: plain, atMost: 1 },
         { figure: "p99Delay", variant: vitrine, of: plain, atMost: 1 },
         { figure: "missing", variant: vitrine, atMost: 0 }
-      ],
-      tried: [
-        "Profile: 86 % of the server's samples are in the system call that writes, one for each delivery, 4 % in the package; plain: 75 % in the same call. What the call costs differs threefold from machine to machine and hour to hour, and the ratio with it: 0.76 to 1.0.",
-        "Kept: writing to the socket, 8.4 µs for a delivery, where plain took 9.1. Left out: writing to the response, 9.0; to the socket, corked for a moment, 8.9.",
-        "Kept: events and pings as two streams, 1.2 ms for an event with one client. Left out: merged into one, 2.3 ms; without a stream at all, a third less."
       ]
     },
     {
@@ -133,8 +128,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "kib", title: "Resident memory per stream", format: unit("KiB", 1) },
         { figure: "before", title: "Resident memory without streams", format: unit("MiB", 0) }
       ],
-      targets: [{ figure: "kib", variant: vitrine, of: plain, atMost: 1.3 }],
-      tried: ["Left out: a fiber that waits for the end of each stream, 1.77 of plain."]
+      targets: [{ figure: "kib", variant: vitrine, of: plain, atMost: 1.3 }]
     },
     {
       name: "connect",
@@ -153,11 +147,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         variant: vitrine,
         of: plain,
         atMost: 3
-      })),
-      tried: [
-        "Left out: answering /events outside the router, head and first frames in one write, 1.9 of plain for the processor time of the first clients. The router is where the routes are.",
-        "Kept: room for 4096 connections that wait to be accepted; with Node's 511, some clients try again after a second."
-      ]
+      }))
     },
     {
       name: "idle",
@@ -188,11 +178,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
           ...(name === "status" ? [{ ...judged, of: requestLabel("effect", name) }] : []),
           { ...judged, of: requestLabel("plain", name) }
         ]
-      }),
-      tried: [
-        "Kept: answers written in one piece by the transport, what does not change from request to request made once, no span with a stack trace for a command: 0.72 to 1.07 of bare Effect for commands.",
-        "Left out: the status as one object made without Effect, a tenth more; it is put together from what plugins add."
-      ]
+      })
     }
   ]
 }

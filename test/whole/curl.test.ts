@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,18 +8,6 @@ import { isMissing } from "../support/programs.ts"
 import * as Received from "../support/Received.ts"
 import { parse } from "../support/rawHttp.ts"
 import * as transport from "../support/transport.ts"
-
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
-
-/** The console of the section on curl: what is typed, and what comes of it. */
-const [eventsExample, commandExample] = (
-  /### With curl\n\n```console\n\$ ([\s\S]*?)```/.exec(readme)?.[1] ?? ""
-)
-  .split("\n$ ")
-  .map((example) => {
-    const [typed = "", ...shown] = example.split("\n")
-    return { typed, shown: shown.join("\n") }
-  })
 
 /** Runs a line of shell, with the port that the transport has here, until the scope ends. */
 const run = (line: string, input = "") =>
@@ -48,26 +35,9 @@ const outputOf = (line: string, input?: string) =>
 
 const url = "http://127.0.0.1:8710"
 
-const manifest = { schemaVersion: 1, versionId: "20261121T093000Z" }
-
 describe.skipIf(isMissing("curl"))("curl", () => {
   const quiet = Logger.minimumLogLevel(LogLevel.Warning)
   const layer = Layer.provideMerge(transport.layer({ maxClients: 1, keepAliveMs: 50 }), quiet)
-
-  it.scopedLive("does what the README says with the lines of the README", () =>
-    Effect.gen(function* () {
-      const [, promoted = ""] = /^data: (.*)$/m.exec(eventsExample?.shown ?? "") ?? []
-      yield* transport.publish("content:version:promoted", JSON.parse(promoted))
-      const events = yield* run(eventsExample?.typed ?? "")
-      const text = yield* events.until((text) => text.includes("ping\n\n"))
-      expect(text.slice(0, eventsExample?.shown.length)).toBe(eventsExample?.shown)
-
-      yield* transport.register("content.manifest.read", Effect.succeed({ status: "ok", manifest }))
-      const answer = yield* outputOf(commandExample?.typed ?? "")
-      const [beginning = ""] = commandExample?.shown.split(", …") ?? []
-      expect(answer).toBe(`${beginning}}}}`)
-    }).pipe(Effect.provide(layer))
-  )
 
   it.scopedLive.each(["--http1.1", "--http1.0"])("is told everything, with %s", (version) =>
     Effect.gen(function* () {

@@ -11,6 +11,7 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { linksOf } from "../support/documents.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
@@ -62,19 +63,37 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
   it.effect("has what is needed inside, and nothing else", () =>
     Effect.map(Installed, ({ packed }) => {
       const paths = pathsOf(packed)
-      expect([...new Set(paths.map((path) => path.split("/")[0]))].sort()).toEqual([
+      const isDocumentation = (path: string) =>
+        /^(docs|scratchpad)\/|^bench\/README\.md$|^[A-Z]+\.md$/.test(path)
+      const others = paths.filter((path) => !isDocumentation(path))
+      expect([...new Set(others.map((path) => path.split("/")[0]))].sort()).toEqual([
         "LICENSE",
-        "README.md",
         "dist",
         "package.json",
         "src"
       ])
       expect(
-        paths.filter(
+        others.filter(
           (path) => path.includes("/") && !/^(dist\/.*\.(js|d\.ts|js\.map)|src\/.*\.ts)$/.test(path)
         )
       ).toEqual([])
-      expect(packed.size).toBeLessThan(1024 ** 2)
+      expect(paths.filter((path) => /downloads|\.vitrine/.test(path))).toEqual([])
+      expect(packed.size).toBeLessThan(1.5 * 1024 ** 2)
+    })
+  )
+
+  it.effect("has every file that its documentation links to", () =>
+    Effect.map(Installed, ({ packed }) => {
+      const paths = pathsOf(packed)
+      const targets = paths
+        .filter((path) => path.endsWith(".md"))
+        .flatMap((page) =>
+          linksOf(page)
+            .filter((link) => !link.startsWith("#"))
+            .map((link) => join(dirname(page), link.replace(/#.*$/, "")))
+        )
+      expect(targets.length).toBeGreaterThan(10)
+      expect(targets.filter((target) => !paths.includes(target))).toEqual([])
     })
   )
 

@@ -133,7 +133,10 @@ const startInBackground = Effect.fnUntraced(function* ({
     errorFile: path.join(folder, "errors.log")
   })
   yield* Console.log(`The controller is running in the background (process ${pid}). Its log is ${log}.`)
-  const failure = yield* Effect.provide(firstFetchFailure, IpcClientSocket.layerOfFolder(path.dirname(file)))
+  const failure = yield* Effect.provide(
+    firstFetchFailure,
+    IpcClientSocket.layerOfFolder(path.dirname(file), runFolder)
+  )
   if (Option.isSome(failure)) {
     yield* Console.error(`The first fetch failed; the controller goes on. ${failure.value}`)
   }

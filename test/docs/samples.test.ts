@@ -1,0 +1,115 @@
+/**
+ * The samples of the documentation have the types and shapes that they show. Those that run are in the tests of whole
+ * programs.
+ */
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { afterAll, beforeAll, describe, expect, it, vi } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as vitrine from "../../src/index.ts"
+import { SerializedError } from "../../src/internal/SerializedError.ts"
+import { loadConfiguration } from "../../src/layers/controller/loadConfiguration.ts"
+import { GlobalStateSchema, StatusSnapshotSchema } from "../../src/layers/ipc/controllerSchemas.ts"
+import { parseViews } from "../../src/layers/tableServer/records/Views.ts"
+import { allSamples, placeOf, repository, type Sample } from "../support/documents.ts"
+
+/** By what the sample says that it is, behind its language. */
+const shapes: Readonly<Record<string, (text: string) => Either.Either<unknown, unknown>>> = {
+  Command: decoderOf(
+    Schema.Struct({ type: Schema.String, consumerId: Schema.String, versionId: Schema.String })
+  ),
+  CommandError: decoderOf(Schema.Struct({ error: SerializedError })),
+  GlobalState: decoderOf(GlobalStateSchema),
+  Manifest: decoderOf(vitrine.Manifest),
+  StatusSnapshot: decoderOf(StatusSnapshotSchema),
+  Views: (text) => parseViews("views.json", text)
+}
+
+function decoderOf<A, I>(schema: Schema.Schema<A, I>) {
+  return Schema.decodeUnknownEither(Schema.parseJson(schema), { onExcessProperty: "error" })
+}
+
+/** Of an event, its name and a sample of its payload. */
+const decodeEvent = (name: string, text: string) =>
+  Schema.decodeUnknownEither(vitrine.ContentEvent, { onExcessProperty: "error" })({
+    name,
+    payload: JSON.parse(text)
+  })
+
+const samplesIn = (...languages: ReadonlyArray<string>) =>
+  allSamples
+    .filter(({ language }) => languages.includes(language))
+    .map((sample) => [placeOf(sample), sample] as const)
+
+/** A folder in which the samples find what they import. */
+let folder = ""
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "vitrine-docs-"))
+  await symlink(join(repository, "node_modules"), join(folder, "node_modules"))
+  vi.stubEnv("TABLE_API_KEY", "key")
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true })
+})
+
+const nameOf = ({ line, page }: Sample) => `${page.replace(/\W/g, "-")}-${line}.ts`
+
+/** What the compiler says of the samples, in the places of the pages. */
+const compile = async (samples: ReadonlyArray<Sample>) => {
+  for (const sample of samples) {
+    // Each is a module, with the lines of its page.
+    await writeFile(
+      join(folder, nameOf(sample)),
+      `${"\n".repeat(sample.line - 1)}${sample.text}\nexport {}\n`
+    )
+  }
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }\n')
+  await writeFile(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({
+      extends: join(repository, "tsconfig.json"),
+      compilerOptions: { typeRoots: [join(repository, "node_modules/@types")] },
+      include: ["*.ts"]
+    })
+  )
+  const program = join(repository, "node_modules/.bin/tsc")
+  return new Promise<string>((resolve) => {
+    execFile(program, ["-p", folder, "--pretty", "false"], (_, stdout) => resolve(stdout))
+  })
+}
+
+describe("a sample of the documentation", () => {
+  it("is in a language that some test looks at", () => {
+    const languages = new Set(allSamples.map(({ language }) => language))
+    expect([...languages].sort()).toEqual(["console", "http", "js", "json", "sh", "text", "ts"])
+  })
+
+  it("compiles, if it is TypeScript", async () => {
+    const samples = samplesIn("ts").map(([, sample]) => sample)
+    expect(samples.length).toBeGreaterThan(5)
+    expect(await compile(samples)).toBe("")
+  })
+
+  it.effect.each(samplesIn("ts").filter(([, { text }]) => text.startsWith("// vitrine.config.ts")))(
+    "has no mistakes in its options, if it is a configuration: %s",
+    ([, sample]) =>
+      Effect.gen(function* () {
+        const file = join(folder, `configuration-${nameOf(sample)}`)
+        yield* Effect.promise(() => writeFile(file, sample.text))
+        const { plugins } = yield* loadConfiguration(file, vitrine)
+        expect(plugins.flatMap(({ issues }) => issues)).toEqual([])
+        expect(plugins.length).toBeGreaterThan(0)
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.each(samplesIn("json"))("is what it says it is, if it is JSON: %s", (_, { info, text }) => {
+    const decode = shapes[info] ?? ((text: string) => decodeEvent(info, text))
+    expect(Either.getLeft(decode(text))).toMatchObject({ _tag: "None" })
+  })
+})

@@ -1,0 +1,203 @@
+/**
+ * The tables of the documentation name what there is, all of it, and with its values.
+ */
+import { readdirSync } from "node:fs"
+import { describe, expect, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import { jsonText } from "../../src/internal/JsonText.ts"
+import { nameOf } from "../../src/layers/cli/Command.ts"
+import * as fetch from "../../src/layers/cli/fetch.ts"
+import { globalOptions } from "../../src/layers/cli/globalOptions.ts"
+import * as init from "../../src/layers/cli/init.ts"
+import { commands } from "../../src/layers/cli/overview.ts"
+import * as start from "../../src/layers/cli/start.ts"
+import * as status from "../../src/layers/cli/status.ts"
+import * as stop from "../../src/layers/cli/stop.ts"
+import * as tables from "../../src/layers/cli/tables.ts"
+import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
+import * as FanOut from "../../src/layers/fanOut/FanOut.ts"
+import * as SocketSink from "../../src/layers/fanOut/SocketSink.ts"
+import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
+import * as RequestBody from "../../src/layers/httpTransport/RequestBody.ts"
+import * as connection from "../../src/layers/ipc/connection.ts"
+import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
+import { errorCode } from "../../src/layers/ipc/JsonRpc.ts"
+import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
+import * as serialized from "../../src/layers/server/serialized.ts"
+import { patience } from "../../src/layers/server/stallTimeout.ts"
+import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
+import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
+import { TableSourceOptions } from "../../src/layers/tableSource/TableSourceOptions.ts"
+import { ContentEvent } from "../../src/services/ContentEvents.ts"
+import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
+
+const tablesBelow = (page: string, heading: string) => rowsOf(below(heading, read(page)))
+
+/** What stands as code in the first cells. */
+const namesIn = (rows: ReadonlyArray<ReadonlyArray<string>>) => rows.flatMap(([name = ""]) => codeIn(name))
+
+describe("the options of", () => {
+  it.each([
+    ["content", "docs/api.md", "### `content({ … })`", ContentOptions, { sources: [] }],
+    [
+      "tableSource",
+      "docs/api.md",
+      "### `tableSource({ … })`",
+      TableSourceOptions,
+      { id: "a", baseId: "b", apiKey: "c" }
+    ],
+    ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}],
+    ["tableServer", "docs/table-server.md", "## Options", TableServerOptions, { directory: "tables" }]
+  ] as const)("%s are in a table, with their defaults", (_, page, heading, schema, required) => {
+    const decode = Schema.decodeUnknownEither(Schema.make<Readonly<Record<string, unknown>>>(schema.ast))
+    const decoded = Either.getOrThrow(decode(required))
+    const defaults = Object.keys(schema.fields).map((name) => [
+      name,
+      name in required ? undefined : decoded[name]
+    ])
+    // A word that is no code, "all" for example, says what it means that there is none.
+    const documented = tablesBelow(page, heading).map(([name = "", value = ""]) => [
+      codeIn(name)[0],
+      codeIn(value).map((json) => JSON.parse(json))[0]
+    ])
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(defaults))
+  })
+})
+
+describe("the options of vitrine", () => {
+  const declared = {
+    "every command": Object.values(globalOptions),
+    init: init.command.options,
+    start: start.makeCommand({}).options,
+    status: status.command.options,
+    fetch: fetch.makeCommand({}).options,
+    stop: stop.command.options,
+    tables: [...tables.command.options, ...tables.command.arguments]
+  } satisfies Record<keyof typeof commands | "every command", unknown>
+
+  const documented = (command: string) =>
+    command === "tables"
+      ? tablesBelow("docs/table-server.md", "## Options").flatMap(([, , option = ""]) => codeIn(option))
+      : tablesBelow("docs/operate.md", "## Commands").flatMap(([option = "", commands = ""]) =>
+          commands.split(", ").includes(command) ? codeIn(option) : []
+        )
+
+  it.each(Object.entries(declared))("%s are in a table", (command, options) => {
+    // A long list of choices has a name in the table.
+    const named = documented(command).map((option) => option.replace(/ .*/, ""))
+    expect(named.sort()).toEqual(options.map((option) => nameOf(option).replace(/ .*/, "")).sort())
+  })
+})
+
+describe("the limits of", () => {
+  const limitsBelow = (heading: string) => Object.fromEntries(tablesBelow("docs/wire.md", heading))
+  const number = (value: number) => value.toLocaleString("en")
+
+  it("the HTTP transport are those of the source", () => {
+    expect(limitsBelow("## 8. Limits")).toMatchObject({
+      "body of a command": expect.stringContaining(number(RequestBody.maxBytes)),
+      "requests that wait on a connection (pipelining)": expect.stringContaining(
+        number(serialized.maxWaiting)
+      ),
+      "queued for one client": expect.stringContaining(number(SocketSink.maxQueuedBytes)),
+      "queued for all clients": expect.stringMatching(
+        `^${number(FanOut.maxWaiting)} .*${number(FanOut.maxWaitingLength)} `
+      ),
+      "waiting to be encoded": expect.stringMatching(
+        `^${number(EventBusMemory.subscriberCapacity)} .*${number(EventBusMemory.maxWaitingSize)} `
+      ),
+      "a client that does not read its response, or has closed its side and waits for one":
+        expect.stringContaining(`${Number.parseInt(patience, 10)} s`)
+    })
+  })
+
+  it("the IPC socket are those of the source", () => {
+    expect(limitsBelow("## 10. The IPC socket")).toMatchObject({
+      "a request": `${number(connection.maxRequestBytes)} bytes`,
+      connections: expect.stringContaining(number(IpcServer.maxConnections)),
+      "requests at once on a connection": number(connection.maxConcurrentRequests),
+      "time in which responses must be read": expect.stringContaining(
+        Number.parseInt(connection.patience, 10).toString()
+      )
+    })
+  })
+})
+
+describe("the tables name", () => {
+  it("the commands of the command line", () => {
+    const documented = namesIn(tablesBelow("docs/operate.md", "## Commands")).filter((name) =>
+      name.startsWith("vitrine ")
+    )
+    expect(documented).toEqual(Object.values(commands).map(({ usage }) => `vitrine ${usage}`))
+  })
+
+  it("the faults of the table server", () => {
+    const documented = namesIn(tablesBelow("docs/table-server.md", "## Faults"))
+    expect(documented).toEqual(expect.arrayContaining(Object.keys(manners)))
+  })
+
+  it("the events of content, and what is in them", () => {
+    const documented = tablesBelow("docs/wire.md", "## 6. Events").map(([name = "", payload = ""]) => [
+      codeIn(name)[0],
+      (codeIn(payload)[0] ?? "").match(/\w+\??/g)
+    ])
+    const actual = ContentEvent.members.map(({ fields }) => [
+      fields.name.literals[0],
+      AST.getPropertySignatures(fields.payload.ast).map(
+        ({ isOptional, name }) => `${String(name)}${isOptional ? "?" : ""}`
+      )
+    ])
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual))
+  })
+
+  it("the errors of the IPC socket", () => {
+    const documented = tablesBelow("docs/wire.md", "## 10. The IPC socket")
+      .map(([code]) => Number(code))
+      .filter((code) => code < 0)
+    expect(documented.sort()).toEqual(Object.values(errorCode).sort())
+  })
+
+  it("the placeholders of what JSON lacks", () => {
+    const cycle: Record<string, unknown> = {}
+    cycle.itself = cycle
+    const deep = Array.from({ length: 201 }).reduce((inner) => [inner], [7n])
+    const throwing = {
+      toJSON: () => {
+        throw new Error("No")
+      }
+    }
+    const placeholders = Object.fromEntries(
+      tablesBelow("docs/wire.md", "### 4.5 JSON").map(([value = "", text = ""]) => [value, codeIn(text)[0]])
+    )
+    expect(placeholders).toEqual({
+      "a cycle": jsonText(cycle).slice('{"itself":'.length, -1),
+      "a bigint, `7n` for example": jsonText(7n),
+      "a getter or `toJSON` that throws": jsonText(throwing),
+      "more than 200 levels": jsonText(deep).replace(/^\[+("[^"]*")\]+$/, "$1"),
+      "`undefined` as a whole": jsonText(undefined)
+    })
+  })
+
+  it("the dependencies of the package", () => {
+    const { dependencies = {}, peerDependencies = {} } = JSON.parse(read("package.json"))
+    const documented = namesIn(tablesBelow("docs/api.md", "## Dependencies"))
+    expect(documented.sort()).toEqual(Object.keys({ ...dependencies, ...peerDependencies }).sort())
+  })
+
+  it("messages that are in the source", () => {
+    const source = readdirSync(`${repository}/src`, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => read(`src/${file}`))
+      .join("\n")
+    const messages = namesIn(tablesBelow("docs/operate.md", "## What can go wrong"))
+    expect(messages.length).toBeGreaterThan(5)
+    for (const message of messages) {
+      // What differs from case to case: names, numbers, what is left out.
+      for (const part of message.split(/…|"[^"]*"|\b\d+\b|\(process N.*/)) {
+        expect(source).toContain(part.trim())
+      }
+    }
+  })
+})

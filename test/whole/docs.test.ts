@@ -1,0 +1,149 @@
+/**
+ * The commands and programs of the documentation, run as a reader would run them: every line of every page, in order.
+ */
+import { existsSync } from "node:fs"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { projectTemplate } from "../../src/layers/cli/projectTemplate.ts"
+import { Browser, openTab } from "../support/browser.ts"
+import { allSamples, pages, placeOf, read, repository, type Sample, samplesOf } from "../support/documents.ts"
+import { makeReader, type Reader } from "../support/reader.ts"
+import { eventually } from "../support/waiting.ts"
+
+/** What is typed, and what is shown of it. */
+interface Typed {
+  readonly line: string
+  readonly shown: string
+}
+
+const typedIn = ({ language, text }: Sample): ReadonlyArray<Typed> =>
+  language === "console"
+    ? text
+        .split(/^\$ /m)
+        .slice(1)
+        .map((part) => {
+          const [line = "", ...shown] = part.split("\n")
+          return { line, shown: shown.join("\n").trimEnd() }
+        })
+    : text.split("\n").map((line) => ({ line: line.replace(/ +# .*$/, ""), shown: "" }))
+
+/** What may differ from run to run: times, and what is left out as "…". */
+const patternOf = (shown: string) =>
+  shown
+    .replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+    .replace(/\d{4}-\d\d-\d\dT[\d:]+\\\.\d{3}Z/g, "[\\d:.TZ-]+")
+    .replace(/\d{8}T\d{6}Z/g, "\\d{8}T\\d{6}Z(?:-\\d\\d)?")
+    .replaceAll("…", ".*")
+
+const scripts: Readonly<Record<string, string>> = JSON.parse(read("package.json")).scripts
+
+/** Work on the repository itself, which other tests do: what is named has to be there. */
+const isOfRepository = (line: string) => {
+  if (!/^(npm|cd|npx vitest) /.test(line)) return false
+  const named = [...line.matchAll(/npm (?:run (\S+)|(start|test))/g)].map(([, a, b]) => a ?? b ?? "")
+  const paths = line.match(/(?<= )(test|docs|src|scratchpad)\/\S*/g) ?? []
+  expect(named.filter((name) => !(name in scripts))).toEqual([])
+  expect(paths.filter((path) => !existsSync(`${repository}/${path}`))).toEqual([])
+  return true
+}
+
+/** Runs one line, and holds what comes of it against what is shown. */
+const type = (reader: Reader, { line, shown }: Typed) =>
+  Effect.gen(function* () {
+    if (isOfRepository(line)) {
+      return
+    }
+    if (/^npx vitrine start(?!.*--detach)/.test(line)) {
+      yield* reader.keepRunning(line, /New version/)
+    } else if (line.startsWith("npx vitrine tables")) {
+      yield* reader.keepRunning(`${line} --port 8730`, /Serving the tables/)
+    } else if (line.startsWith("curl -N")) {
+      yield* reader.watch(line, new RegExp(`^${patternOf(shown)}`))
+    } else if (/^(npx vitrine|curl) /.test(line)) {
+      if (/--detach/.test(line)) {
+        yield* reader.interrupt
+      }
+      const { output, status } = yield* reader.run(line)
+      expect({ output, status }).toMatchObject({ status: 0 })
+      expect(output).toMatch(new RegExp(shown === "" ? "" : `^${patternOf(shown)}$`))
+      if (line.startsWith("npx vitrine init")) {
+        yield* reader.useFreePorts("vitrine.config.ts")
+      }
+    } else {
+      expect.fail(`Nobody knows how to run this: ${line}`)
+    }
+  })
+
+/** Runs a program for a page or for Node, which acknowledges or shows the active version. */
+const runScript = (reader: Reader, { text }: Sample) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const ack = `${reader.folder}/downloads/acks/screen-1.json`
+    yield* fs.remove(ack, { force: true })
+    if (text.includes('from "node:')) {
+      yield* fs.writeFileString(`${reader.folder}/sample.mjs`, text)
+      expect(yield* reader.run("node sample.mjs")).toEqual({ output: "", status: 0 })
+    } else {
+      const tab = yield* openTab(yield* reader.servePage(text))
+      yield* Effect.promise(() => tab.waitForSelector("html[data-shown*=versions]"))
+    }
+    if (text.includes("screen-1")) {
+      const { versionId } = JSON.parse(yield* fs.readFileString(`${reader.folder}/downloads/manifest.json`))
+      const isAcknowledged = fs.readFileString(ack).pipe(
+        Effect.map((text) => JSON.parse(text).versionId === versionId),
+        Effect.orElseSucceed(() => false)
+      )
+      yield* eventually(isAcknowledged)
+    }
+  })
+
+const needsProject = (line: string) => line.startsWith("npx vitrine ")
+
+const isRun = ({ language }: Sample) => ["console", "js", "sh"].includes(language)
+
+layer(Layer.provideMerge(Browser.layer, NodeContext.layer), { excludeTestServices: true, timeout: 60_000 })(
+  "a reader",
+  (it) => {
+    for (const page of pages.filter((page) => samplesOf(page).some(isRun))) {
+      it.scoped(`can do what ${page} says, from its first line to its last`, () =>
+        Effect.gen(function* () {
+          const reader = yield* makeReader
+          const samples = samplesOf(page).filter(isRun)
+          const lines = samples.flatMap(typedIn).map(({ line }) => line)
+          if (lines.some(needsProject) && !lines.includes("npx vitrine init")) {
+            yield* type(reader, { line: "npx vitrine init", shown: "" })
+          }
+          for (const sample of samples) {
+            yield* sample.language === "js"
+              ? runScript(reader, sample)
+              : Effect.forEach(typedIn(sample), (typed) => type(reader, typed))
+          }
+        })
+      )
+    }
+
+    const programs = allSamples.filter(({ info, language }) => language === "ts" && info === "run")
+    for (const sample of programs) {
+      it.scoped(`gets from the program at ${placeOf(sample)} what is shown below it`, () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const reader = yield* makeReader
+          yield* fs.makeDirectory(`${reader.folder}/tables`)
+          for (const name of ["tables/Objects.csv", "tables/Settings.csv"]) {
+            yield* fs.writeFileString(`${reader.folder}/${name}`, projectTemplate[name] ?? "")
+          }
+          yield* fs.writeFileString(`${reader.folder}/sample.ts`, sample.text)
+          const shown = samplesOf(sample.page).find(
+            ({ info, line }) => info === "output" && line > sample.line
+          )
+          const { output, status } = yield* reader.run("npx jiti sample.ts")
+          expect({ output, status }).toMatchObject({ status: 0 })
+          expect(output.trimEnd()).toMatch(new RegExp(`^${patternOf(shown?.text ?? "")}$`))
+        })
+      )
+    }
+  }
+)
