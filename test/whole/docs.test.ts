@@ -4,12 +4,13 @@
 import { existsSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { expect, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { projectTemplate } from "../../src/layers/cli/projectTemplate.ts"
 import { Browser, openTab } from "../support/browser.ts"
 import { allSamples, pages, placeOf, read, repository, type Sample, samplesOf } from "../support/documents.ts"
+import { isMissing } from "../support/programs.ts"
 import { makeReader, type Reader } from "../support/reader.ts"
 import { eventually } from "../support/waiting.ts"
 
@@ -104,9 +105,10 @@ const needsProject = (line: string) => line.startsWith("npx vitrine ")
 
 const isRun = ({ language }: Sample) => ["console", "js", "sh"].includes(language)
 
-layer(Layer.provideMerge(Browser.layer, NodeContext.layer), { excludeTestServices: true, timeout: 60_000 })(
-  "a reader",
-  (it) => {
+const environment = Layer.provideMerge(Browser.layer, NodeContext.layer)
+
+describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
+  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
     for (const page of pages.filter((page) => samplesOf(page).some(isRun))) {
       it.scoped(`can do what ${page} says, from its first line to its last`, () =>
         Effect.gen(function* () {
@@ -145,5 +147,5 @@ layer(Layer.provideMerge(Browser.layer, NodeContext.layer), { excludeTestService
         })
       )
     }
-  }
-)
+  })
+})

@@ -15,8 +15,7 @@ import { readPidFile } from "../../../src/layers/ipc/pidFile.ts"
 import { locateController } from "../../../src/layers/ipc/socketPath.ts"
 import { IpcClient } from "../../../src/services/IpcClient.ts"
 import { contend, leaveDeadSocket } from "../../support/contenders.ts"
-import { startHolder } from "../../support/holder.ts"
-import { liveScenario, scenario, start, temporaryFolder } from "../../support/ipc.ts"
+import { scenario, start, temporaryFolder } from "../../support/ipc.ts"
 import { withLog } from "../../support/logged.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
@@ -95,55 +94,6 @@ describe("the place of the controller", () => {
         expect(error._tag).toBe("ControllerAlreadyRunning")
         expect(error.message).toContain(said)
       }
-    })
-  )
-
-  liveScenario(
-    "names the process that has it, is free at once when that was killed, and says who has it now",
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const { pidFile, socket } = yield* locateController(folder)
-      const [first, second] = yield* Effect.all([startHolder(folder), startHolder(folder)], {
-        concurrency: "unbounded"
-      })
-      expect(yield* first.go).toBe("serving")
-      expect(yield* second.go).toContain(
-        `ControllerAlreadyRunning A controller is already running here (process ${first.pid};`
-      )
-      const client = yield* IpcClientSocket.make(socket)
-      expect(yield* client.process).toEqual({ pid: first.pid })
-      expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
-      yield* first.kill
-      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "ControllerNotRunning" })
-      expect((yield* Effect.promise(() => lstat(socket))).isSocket()).toBe(true)
-      expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
-      yield* serve(folder)
-      expect(yield* client.process).toEqual({ pid: process.pid })
-      expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
-    })
-  )
-
-  liveScenario(
-    "goes to one of several processes that start at the same moment after one was killed; that one stops when asked",
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const { folder: own, socket } = yield* locateController(folder)
-      const fs = yield* FileSystem.FileSystem
-      const holders = yield* Effect.replicateEffect(startHolder(folder), 3, { concurrency: "unbounded" })
-      const [killed, ...contenders] = holders
-      yield* killed?.go ?? Effect.void
-      yield* killed?.kill ?? Effect.void
-      const outcomes = yield* Effect.forEach(contenders, ({ go }) => go, { concurrency: "unbounded" })
-      expect(outcomes.filter((outcome) => outcome === "serving")).toHaveLength(1)
-      const winner = contenders[outcomes.indexOf("serving")]
-      for (const outcome of outcomes.filter((outcome) => outcome !== "serving")) {
-        // The one that it gave way to; that may have given way to another.
-        expect(contenders.some(({ pid }) => outcome.includes(`process ${pid};`))).toBe(true)
-      }
-      const client = yield* IpcClientSocket.make(socket)
-      yield* client.stop
-      expect(yield* winner?.ended ?? Effect.void).toMatch(/\nended\n$/)
-      expect(yield* fs.readDirectory(own)).toEqual([])
     })
   )
 

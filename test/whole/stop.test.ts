@@ -17,13 +17,13 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import { hashOf } from "../../../src/internal/socketFile.ts"
-import { command } from "../../../src/layers/cli/stop.ts"
-import * as JsonRpc from "../../../src/layers/ipc/JsonRpc.ts"
-import { startHolder } from "../../support/holder.ts"
-import * as Received from "../../support/Received.ts"
-import { says } from "../../support/says.ts"
-import { eventually } from "../../support/waiting.ts"
+import { hashOf } from "../../src/internal/socketFile.ts"
+import { command } from "../../src/layers/cli/stop.ts"
+import * as JsonRpc from "../../src/layers/ipc/JsonRpc.ts"
+import { startHolder } from "../support/holder.ts"
+import * as Received from "../support/Received.ts"
+import { says } from "../support/says.ts"
+import { eventually } from "../support/waiting.ts"
 
 const makeFolder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -152,7 +152,7 @@ const run = (command: ReadonlyArray<string>, options: SpawnOptions = {}) =>
     ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
   )
 
-const impostorProgram = fileURLToPath(new URL("impostor.mjs", import.meta.url))
+const impostorProgram = fileURLToPath(new URL("../support/impostor.mjs", import.meta.url))
 
 /** Somebody in the place of a controller who names the bystander, in the environment that the prefix makes. */
 const startImpostor = (behaviour: "ends" | "stays", ...prefix: ReadonlyArray<string>) =>

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { build } from "esbuild"
-import { openEvents } from "./support/plainTransport.ts"
-import * as Received from "./support/Received.ts"
+import { openEvents } from "../support/plainTransport.ts"
+import * as Received from "../support/Received.ts"
 
-const folder = fileURLToPath(new URL("..", import.meta.url))
+const folder = fileURLToPath(new URL("../..", import.meta.url))
 
 const prelude = `
 import { createServer as createHttpServer, get } from "node:http"

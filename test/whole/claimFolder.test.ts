@@ -1,0 +1,65 @@
+/**
+ * Who has a controller's folder, where controllers are processes of their own.
+ */
+import { lstat } from "node:fs/promises"
+import * as FileSystem from "@effect/platform/FileSystem"
+import { describe, expect } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as IpcClientSocket from "../../src/layers/ipc/IpcClientSocket.ts"
+import { serveIpc } from "../../src/layers/ipc/IpcServer.ts"
+import { readPidFile } from "../../src/layers/ipc/pidFile.ts"
+import { locateController } from "../../src/layers/ipc/socketPath.ts"
+import { startHolder } from "../support/holder.ts"
+import { liveScenario, temporaryFolder } from "../support/ipc.ts"
+
+describe("the place of the controller", () => {
+  liveScenario(
+    "names the process that has it, is free at once when that was killed, and says who has it now",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { pidFile, socket } = yield* locateController(folder)
+      const [first, second] = yield* Effect.all([startHolder(folder), startHolder(folder)], {
+        concurrency: "unbounded"
+      })
+      expect(yield* first.go).toBe("serving")
+      expect(yield* second.go).toContain(
+        `ControllerAlreadyRunning A controller is already running here (process ${first.pid};`
+      )
+      const client = yield* IpcClientSocket.make(socket)
+      expect(yield* client.process).toEqual({ pid: first.pid })
+      expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
+      yield* first.kill
+      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "ControllerNotRunning" })
+      expect((yield* Effect.promise(() => lstat(socket))).isSocket()).toBe(true)
+      expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
+      yield* serveIpc({ folder, stop: Effect.void })
+      expect(yield* client.process).toEqual({ pid: process.pid })
+      expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
+    })
+  )
+
+  liveScenario(
+    "goes to one of several processes that start at the same moment after one was killed; that one stops when asked",
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { folder: own, socket } = yield* locateController(folder)
+      const fs = yield* FileSystem.FileSystem
+      const holders = yield* Effect.replicateEffect(startHolder(folder), 3, { concurrency: "unbounded" })
+      const [killed, ...contenders] = holders
+      yield* killed?.go ?? Effect.void
+      yield* killed?.kill ?? Effect.void
+      const outcomes = yield* Effect.forEach(contenders, ({ go }) => go, { concurrency: "unbounded" })
+      expect(outcomes.filter((outcome) => outcome === "serving")).toHaveLength(1)
+      const winner = contenders[outcomes.indexOf("serving")]
+      for (const outcome of outcomes.filter((outcome) => outcome !== "serving")) {
+        // The one that it gave way to; that may have given way to another.
+        expect(contenders.some(({ pid }) => outcome.includes(`process ${pid};`))).toBe(true)
+      }
+      const client = yield* IpcClientSocket.make(socket)
+      yield* client.stop
+      expect(yield* winner?.ended ?? Effect.void).toMatch(/\nended\n$/)
+      expect(yield* fs.readDirectory(own)).toEqual([])
+    })
+  )
+})
