@@ -4,7 +4,8 @@ import { defineConfig } from "vitest/config"
 /** Whole programs, and whatever is under load: after all others, each in a process of its own. */
 const whole = ["test/whole/**/*.test.ts"]
 
-const resolve = { alias: { vitrine: fileURLToPath(new URL("src/index.ts", import.meta.url)) } }
+const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
+const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
 const testTimeout = 30_000
 
 export default defineConfig({

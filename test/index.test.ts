@@ -5,6 +5,7 @@ import { readdirSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import * as index from "../src/index.ts"
 import * as plain from "../src/plain.ts"
+import * as testing from "../src/testing.ts"
 import { below, codeIn, read, rowsOf } from "./support/documents.ts"
 
 const api = read("docs/api.md")
@@ -14,6 +15,7 @@ const ofIndex = [
   below("## Layers and services", api)
 ].join("\n")
 const ofPlain = below("## `vitrine/plain`", api)
+const ofTesting = below("## `vitrine/testing`", api)
 
 interface Export {
   readonly name: string
@@ -78,6 +80,14 @@ describe("the API page", () => {
 
   it("names the types of vitrine/plain", () => {
     expect(documentedTypes(ofPlain)).toEqual(exportedTypes(read("src/plain.ts")))
+  })
+
+  it("names the exports of vitrine/testing", () => {
+    expect(documented(ofTesting)).toEqual(exported(testing))
+  })
+
+  it("names the types of vitrine/testing", () => {
+    expect(documentedTypes(ofTesting)).toEqual(exportedTypes(read("src/testing.ts")))
   })
 
   it("names the metrics", () => {

@@ -8,6 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Queue from "effect/Queue"
+import { holdConnection } from "../../src/testing/patiently.ts"
 
 export interface ReceivedRequest {
   readonly method: string
@@ -29,7 +30,18 @@ export const text =
   (response) =>
     response.writeHead(status, headers).end(body)
 
-/** Never responses. */
+/** An answer that never ends, while the time of tests that are `patiently` goes on. */
+export const holding =
+  (answer: Answer): Answer =>
+  (response, request) => {
+    response.socket?.once("close", holdConnection())
+    answer(response, request)
+  }
+
+/** A connection that comes to nothing until the scope ends, while the time of such tests goes on. */
+export const oneConnection = Effect.acquireRelease(Effect.sync(holdConnection), Effect.sync)
+
+/** Never responds. */
 export const silence: Answer = () => {}
 
 /** Breaks off in the middle of the body. */

@@ -1,11 +1,9 @@
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
+import { eventLoopTurn } from "../../src/testing/patiently.ts"
 
-/** Everything that is due now has its turn: sockets, files, fibers. */
-export const eventLoopTurn = Effect.async<void>((resume) => {
-  setImmediate(() => resume(Effect.void))
-})
+export { eventLoopTurn }
 
 /** Waits, turn by turn of the event loop, until it holds. */
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>

@@ -20,7 +20,7 @@ import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
 import type { PageRequest, TableError, TableRecord } from "../../../src/services/TableSourceClient.ts"
-import { tableSourceClientContract } from "../../services/TableSourceClient.contract.ts"
+import { tableSourceClientContract } from "../../../src/testing.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { hangUp, json, silence, stalledBody, stalledLongBody, text } from "../../support/ScriptedServer.ts"
 
@@ -557,44 +557,47 @@ const refusing = ({ detail, reason, status = 400 }: TableError): ScriptedServer.
   }
 }
 
-tableSourceClientContract("AirtableClient", ({ pageSize }) =>
-  Effect.gen(function* () {
-    const tables = new Map<string, ReadonlyArray<TableRecord>>()
-    const removedViews = new Set<string | null>()
-    let iterators = 0
-    let expired = 0
-    const server = yield* ScriptedServer.make((response, request) => {
-      const url = new URL(request.url, "http://localhost")
-      const [, , , table = "", recordId] = url.pathname.split("/").map(decodeURIComponent)
-      const records = tables.get(table)
-      const record = records?.find(({ id }) => id === recordId)
-      const [iterator, start] = (url.searchParams.get("offset") ?? `itr${iterators++}/0`).split("/")
-      if (records === undefined) {
-        json(403, { error: { type: "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND" } })(response, request)
-      } else if (recordId !== undefined) {
-        json(record === undefined ? 404 : 200, record ?? { error: "NOT_FOUND" })(response, request)
-      } else if (removedViews.has(url.searchParams.get("view"))) {
-        json(422, { error: { type: "VIEW_NAME_NOT_FOUND" } })(response, request)
-      } else if (Number(iterator?.slice(3)) < expired) {
-        json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })(response, request)
-      } else {
-        const end = Number(start) + pageSize
-        json(200, {
-          records: records.slice(Number(start), end),
-          ...(end < records.length ? { offset: `${iterator}/${end}` } : {})
-        })(response, request)
-      }
-    })
-    const environment = yield* Layer.build(Layer.merge(production, onlyPenalties))
-    return {
-      client: yield* Effect.provide(AirtableClient.make(options(server.url)), environment),
-      setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
-      failNext: (error) => Effect.sync(() => server.next(refusing(error))),
-      hinderNext: (how) => Effect.sync(() => server.next(json(how === "failure" ? 503 : 429, {}))),
-      removeView: (view) => Effect.sync(() => removedViews.add(view)),
-      expireCursors: Effect.sync(() => {
-        expired = iterators
+tableSourceClientContract(
+  "AirtableClient",
+  ({ pageSize }) =>
+    Effect.gen(function* () {
+      const tables = new Map<string, ReadonlyArray<TableRecord>>()
+      const removedViews = new Set<string | null>()
+      let iterators = 0
+      let expired = 0
+      const server = yield* ScriptedServer.make((response, request) => {
+        const url = new URL(request.url, "http://localhost")
+        const [, , , table = "", recordId] = url.pathname.split("/").map(decodeURIComponent)
+        const records = tables.get(table)
+        const record = records?.find(({ id }) => id === recordId)
+        const [iterator, start] = (url.searchParams.get("offset") ?? `itr${iterators++}/0`).split("/")
+        if (records === undefined) {
+          json(403, { error: { type: "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND" } })(response, request)
+        } else if (recordId !== undefined) {
+          json(record === undefined ? 404 : 200, record ?? { error: "NOT_FOUND" })(response, request)
+        } else if (removedViews.has(url.searchParams.get("view"))) {
+          json(422, { error: { type: "VIEW_NAME_NOT_FOUND" } })(response, request)
+        } else if (Number(iterator?.slice(3)) < expired) {
+          json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })(response, request)
+        } else {
+          const end = Number(start) + pageSize
+          json(200, {
+            records: records.slice(Number(start), end),
+            ...(end < records.length ? { offset: `${iterator}/${end}` } : {})
+          })(response, request)
+        }
       })
-    }
-  })
+      const environment = yield* Layer.build(Layer.merge(production, onlyPenalties))
+      return {
+        client: yield* Effect.provide(AirtableClient.make(options(server.url)), environment),
+        setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
+        failNext: (error) => Effect.sync(() => server.next(refusing(error))),
+        delayNext: (reason) => Effect.sync(() => server.next(json(reason === "failure" ? 503 : 429, {}))),
+        removeView: (view) => Effect.sync(() => removedViews.add(view)),
+        expireCursors: Effect.sync(() => {
+          expired = iterators
+        })
+      }
+    }),
+  { waits: { failure: 1000, penalty: 30_000 } }
 )

@@ -26,11 +26,19 @@ import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMe
 import { type Pages, readTable } from "../../../src/layers/tableSource/TableReader.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
 import { type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
-import { records } from "../../services/TableSourceClient.contract.ts"
+import { records } from "../../../src/testing/tableSourceClientContract.ts"
+import { patiently } from "../../../src/testing.ts"
 import * as certificates from "../../support/certificates.ts"
-import { holding, oneConnection, patiently } from "../../support/patiently.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
-import { hangUp, json, silence, stalledBody, text } from "../../support/ScriptedServer.ts"
+import {
+  hangUp,
+  holding,
+  json,
+  oneConnection,
+  silence,
+  stalledBody,
+  text
+} from "../../support/ScriptedServer.ts"
 
 /** Four tries, and a second, two and four between them. */
 const triedAgain = { requests: 4, took: 7000 }

@@ -12,7 +12,7 @@ import * as AirtableClient from "../../../src/layers/airtable/AirtableClient.ts"
 import { runTask } from "../../../src/layers/controller/Controller.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
-import { patiently } from "../../support/patiently.ts"
+import { patiently } from "../../../src/testing.ts"
 import { start } from "../../support/tableServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 

@@ -24,9 +24,9 @@ import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
-import { holding, patiently } from "../../support/patiently.ts"
+import { patiently } from "../../../src/testing.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
-import { hangUp, json, text } from "../../support/ScriptedServer.ts"
+import { hangUp, holding, json, text } from "../../support/ScriptedServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
 /** With characters that URLs and JSON write otherwise. */

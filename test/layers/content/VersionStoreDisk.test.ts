@@ -9,7 +9,8 @@ import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { promote, versionStoreContract } from "../../services/VersionStore.contract.ts"
+import { promote } from "../../../src/testing/versionStoreContract.ts"
+import { versionStoreContract } from "../../../src/testing.ts"
 
 const storeIn = (directory: string) =>
   VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })

@@ -1,4 +1,4 @@
 import { layer } from "../../../src/layers/memory/CommandBusMemory.ts"
-import { commandBusContract } from "../../services/CommandBus.contract.ts"
+import { commandBusContract } from "../../../src/testing.ts"
 
 commandBusContract("CommandBusMemory", layer)

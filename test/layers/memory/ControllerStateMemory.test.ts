@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { layer } from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
-import { controllerStateContract } from "../../services/ControllerState.contract.ts"
+import { controllerStateContract } from "../../../src/testing.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { layer, maxWaitingSize, subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
-import { eventBusContract } from "../../services/EventBus.contract.ts"
+import { eventBusContract } from "../../../src/testing.ts"
 
-eventBusContract("EventBusMemory", layer)
+eventBusContract("EventBusMemory", layer, { capacity: subscriberCapacity })
 
 describe("EventBusMemory", () => {
   it.scoped("keeps exactly the capacity for a subscriber that does not read", () =>

@@ -1,4 +1,4 @@
 import { layer } from "../../../src/layers/memory/ReplayBacklogMemory.ts"
-import { replayBacklogContract } from "../../services/ReplayBacklog.contract.ts"
+import { replayBacklogContract } from "../../../src/testing.ts"
 
 replayBacklogContract("ReplayBacklogMemory", layer)

@@ -5,14 +5,16 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
 import * as EventBusPlain from "../../../src/layers/plain/EventBusPlain.ts"
 import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
-import { eventBusContract } from "../../services/EventBus.contract.ts"
+import { eventBusContract } from "../../../src/testing.ts"
 import { makePlainController } from "../../support/plainController.ts"
 
 eventBusContract(
   "EventBusPlain",
-  Layer.sync(EventBus, () => EventBusPlain.make(makePlainController().contextOf("test").eventBus))
+  Layer.sync(EventBus, () => EventBusPlain.make(makePlainController().contextOf("test").eventBus)),
+  { capacity: subscriberCapacity }
 )
 
 const setUp = () => {

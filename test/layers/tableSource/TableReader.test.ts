@@ -10,7 +10,7 @@ import {
   TableError,
   TableSourceClient
 } from "../../../src/services/TableSourceClient.ts"
-import { records } from "../../services/TableSourceClient.contract.ts"
+import { records } from "../../../src/testing/tableSourceClientContract.ts"
 
 const collect = (pages: Pages) => Stream.runFold(pages, records(0), (all, page) => [...all, ...page])
 

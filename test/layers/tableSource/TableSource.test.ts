@@ -14,7 +14,7 @@ import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 import { TableError, type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
-import { records } from "../../services/TableSourceClient.contract.ts"
+import { records } from "../../../src/testing/tableSourceClientContract.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 
 const options: Parameters<typeof TableSource.make>[0] = {

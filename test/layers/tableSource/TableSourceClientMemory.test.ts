@@ -1,10 +1,14 @@
 import * as Effect from "effect/Effect"
-import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
-import { tableSourceClientContract } from "../../services/TableSourceClient.contract.ts"
+import { TableSourceClientMemory, tableSourceClientContract } from "../../../src/testing.ts"
 
-tableSourceClientContract("TableSourceClientMemory", (options) =>
-  Effect.map(TableSourceClientMemory.make(options), (memory) => ({
-    ...memory,
-    hinderNext: (how) => memory.delayNext(how === "failure" ? "1 second" : "30 seconds")
-  }))
+const waits = { pause: 1000, penalty: 30_000 } as const
+
+tableSourceClientContract(
+  "TableSourceClientMemory",
+  (options) =>
+    Effect.map(TableSourceClientMemory.make(options), (memory) => ({
+      ...memory,
+      delayNext: (reason) => memory.delayNext(reason === "pause" ? waits.pause : waits.penalty)
+    })),
+  { waits }
 )

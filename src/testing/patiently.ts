@@ -7,27 +7,16 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import type { Answer } from "./ScriptedServer.ts"
-import { eventLoopTurn } from "./waiting.ts"
 
 let held = 0
 
-/** An answer that never ends: time passes all the same. */
-export const holding =
-  (answer: Answer): Answer =>
-  (response, request) => {
-    held++
-    response.socket?.once("close", () => {
-      held--
-    })
-    answer(response, request)
+/** A connection over which nothing comes until it is released: time passes all the same. */
+export const holdConnection = (): (() => void) => {
+  held++
+  return () => {
+    held--
   }
-
-/** A connection that comes to nothing until the scope ends: time passes all the same. */
-export const oneConnection = Effect.acquireRelease(
-  Effect.sync(() => held++),
-  () => Effect.sync(() => held--)
-)
+}
 
 /** What somebody in this process waits for that is no clock. */
 const underway = (): number =>
@@ -36,6 +25,11 @@ const underway = (): number =>
 
 /** A connection has two ends. */
 const isQuiet = (): boolean => underway() <= 2 * held
+
+/** Everything that is due now has its turn: sockets, files, fibers. */
+export const eventLoopTurn = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
 
 /** What came last has its turn before time goes on. */
 const quietTurns = 4

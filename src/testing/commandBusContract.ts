@@ -9,14 +9,13 @@ import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import {
-  CommandBus,
-  CommandFailed,
-  InvalidCommandFields,
-  UnknownCommand
-} from "../../src/services/CommandBus.ts"
+import { CommandBus, CommandFailed, InvalidCommandFields, UnknownCommand } from "../services/CommandBus.ts"
+
+/** Handlers that die are logged. */
+const quiet = Logger.remove(Logger.defaultLogger)
 
 class Greeting extends Context.Tag("test/Greeting")<Greeting, string>() {}
 
@@ -40,17 +39,42 @@ const register = (type: string, run: () => Effect.Effect<unknown, unknown>) =>
 const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
   Effect.flatMap(CommandBus, (commands) => commands.dispatch({ ...fields, type }))
 
-/** The layer gives a bus without commands each time it is built. */
-export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>) =>
+/** What a command bus can and cannot do. */
+export interface CommandBusTraits {
+  /** Whether a handler is interrupted with whoever dispatched the command. Default true. */
+  readonly interrupts?: boolean
+
+  /** Two buses of one engine: a command of either can be dispatched on both. Left out: each is on its own. */
+  readonly pair?: Effect.Effect<
+    readonly [typeof CommandBus.Service, typeof CommandBus.Service],
+    unknown,
+    Scope.Scope
+  >
+}
+
+/** The layer gives a bus without commands each time it is built. The tests run in real time. */
+export const commandBusContract = (
+  name: string,
+  layer: Layer.Layer<CommandBus, unknown>,
+  { interrupts = true, pair }: CommandBusTraits = {}
+) => {
+  /** Whatever is registered has ended when the layer does. */
+  const provided = (test: Effect.Effect<void, unknown, CommandBus | Scope.Scope>) =>
+    test.pipe(Effect.scoped, Effect.provide(layer), Effect.provide(quiet))
+  const scenario = (title: string, test: Effect.Effect<void, unknown, CommandBus | Scope.Scope>) =>
+    it.live(title, () => provided(test))
+
   describe(`${name} as a CommandBus`, () => {
-    it.scoped("decodes the fields, gives what the handler needs, and returns its result", () =>
+    scenario(
+      "decodes the fields, gives what the handler needs, and returns its result",
       Effect.gen(function* () {
         yield* Effect.provideService(registerGreet, Greeting, "Hello")
         expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
-      }).pipe(Effect.provide(layer))
+      })
     )
 
-    it.scoped("ignores fields that the command does not know", () =>
+    scenario(
+      "ignores fields that the command does not know",
       Effect.gen(function* () {
         const seen: Array<unknown> = []
         const commands = yield* CommandBus
@@ -61,10 +85,11 @@ export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>)
         })
         yield* dispatch("note", { text: "x", colour: "red" })
         expect(seen).toEqual([{ text: "x" }])
-      }).pipe(Effect.provide(layer))
+      })
     )
 
-    it.scoped("names all wrong fields at once, and does not run the command", () =>
+    scenario(
+      "names all wrong fields at once, and does not run the command",
       Effect.gen(function* () {
         yield* Effect.provideService(registerGreet, Greeting, "Hello")
         const error = yield* Effect.flip(dispatch("greet", { name: "", words: ["a", 1] }))
@@ -73,10 +98,11 @@ export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>)
         expect(error.message).toContain("name: ")
         expect(error.message).toContain("times: is required")
         expect(error.message).toContain("words[1]: ")
-      }).pipe(Effect.provide(layer))
+      })
     )
 
-    it.scoped("says which commands there are when it does not know one", () =>
+    scenario(
+      "says which commands there are when it does not know one",
       Effect.gen(function* () {
         const none = yield* Effect.flip(dispatch("nothing"))
         expect(none).toEqual(new UnknownCommand({ type: "nothing", known: [] }))
@@ -87,11 +113,11 @@ export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>)
         expect(error).toEqual(new UnknownCommand({ type: "toString", known: ["a", "b"] }))
         expect(error.message).toContain('"toString"')
         expect(error.message).toContain("a, b")
-      }).pipe(Effect.provide(layer))
+      })
     )
 
     const boom = new Error("the disk is full")
-    it.effect.each<[string, () => Effect.Effect<unknown, unknown>]>([
+    it.live.each<[string, () => Effect.Effect<unknown, unknown>]>([
       ["fails", () => Effect.fail(boom)],
       ["dies", () => Effect.die(boom)],
       [
@@ -101,18 +127,21 @@ export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>)
         }
       ]
     ])("turns a handler that %s into a typed error", ([, run]) =>
-      Effect.gen(function* () {
-        yield* register("work", run)
-        const error = yield* Effect.flip(dispatch("work"))
-        expect(error).toBeInstanceOf(CommandFailed)
-        expect(error).toHaveProperty("type", "work")
-        expect(error.cause).toBeInstanceOf(Error)
-        expect(error.cause).toHaveProperty("message", boom.message)
-        expect(error.message).toBe('The command "work" failed: the disk is full')
-      }).pipe(Effect.scoped, Effect.provide(layer))
+      provided(
+        Effect.gen(function* () {
+          yield* register("work", run)
+          const error = yield* Effect.flip(dispatch("work"))
+          expect(error).toBeInstanceOf(CommandFailed)
+          expect(error).toHaveProperty("type", "work")
+          expect(error.cause).toBeInstanceOf(Error)
+          expect(error.cause).toHaveProperty("message", boom.message)
+          expect(error.message).toBe('The command "work" failed: the disk is full')
+        })
+      )
     )
 
-    it.scoped("turns a handler that is interrupted from within into a typed error", () =>
+    scenario(
+      "turns a handler that is interrupted from within into a typed error",
       Effect.gen(function* () {
         yield* register("work", () =>
           Effect.gen(function* () {
@@ -122,27 +151,31 @@ export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>)
           })
         )
         expect(yield* Effect.flip(dispatch("work"))).toBeInstanceOf(CommandFailed)
-      }).pipe(Effect.provide(layer))
+      })
     )
 
-    it.scoped("interrupts a handler with whoever dispatched it", () =>
-      Effect.gen(function* () {
-        const started = yield* Deferred.make<void>()
-        const interrupted = yield* Deferred.make<void>()
-        yield* register("work", () =>
-          Deferred.succeed(started, undefined).pipe(
-            Effect.zipRight(Effect.never),
-            Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+    if (interrupts) {
+      scenario(
+        "interrupts a handler with whoever dispatched it",
+        Effect.gen(function* () {
+          const started = yield* Deferred.make<void>()
+          const interrupted = yield* Deferred.make<void>()
+          yield* register("work", () =>
+            Deferred.succeed(started, undefined).pipe(
+              Effect.zipRight(Effect.never),
+              Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+            )
           )
-        )
-        const fiber = yield* Effect.fork(dispatch("work"))
-        yield* Deferred.await(started)
-        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
-        yield* Deferred.await(interrupted)
-      }).pipe(Effect.provide(layer))
-    )
+          const fiber = yield* Effect.fork(dispatch("work"))
+          yield* Deferred.await(started)
+          expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+          yield* Deferred.await(interrupted)
+        })
+      )
+    }
 
-    it.scoped("offers a command until its scope ends", () =>
+    scenario(
+      "offers a command until its scope ends",
       Effect.gen(function* () {
         const commands = yield* CommandBus
         const scope = yield* Scope.make()
@@ -158,31 +191,62 @@ export const commandBusContract = (name: string, layer: Layer.Layer<CommandBus>)
         expect(yield* Effect.flip(dispatch("a"))).toBeInstanceOf(UnknownCommand)
         yield* register("a", () => Effect.succeed(3))
         expect(yield* dispatch("a")).toBe(3)
-      }).pipe(Effect.provide(layer))
+      })
     )
 
-    it.scoped("refuses a command that is registered already, and keeps the first", () =>
+    scenario(
+      "rejects a command that is registered already, and keeps the first",
       Effect.gen(function* () {
         yield* register("a", () => Effect.succeed("first"))
         const error = yield* Effect.flip(Effect.scoped(register("a", () => Effect.succeed("second"))))
         expect(error).toMatchObject({ _tag: "CommandAlreadyRegistered", type: "a" })
         expect(error.message).toContain('"a" is already registered')
         expect(yield* dispatch("a")).toBe("first")
-      }).pipe(Effect.provide(layer))
+      })
     )
 
     it.effect.prop(
       "lets only one register a command, wherever fibers yield",
       [FastCheck.integer({ min: 10, max: 60 })],
       ([maxOps]) =>
-        Effect.gen(function* () {
-          const exits = yield* Effect.all(
-            Array.from({ length: 5 }, (_, index) => Effect.exit(register("a", () => Effect.succeed(index)))),
-            { concurrency: "unbounded" }
-          ).pipe(Effect.withMaxOpsBeforeYield(maxOps))
-          expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
-          expect(yield* dispatch("a")).toBe(exits.findIndex(Exit.isSuccess))
-        }).pipe(Effect.scoped, Effect.provide(layer)),
+        provided(
+          Effect.gen(function* () {
+            const exits = yield* Effect.all(
+              Array.from({ length: 5 }, (_, index) =>
+                Effect.exit(register("a", () => Effect.succeed(index)))
+              ),
+              { concurrency: "unbounded" }
+            ).pipe(Effect.withMaxOpsBeforeYield(maxOps))
+            expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
+            expect(yield* dispatch("a")).toBe(exits.findIndex(Exit.isSuccess))
+          })
+        ),
       { fastCheck: { numRuns: 30 } }
     )
+
+    if (pair !== undefined) {
+      it.scopedLive("dispatches a command of another instance, until its scope ends", () =>
+        Effect.gen(function* () {
+          const [one, other] = yield* pair
+          const scope = yield* Scope.make()
+          const double = {
+            type: "double",
+            fields: Schema.Struct({ number: Schema.Number }),
+            run: ({ number }: { readonly number: number }) => Effect.succeed(2 * number)
+          }
+          yield* Scope.extend(one.register(double), scope)
+          expect(yield* other.types).toEqual(["double"])
+          expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
+          expect(yield* Effect.flip(Effect.scoped(other.register(double)))).toMatchObject({
+            _tag: "CommandAlreadyRegistered",
+            type: "double"
+          })
+          yield* Scope.close(scope, Exit.void)
+          expect(yield* Effect.flip(other.dispatch({ type: "double", number: 21 }))).toBeInstanceOf(
+            UnknownCommand
+          )
+        })
+      )
+    }
   })
+}

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { type ManifestReading, type PromoteOptions, VersionStore } from "../../src/services/VersionStore.ts"
+import { type ManifestReading, type PromoteOptions, VersionStore } from "../services/VersionStore.ts"
 
 /** Stages one source with one file and promotes it. */
 export const promote = (content: string) => promoteWith<never>(content, {})

@@ -7,7 +7,7 @@ import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import { ControllerState, type Mode, type Row } from "../../src/services/ControllerState.ts"
+import { ControllerState, type Mode, type Row } from "../services/ControllerState.ts"
 
 const startTime = "2026-03-01T12:00:00.000Z"
 
@@ -26,8 +26,15 @@ const sectionNames = Effect.flatMap(ControllerState, ({ status }) =>
   Effect.map(status, ({ sections }) => sections.map(({ name }) => name))
 )
 
-/** The layer gives the state of a controller that starts when it is built. */
-export const controllerStateContract = (name: string, layer: (mode: Mode) => Layer.Layer<ControllerState>) =>
+/** The layer gives the state of a controller that starts when it is built. The tests run by `TestClock`. */
+export const controllerStateContract = (
+  name: string,
+  layer: (mode: Mode) => Layer.Layer<ControllerState, unknown>
+) => {
+  /** Whatever is added has ended when the layer does. */
+  const scenario = (title: string, test: Effect.Effect<void, unknown, ControllerState | Scope.Scope>) =>
+    it.effect(title, () => test.pipe(Effect.scoped, Effect.provide(layer("persistent"))))
+
   describe(`${name} as a ControllerState`, () => {
     it.effect.each<Mode>(["task", "persistent"])("knows when a controller in %s mode was started", (mode) =>
       Effect.gen(function* () {
@@ -49,7 +56,8 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
       })
     )
 
-    it.effect("gives each plugin a slice of its own, first undefined, and counts the changes", () =>
+    scenario(
+      "gives each plugin a slice of its own, first undefined, and counts the changes",
       Effect.gen(function* () {
         const { state, updateSlice } = yield* ControllerState
         const before = yield* state
@@ -70,10 +78,11 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
         ])
         expect(before).toMatchObject({ plugins: {}, _version: 0 })
         expect(after._version).toBe(4)
-      }).pipe(Effect.provide(layer("persistent")))
+      })
     )
 
-    it.effect("loses no change among concurrent ones", () =>
+    scenario(
+      "loses no change among concurrent ones",
       Effect.gen(function* () {
         const { state, updateSlice } = yield* ControllerState
         yield* Effect.all(
@@ -86,10 +95,11 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
           { concurrency: "unbounded" }
         )
         expect(yield* state).toMatchObject({ plugins: { counter: 50 }, _version: 50 })
-      }).pipe(Effect.provide(layer("persistent")))
+      })
     )
 
-    it.effect("stays as it was when a change fails", () =>
+    scenario(
+      "stays as it was when a change fails",
       Effect.gen(function* () {
         const { state, updateSlice } = yield* ControllerState
         yield* updateSlice("a", () => 1)
@@ -100,10 +110,11 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
         )
         expect(Exit.isFailure(exit)).toBe(true)
         expect(yield* state).toMatchObject({ plugins: { a: 1 }, _version: 1 })
-      }).pipe(Effect.provide(layer("persistent")))
+      })
     )
 
-    it.scoped("sorts sections by order, then as they were added", () =>
+    scenario(
+      "sorts sections by order, then as they were added",
       Effect.gen(function* () {
         yield* addSection("late", 90)
         yield* addSection("default")
@@ -119,10 +130,11 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
           "another default",
           "late"
         ])
-      }).pipe(Effect.provide(layer("persistent")))
+      })
     )
 
-    it.scoped("builds rows anew for every status, and gives a section as it was added", () =>
+    scenario(
+      "builds rows anew for every status, and gives a section as it was added",
       Effect.gen(function* () {
         let built = 0
         const rows = Effect.sync(() => [text(`build ${++built}`)])
@@ -134,10 +146,11 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
           { name: "s", order: 3, title: "S", rows: [text("build 2")] },
           { name: "t", title: "T", rows: [] }
         ])
-      }).pipe(Effect.provide(layer("persistent")))
+      })
     )
 
-    it.scoped("leaves out a section that fails, dies, throws or is interrupted", () =>
+    scenario(
+      "leaves out a section that fails, dies, throws or is interrupted",
       Effect.gen(function* () {
         yield* addSection("good", 1)
         yield* addSection("fails", 2, Effect.fail("no"))
@@ -152,10 +165,11 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
         )
         yield* addSection("good too", 6)
         expect(yield* sectionNames).toEqual(["good", "good too"])
-      }).pipe(Effect.provide(layer("persistent")))
+      })
     )
 
-    it.scoped("shows a section until its scope ends", () =>
+    scenario(
+      "shows a section until its scope ends",
       Effect.gen(function* () {
         const scope = yield* Scope.make()
         yield* Scope.extend(addSection("passing"), scope)
@@ -163,6 +177,7 @@ export const controllerStateContract = (name: string, layer: (mode: Mode) => Lay
         expect(yield* sectionNames).toEqual(["passing", "staying"])
         yield* Scope.close(scope, Exit.void)
         expect(yield* sectionNames).toEqual(["staying"])
-      }).pipe(Effect.provide(layer("persistent")))
+      })
     )
   })
+}

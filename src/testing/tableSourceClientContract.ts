@@ -11,18 +11,34 @@ import {
   TableError,
   type TableRecord,
   type TableSourceClient
-} from "../../src/services/TableSourceClient.ts"
-import { patiently } from "../support/patiently.ts"
+} from "../services/TableSourceClient.ts"
+import { patiently } from "./patiently.ts"
 
+/** A client of tables that the tests set, and what goes wrong when they want it to. */
 export interface TableSourceClientHarness {
   readonly client: typeof TableSourceClient.Service
   readonly setTable: (table: string, records: ReadonlyArray<TableRecord>) => Effect.Effect<void>
-  /** The next request is refused, for good. */
+  /** The next request is rejected, for good: the server responds with the status of the error. */
   readonly failNext: (error: TableError) => Effect.Effect<void>
-  /** The next request must wait: the server fails once, or refuses everything for a while. */
-  readonly hinderNext: (how: "failure" | "penalty") => Effect.Effect<void>
+  /** The next request must be tried again later, for one of the reasons that `waits` has. */
+  readonly delayNext: (reason: string) => Effect.Effect<void>
+  /** There is no such view any more. Until then there is every view, and each has the whole table. */
   readonly removeView: (view: string) => Effect.Effect<void>
+  /** The server forgets all lists that are being read. */
   readonly expireCursors: Effect.Effect<void>
+}
+
+/** What a client and its API can and cannot do. */
+export interface TableSourceClientTraits {
+  /**
+   * Why a request is tried again, and after how many milliseconds: `{ failure: 1000 }`, say. It is to be less than a
+   * second longer. Default: nothing is tried again.
+   */
+  readonly waits?: Readonly<Record<string, number>>
+  /** Whether tables have views. Default true. */
+  readonly views?: boolean
+  /** Whether the server may forget a list before its end. Default true. */
+  readonly cursorsExpire?: boolean
 }
 
 export const records = (count: number): ReadonlyArray<TableRecord> =>
@@ -40,21 +56,29 @@ const refusals = [
   refusal("UnexpectedAnswer", 200)
 ]
 
+/**
+ * The harness is new each time it is made, with as many records in a page. The tests run by `TestClock`, which goes on
+ * whenever the client waits and nothing is on its way: real sockets are welcome.
+ */
 export const tableSourceClientContract = (
   name: string,
   make: (options: {
     readonly pageSize: number
-  }) => Effect.Effect<TableSourceClientHarness, never, Scope.Scope>
-) =>
+  }) => Effect.Effect<TableSourceClientHarness, unknown, Scope.Scope>,
+  { cursorsExpire = true, views = true, waits = {} }: TableSourceClientTraits = {}
+) => {
+  const reasons = Object.keys(waits)
+  const view = views ? "Grid view" : null
+
   describe(`${name} as a TableSourceClient`, () => {
     it.scoped("gives all records in order, page by page", () =>
       Effect.gen(function* () {
         const { client, setTable } = yield* make({ pageSize: 2 })
         yield* setTable("Objects", records(5))
-        const first = yield* client.listPage({ table: "Objects", view: "Grid view" })
+        const first = yield* client.listPage({ table: "Objects", view })
         const pages: Array<Page> = [first]
         for (let cursor = first.next; cursor !== undefined; cursor = pages.at(-1)?.next) {
-          pages.push(yield* client.listPage({ table: "Objects", view: "Grid view", cursor }))
+          pages.push(yield* client.listPage({ table: "Objects", view, cursor }))
         }
         expect(pages.map(({ records }) => records.length)).toEqual([2, 2, 1])
         expect(pages.flatMap(({ records }) => records)).toEqual(records(5))
@@ -91,7 +115,7 @@ export const tableSourceClientContract = (
         const fields = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":null,"":[],"Größe":"€"}')
         for (const table of ["a/b?c=d&e#f", "%2e%2e", "Räume & Wege", "+ =", "__proto__"]) {
           yield* setTable(table, [{ id: "rec0", fields }])
-          const { records } = yield* client.listPage({ table, view: "a&b=c" })
+          const { records } = yield* client.listPage({ table, view: views ? "a&b=c" : null })
           expect(JSON.stringify(records)).toBe(JSON.stringify([{ id: "rec0", fields }]))
         }
       })
@@ -107,7 +131,7 @@ export const tableSourceClientContract = (
       })
     )
 
-    it.scoped("says that a cursor has expired, and starts anew without it", () =>
+    it.scoped.skipIf(!cursorsExpire)("says that a cursor has expired, and starts anew without it", () =>
       Effect.gen(function* () {
         const { client, expireCursors, setTable } = yield* make({ pageSize: 2 })
         yield* setTable("Objects", records(3))
@@ -120,72 +144,82 @@ export const tableSourceClientContract = (
       })
     )
 
-    it.scoped("says that there is no such view, and reads the others and the whole table", () =>
-      Effect.gen(function* () {
-        const { client, removeView, setTable } = yield* make({ pageSize: 2 })
-        yield* setTable("Objects", records(1))
-        yield* removeView("Grid view")
-        const error = yield* Effect.flip(client.listPage({ table: "Objects", view: "Grid view" }))
-        expect(error).toMatchObject({ _tag: "TableError", table: "Objects", reason: "NotFound" })
-        expect(error.message).toContain('"Grid view"')
-        for (const view of ["On display", null]) {
-          expect(yield* client.listPage({ table: "Objects", view })).toEqual({ records: records(1) })
-        }
-      })
+    it.scoped.skipIf(!views)(
+      "says that there is no such view, and reads the others and the whole table",
+      () =>
+        Effect.gen(function* () {
+          const { client, removeView, setTable } = yield* make({ pageSize: 2 })
+          yield* setTable("Objects", records(1))
+          yield* removeView("Grid view")
+          const error = yield* Effect.flip(client.listPage({ table: "Objects", view: "Grid view" }))
+          expect(error).toMatchObject({ _tag: "TableError", table: "Objects", reason: "NotFound" })
+          expect(error.message).toContain('"Grid view"')
+          for (const view of ["On display", null]) {
+            expect(yield* client.listPage({ table: "Objects", view })).toEqual({ records: records(1) })
+          }
+        })
     )
 
-    it.scoped("goes on in the middle of a list, whatever hindered it and whatever was refused", () =>
+    it.scoped("goes on in the middle of a list, whatever delayed it and whatever was rejected", () =>
       Effect.gen(function* () {
-        const { client, expireCursors, failNext, hinderNext, setTable } = yield* make({ pageSize: 1 })
-        yield* setTable("Objects", records(3))
+        const { client, delayNext, expireCursors, failNext, setTable } = yield* make({ pageSize: 1 })
+        const all = records(reasons.length + 2)
+        yield* setTable("Objects", all)
         const list = { table: "Objects", view: null }
-        const lost = yield* client.listPage(list)
-        yield* expireCursors
-        const goOn = { ...list, cursor: lost.next ?? "" }
-        expect(yield* Effect.flip(client.listPage(goOn))).toBeInstanceOf(CursorExpired)
-        const first = yield* client.listPage(list)
-        yield* hinderNext("failure")
-        const second = yield* patiently(client.listPage({ ...list, cursor: first.next ?? "" }))
-        yield* failNext(refusal("Refused", 422))
-        const third = { ...list, cursor: second.value.next ?? "" }
-        yield* Effect.flip(client.listPage(third))
-        yield* hinderNext("penalty")
-        expect((yield* patiently(client.listPage(third))).value).toEqual({ records: records(3).slice(2) })
-        expect([...first.records, ...second.value.records]).toEqual(records(2))
-      })
-    )
-
-    it.scoped.each(["failure", "penalty"] as const)("waits for the end of a %s, and no longer", (how) =>
-      Effect.gen(function* () {
-        const { client, hinderNext, setTable } = yield* make({ pageSize: 2 })
-        yield* setTable("Objects", records(1))
-        const least = how === "failure" ? 1000 : 30_000
-        const requests: ReadonlyArray<Effect.Effect<unknown, TableError | CursorExpired>> = [
-          client.listPage({ table: "Objects", view: null }),
-          client.readRecord({ table: "Objects", recordId: "rec0" })
-        ]
-        for (const request of requests) {
-          const answer = yield* request
-          yield* hinderNext(how)
-          const hindered = yield* patiently(request)
-          expect(hindered.value).toEqual(answer)
-          expect(hindered.took).toBeGreaterThanOrEqual(least)
-          expect(hindered.took).toBeLessThan(least + 1000)
+        const following = ({ next = "" }: Page) => ({ ...list, cursor: next })
+        if (cursorsExpire) {
+          const lost = yield* client.listPage(list)
+          yield* expireCursors
+          expect(yield* Effect.flip(client.listPage(following(lost)))).toBeInstanceOf(CursorExpired)
         }
+        let page = yield* client.listPage(list)
+        const read = [...page.records]
+        for (const reason of reasons) {
+          yield* delayNext(reason)
+          page = (yield* patiently(client.listPage(following(page)))).value
+          read.push(...page.records)
+        }
+        yield* failNext(refusal("Refused", 422))
+        yield* Effect.flip(client.listPage(following(page)))
+        expect(yield* client.listPage(following(page))).toEqual({ records: all.slice(-1) })
+        expect(read).toEqual(all.slice(0, -1))
       })
     )
 
-    it.scoped("gives up at once when nobody waits any more, and is of use afterwards", () =>
-      Effect.gen(function* () {
-        const { client, hinderNext, setTable } = yield* make({ pageSize: 2 })
-        yield* setTable("Objects", records(1))
-        const request = client.listPage({ table: "Objects", view: null })
-        yield* hinderNext("failure")
-        const { took, value } = yield* patiently(Effect.timeoutOption(request, "500 millis"))
-        expect({ took, value }).toEqual({ took: 500, value: Option.none() })
-        expect(yield* patiently(request)).toEqual({ value: { records: records(1) }, took: 0 })
-      })
-    )
+    for (const [reason, least] of Object.entries(waits)) {
+      it.scoped(`tries again after the time of a ${reason}, and no later`, () =>
+        Effect.gen(function* () {
+          const { client, delayNext, setTable } = yield* make({ pageSize: 2 })
+          yield* setTable("Objects", records(1))
+          const requests: ReadonlyArray<Effect.Effect<unknown, TableError | CursorExpired>> = [
+            client.listPage({ table: "Objects", view: null }),
+            client.readRecord({ table: "Objects", recordId: "rec0" })
+          ]
+          for (const request of requests) {
+            const response = yield* request
+            yield* delayNext(reason)
+            const delayed = yield* patiently(request)
+            expect(delayed.value).toEqual(response)
+            expect(delayed.took).toBeGreaterThanOrEqual(least)
+            expect(delayed.took).toBeLessThan(least + 1000)
+          }
+        })
+      )
+
+      it.scoped(
+        `stops to wait after a ${reason} when nobody waits for it any more, and works afterwards`,
+        () =>
+          Effect.gen(function* () {
+            const { client, delayNext, setTable } = yield* make({ pageSize: 2 })
+            yield* setTable("Objects", records(1))
+            const request = client.listPage({ table: "Objects", view: null })
+            yield* delayNext(reason)
+            const { took, value } = yield* patiently(Effect.timeoutOption(request, least / 2))
+            expect({ took, value }).toEqual({ took: least / 2, value: Option.none() })
+            expect((yield* patiently(request)).value).toEqual({ records: records(1) })
+          })
+      )
+    }
 
     it.scoped.each(refusals)("fails at once and once, with the reason: $reason", (refusal) =>
       Effect.gen(function* () {
@@ -241,9 +275,12 @@ export const tableSourceClientContract = (
         const { client, expireCursors, setTable } = yield* make({ pageSize: 1 })
         yield* setTable("Objects", records(2))
         yield* client.listPage({ table: "Objects", view: null })
-        yield* expireCursors
+        if (cursorsExpire) {
+          yield* expireCursors
+        }
         const request = { table: "Objects", recordId: "rec0" }
         expect(yield* client.readRecord(request)).toEqual(records(1)[0])
       })
     )
   })
+}

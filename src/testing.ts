@@ -1,0 +1,19 @@
+/**
+ * Vitrine for tests of services of one's own: the suites that every implementation of a contract passes, and stand-ins
+ * for the hosted table API with controls for what goes wrong.
+ *
+ * The suites are tests of `vitest` and `@effect/vitest`, which are to be installed: call them in a test file.
+ */
+export * as TableServer from "./layers/tableServer/TableServer.ts"
+export * as TableSourceClientMemory from "./layers/tableSource/TableSourceClientMemory.ts"
+export { type CommandBusTraits, commandBusContract } from "./testing/commandBusContract.ts"
+export { controllerStateContract } from "./testing/controllerStateContract.ts"
+export { type EventBusTraits, eventBusContract } from "./testing/eventBusContract.ts"
+export { patiently } from "./testing/patiently.ts"
+export { type ReplayBacklogTraits, replayBacklogContract } from "./testing/replayBacklogContract.ts"
+export {
+  type TableSourceClientHarness,
+  type TableSourceClientTraits,
+  tableSourceClientContract
+} from "./testing/tableSourceClientContract.ts"
+export { versionStoreContract } from "./testing/versionStoreContract.ts"

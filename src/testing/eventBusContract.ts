@@ -1,0 +1,206 @@
+/**
+ * What every `EventBus` does, wherever it keeps its events.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type BusEvent, EventBus } from "../services/EventBus.ts"
+
+/** What an event bus can and cannot do. */
+export interface EventBusTraits {
+  /**
+   * How many events wait for a subscriber that does not read, before it misses the oldest. Left out: none is ever
+   * missed.
+   */
+  readonly capacity?: number
+
+  /** Two buses of one engine: what is published on either is delivered by both. Left out: each is on its own. */
+  readonly pair?: Effect.Effect<
+    readonly [typeof EventBus.Service, typeof EventBus.Service],
+    unknown,
+    Scope.Scope
+  >
+}
+
+/** The layer gives a new bus each time it is built. The tests run in real time. */
+export const eventBusContract = (
+  name: string,
+  layer: Layer.Layer<EventBus, unknown>,
+  { capacity, pair }: EventBusTraits = {}
+) => {
+  /** Whatever is subscribed has ended when the layer does. */
+  const scenario = (title: string, test: Effect.Effect<void, unknown, EventBus | Scope.Scope>) =>
+    it.live(title, () => test.pipe(Effect.scoped, Effect.provide(layer)))
+
+  describe(`${name} as an EventBus`, () => {
+    scenario(
+      "subscribes before it returns, so that nothing published afterwards is missed",
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        yield* bus.publish("too:early", null)
+        const feed = yield* bus.subscribe
+        yield* bus.publish("content:fetch:start", { timestamp: "2026-01-01T00:00:00.000Z" })
+        yield* bus.publish("", ["a", 1, null])
+        expect(yield* take(feed, 2)).toMatchObject([
+          { name: "content:fetch:start", payload: { timestamp: "2026-01-01T00:00:00.000Z" } },
+          { name: "", payload: ["a", 1, null] }
+        ])
+      })
+    )
+
+    scenario(
+      "delivers everything to every subscriber, in one order",
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        const one = yield* bus.subscribe
+        const other = yield* bus.subscribe
+        yield* publishFromFive([bus])
+        yield* sawFromFive(one, other)
+      })
+    )
+
+    scenario(
+      "numbers events without a gap, where none is missed",
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        const feed = yield* bus.subscribe
+        yield* publishNumbers(0, 100)
+        const sequences = (yield* take(feed, 100)).map(({ sequence }) => sequence)
+        expect(sequences).toEqual(sequences.map((_, index) => (sequences[0] ?? 0) + index))
+      })
+    )
+
+    if (capacity === undefined) {
+      scenario(
+        "keeps every event for a subscriber that does not read, and holds up nobody else",
+        Effect.gen(function* () {
+          const bus = yield* EventBus
+          const slow = yield* bus.subscribe
+          const healthy = yield* bus.subscribe
+          const numbers = numbersFrom(0, 6000)
+          for (let from = 0; from < numbers.length; from += 1000) {
+            yield* publishNumbers(from, 1000)
+            expect(payloads(yield* take(healthy, 1000))).toEqual(numbers.slice(from, from + 1000))
+          }
+          expect(payloads(yield* take(slow, numbers.length))).toEqual(numbers)
+        })
+      )
+    } else {
+      scenario(
+        "lets a subscriber that falls behind miss its oldest events, and nobody else",
+        Effect.gen(function* () {
+          const bus = yield* EventBus
+          const slow = yield* bus.subscribe
+          const healthy = yield* Queue.unbounded<BusEvent>()
+          yield* Effect.forkScoped(
+            Stream.runForEach(yield* bus.subscribe, (event) => Queue.offer(healthy, event))
+          )
+          const numbers = numbersFrom(0, 3 * capacity)
+          const batch = Math.min(capacity, 1000)
+          for (let from = 0; from < numbers.length; from += batch) {
+            const expected = numbers.slice(from, from + batch)
+            yield* publishNumbers(from, expected.length)
+            const seen = yield* Queue.takeN(healthy, expected.length)
+            expect(payloads(Chunk.toReadonlyArray(seen))).toEqual(expected)
+          }
+          yield* bus.publish("last", null)
+          const late = Chunk.toReadonlyArray(
+            yield* Stream.runCollect(Stream.takeWhile(slow, ({ name }) => name !== "last"))
+          )
+          expect(late.length).toBeGreaterThan(0)
+          expect(payloads(late)).toEqual(numbers.slice(-late.length))
+          const first = late[0]?.sequence ?? 0
+          expect(late.map(({ sequence }) => sequence)).toEqual(late.map((_, index) => first + index))
+        })
+      )
+
+      scenario(
+        "shows by the sequence of events how many were missed between two",
+        Effect.gen(function* () {
+          const bus = yield* EventBus
+          const pull = Effect.map(yield* Stream.toPull(yield* bus.subscribe), Chunk.unsafeHead)
+          yield* bus.publish("first", null)
+          const first = yield* pull
+          yield* publishNumbers(0, 4 * capacity)
+          const next = yield* pull
+          const missed = next.sequence - first.sequence - 1
+          expect(missed).toBeGreaterThan(0)
+          expect(next.payload).toBe(missed)
+        })
+      )
+    }
+
+    scenario(
+      "ends a feed with the scope of its subscription",
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        const scope = yield* Scope.make()
+        const feed = yield* Scope.extend(bus.subscribe, scope)
+        const other = yield* bus.subscribe
+        const seen = yield* Queue.unbounded<BusEvent>()
+        const reader = yield* Effect.fork(Stream.runForEach(feed, (event) => Queue.offer(seen, event)))
+        yield* bus.publish("before", 1)
+        expect(yield* Queue.take(seen)).toMatchObject({ name: "before", payload: 1 })
+        yield* Scope.close(scope, Exit.void)
+        yield* Fiber.join(reader)
+        yield* bus.publish("after", 2)
+        expect(payloads(yield* take(other, 2))).toEqual([1, 2])
+        expect(yield* Queue.size(seen)).toBe(0)
+      })
+    )
+
+    if (pair !== undefined) {
+      it.scopedLive("delivers what is published on another instance, in one order", () =>
+        Effect.gen(function* () {
+          const [one, other] = yield* pair
+          const feed = yield* one.subscribe
+          const otherFeed = yield* other.subscribe
+          yield* publishFromFive([one, other])
+          yield* sawFromFive(feed, otherFeed)
+        })
+      )
+    }
+  })
+}
+
+/** The first events of a feed. */
+const take = (feed: Stream.Stream<BusEvent>, count: number) =>
+  Effect.map(Stream.runCollect(Stream.take(feed, count)), Chunk.toReadonlyArray)
+
+const numbersFrom = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
+
+/** Publishes events named `event` whose payloads count from `from`. */
+const publishNumbers = (from: number, count: number) =>
+  Effect.flatMap(EventBus, ({ publish }) =>
+    Effect.forEach(numbersFrom(from, count), (number) => publish("event", number), { discard: true })
+  )
+
+/** Five publish four events each at the same time, by turns on each of the buses. */
+const publishFromFive = (buses: ReadonlyArray<typeof EventBus.Service>) =>
+  Effect.forEach(
+    numbersFrom(0, 5).flatMap((publisher) => buses.slice(publisher % buses.length).slice(0, 1)),
+    ({ publish }, publisher) =>
+      Effect.forEach(numbersFrom(0, 4), (index) =>
+        Effect.zipRight(Effect.yieldNow(), publish(`publisher${publisher}`, index))
+      ),
+    { concurrency: "unbounded", discard: true }
+  )
+
+/** Both feeds have what five published, in one order, which is that of each publisher. */
+const sawFromFive = (one: Stream.Stream<BusEvent>, other: Stream.Stream<BusEvent>) =>
+  Effect.gen(function* () {
+    const seen = yield* take(one, 20)
+    expect(yield* take(other, 20)).toEqual(seen)
+    for (const publisher of numbersFrom(0, 5)) {
+      const own = seen.filter(({ name }) => name === `publisher${publisher}`)
+      expect(payloads(own)).toEqual([0, 1, 2, 3])
+    }
+  })
+
+const payloads = (events: ReadonlyArray<BusEvent>) => events.map(({ payload }) => payload)

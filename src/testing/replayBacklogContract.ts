@@ -1,0 +1,85 @@
+/**
+ * What every `ReplayBacklog` does, wherever it keeps its events.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import type * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as TestServices from "effect/TestServices"
+import { type RememberedEvent, ReplayBacklog } from "../services/ReplayBacklog.ts"
+
+const event: FastCheck.Arbitrary<RememberedEvent> = FastCheck.record({
+  name: FastCheck.constantFrom("content:version:promoted", "a", "b", "__proto__", "7", "1", "größe"),
+  data: FastCheck.string({ unit: "grapheme", maxLength: 6 })
+})
+
+/** What a backlog can and cannot do. */
+export interface ReplayBacklogTraits {
+  /** Two backlogs of one engine: what either remembers, both have. Left out: each is on its own. */
+  readonly pair?: Effect.Effect<
+    readonly [typeof ReplayBacklog.Service, typeof ReplayBacklog.Service],
+    unknown,
+    Scope.Scope
+  >
+
+  /** How many histories are tried, each in a backlog of its own. Default 100. */
+  readonly runs?: number
+}
+
+/** The layer gives an empty backlog each time it is built. The tests run in real time. */
+export const replayBacklogContract = (
+  name: string,
+  layer: Layer.Layer<ReplayBacklog, unknown>,
+  { pair, runs = 100 }: ReplayBacklogTraits = {}
+) =>
+  describe(`${name} as a ReplayBacklog`, () => {
+    it.live("starts empty", () =>
+      Effect.gen(function* () {
+        expect(yield* (yield* ReplayBacklog).snapshot).toEqual([])
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect.prop(
+      "keeps the last event of each name, in the order of last emission",
+      [FastCheck.array(event, { maxLength: 30 })],
+      ([events]) =>
+        Effect.gen(function* () {
+          const backlog = yield* ReplayBacklog
+          yield* Effect.forEach(events, backlog.remember)
+          const expected = events.filter(
+            ({ name }, index) => !events.slice(index + 1).some((later) => later.name === name)
+          )
+          expect(yield* backlog.snapshot).toEqual(expected)
+        }).pipe(Effect.provide(layer), TestServices.provideLive),
+      { fastCheck: { numRuns: runs } }
+    )
+
+    it.live("gives snapshots that stay as they are", () =>
+      Effect.gen(function* () {
+        const backlog = yield* ReplayBacklog
+        yield* backlog.remember({ name: "a", data: "1" })
+        const before = yield* backlog.snapshot
+        yield* backlog.remember({ name: "a", data: "2" })
+        yield* backlog.remember({ name: "b", data: "3" })
+        expect(before).toEqual([{ name: "a", data: "1" }])
+      }).pipe(Effect.provide(layer))
+    )
+
+    if (pair !== undefined) {
+      it.scopedLive("has what another instance remembers, in one order", () =>
+        Effect.gen(function* () {
+          const [one, other] = yield* pair
+          yield* one.remember({ name: "a", data: "1" })
+          yield* other.remember({ name: "b", data: "2" })
+          yield* other.remember({ name: "a", data: "3" })
+          const expected = [
+            { name: "b", data: "2" },
+            { name: "a", data: "3" }
+          ]
+          expect(yield* one.snapshot).toEqual(expected)
+          expect(yield* other.snapshot).toEqual(expected)
+        })
+      )
+    }
+  })

@@ -1,0 +1,65 @@
+/**
+ * The suites of `vitrine/testing` are fair: whatever they subscribe to or register has ended when the layer does.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
+import { CommandBus } from "../src/services/CommandBus.ts"
+import { ControllerState } from "../src/services/ControllerState.ts"
+import { EventBus } from "../src/services/EventBus.ts"
+import { commandBusContract, controllerStateContract, eventBusContract } from "../src/testing.ts"
+
+/** What is acquired with this must be released when the scope ends: that dies otherwise. */
+const makeWatch = Effect.gen(function* () {
+  let open = 0
+  yield* Effect.addFinalizer(() =>
+    open === 0 ? Effect.void : Effect.dieMessage(`The layer ends before ${open} that use it.`)
+  )
+  return <A, E, R>(acquire: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Scope.Scope> =>
+    Effect.zipRight(
+      Effect.acquireRelease(
+        Effect.sync(() => open++),
+        () => Effect.sync(() => open--)
+      ),
+      acquire
+    )
+})
+
+eventBusContract(
+  "A bus with a connection",
+  Layer.scoped(
+    EventBus,
+    Effect.gen(function* () {
+      const watch = yield* makeWatch
+      const { publish, subscribe } = yield* EventBusMemory.make
+      return EventBus.of({ publish, subscribe: watch(subscribe) })
+    })
+  ),
+  { capacity: EventBusMemory.subscriberCapacity }
+)
+
+commandBusContract(
+  "A bus with a connection",
+  Layer.scoped(
+    CommandBus,
+    Effect.gen(function* () {
+      const watch = yield* makeWatch
+      const commands = yield* CommandBusMemory.make
+      return CommandBus.of({ ...commands, register: (handler) => watch(commands.register(handler)) })
+    })
+  )
+)
+
+controllerStateContract("A state with a connection", (mode) =>
+  Layer.scoped(
+    ControllerState,
+    Effect.gen(function* () {
+      const watch = yield* makeWatch
+      const state = yield* ControllerStateMemory.make(mode)
+      return ControllerState.of({ ...state, addSection: (section) => watch(state.addSection(section)) })
+    })
+  )
+)
