@@ -1,24 +1,40 @@
 #!/usr/bin/env node
 
 /**
- * Starts the command line: in one piece where that has the Effect that is installed, and else from its modules.
+ * Starts the command line: as a rule from the bundle, with the Effect that is in there.
  *
- * Plugins of a configuration bring the Effect that is installed, and two versions of it in one process do not see
- * each other's services.
+ * Plugins of a configuration bring the Effect that the project has installed, and two versions of Effect in one process
+ * do not see each other's services. A project with another release of Effect 3 therefore gets the modules, which run
+ * with that. There are none for Effect 4: the bundle reports what it cannot run.
  */
 import { createRequire } from "node:module"
 import { isOverviewWanted, overview } from "./layers/cli/overview.ts"
 
 const require = createRequire(import.meta.url)
-const { version } = require("../package.json")
+const { peerDependencies, version } = require("../package.json")
+
+/** Empty where the package is not installed. */
+const installedVersion = (name: string): string => {
+  try {
+    return require(`${name}/package.json`).version
+  } catch {
+    return ""
+  }
+}
+
+const isMajor = (major: string, version: string) => version.startsWith(`${major}.`)
+
+/** Whether the modules can run: npm installs a version that they are not made for only if it is forced to. */
+const hasPeers = () =>
+  Object.keys(peerDependencies).every((name) =>
+    isMajor(name === "effect" ? "3" : "0", installedVersion(name))
+  )
 
 if (isOverviewWanted(process.argv.slice(2))) {
   console.log(overview(version))
 } else {
   const bundle = await import("./bundle.ts")
-  const { run } =
-    bundle.effectVersion === require("effect/package.json").version
-      ? bundle
-      : await import("./commandLine.ts")
+  const isInBundle = bundle.effectVersion === installedVersion("effect")
+  const { run } = isInBundle || !hasPeers() ? bundle : await import("./commandLine.ts")
   run(version)
 }

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { needsEffect3 } from "../internal/needsEffect3.ts"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { messageOf } from "../internal/SerializedError.ts"
 import type { CommandBus } from "./CommandBus.ts"
@@ -49,7 +50,7 @@ export type PluginEnvironment = ControllerServices | Platform
 /** A plugin that provides its layer and has nothing to do when every other one is set up. */
 export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({
   name,
-  issues: [],
+  issues: Layer.isLayer(layer) ? [] : [{ path: "", message: needsEffect3("a Layer") }],
   setup: () => Effect.as(Layer.build(layer), Effect.void)
 })
 

@@ -15,14 +15,16 @@ import { linksOf } from "../support/documents.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
-const { dependencies, devDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"))
+const { dependencies, devDependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(repository, "package.json"), "utf8")
+)
 
 interface Packed {
   readonly size: number
   readonly files: ReadonlyArray<{ readonly path: string }>
 }
 
-/** An empty project with the package installed, and what npm says of the tarball. */
+/** A project with the package and its peers installed, and what npm says of the tarball. */
 class Installed extends Context.Tag("test/Installed")<
   Installed,
   { readonly folder: string; readonly packed: Packed }
@@ -46,7 +48,7 @@ const install = Effect.gen(function* () {
   execFileSync("tar", ["-xzf", filename, "-C", join(modules, "vitrine"), "--strip-components", "1"], {
     cwd: folder
   })
-  for (const name of Object.keys(dependencies)) {
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
     yield* link(join(repository, "node_modules", name), join(modules, name))
   }
   yield* link("../vitrine/dist/bin.js", join(modules, ".bin/vitrine"))
@@ -74,11 +76,12 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
       ])
       expect(
         others.filter(
-          (path) => path.includes("/") && !/^(dist\/.*\.(js|d\.ts|js\.map)|src\/.*\.ts)$/.test(path)
+          (path) =>
+            path.includes("/") && !/^(dist\/(.*\.(js|d\.ts|js\.map)|NOTICES\.txt)|src\/.*\.ts)$/.test(path)
         )
       ).toEqual([])
       expect(paths.filter((path) => /downloads|\.vitrine/.test(path))).toEqual([])
-      expect(packed.size).toBeLessThan(1.5 * 1024 ** 2)
+      expect(packed.size).toBeLessThan(2 * 1024 ** 2)
     })
   )
 
@@ -111,6 +114,27 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
     })
   )
 
+  it.effect("has the licence of each package that is in its bundles", () =>
+    Effect.map(Installed, ({ folder }) => {
+      const notices = readFileSync(join(folder, "node_modules/vitrine/dist/NOTICES.txt"), "utf8")
+      const bundled = new Set([
+        "effect",
+        "@effect/platform",
+        "@effect/platform-node",
+        ...Object.keys(dependencies)
+      ])
+      // What the bundles load as it is installed.
+      for (const name of ["jiti", "neverthrow"]) {
+        bundled.delete(name)
+      }
+      for (const name of bundled) {
+        expect(notices).toMatch(
+          new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)\n\n.*License[^]*?Copyright`, "m")
+        )
+      }
+    })
+  )
+
   it.scoped("begins a project, and runs it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -136,7 +160,7 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
       const program = `
         const { defineConfig, httpTransport } = await import("vitrine")
         const plain = await import("vitrine/plain")
-        await import("../e2e/node_modules/vitrine/dist/commandLine.js")
+        await import("./node_modules/vitrine/dist/commandLine.js")
         console.log(defineConfig({ plugins: [httpTransport()] }).plugins[0].name, plain.httpTransport().name)`
       const said = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
         cwd: folder,

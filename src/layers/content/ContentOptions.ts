@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { fileKey } from "../../internal/FileName.ts"
+import { needsEffect3 } from "../../internal/needsEffect3.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
 
@@ -25,12 +26,14 @@ const duration = expects(
 )
 
 const isDefinition = (value: unknown): value is ContentSourceDefinition =>
-  Predicate.isRecord(value) && Array.isArray(value.issues) && Effect.isEffect(value.make)
+  Predicate.isRecord(value) && Array.isArray(value.issues) && Predicate.isObject(value.make)
 
 /** A source, whose own mistakes are reported where it stands. */
 const source = expectsSecret(Schema.declare(isDefinition), "a source, as tableSource({ … }) makes it").pipe(
-  Schema.filter(({ issues }) =>
-    issues.map(({ message, path }) => ({ path: path === "" ? [] : [path], message }))
+  Schema.filter(({ issues, make }) =>
+    Effect.isEffect(make)
+      ? issues.map(({ message, path }) => ({ path: path === "" ? [] : [path], message }))
+      : [{ path: ["make"], message: needsEffect3("an Effect") }]
   )
 )
 

@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import { needsEffect3 } from "../../internal/needsEffect3.ts"
 import { InvalidOptions } from "../../internal/Options.ts"
 import type { PlacedIssue } from "../../internal/ParseIssues.ts"
 import {
@@ -115,7 +116,11 @@ const setUp = Effect.fnUntraced(function* (
       Effect.flatten
     )
   )
-  const ready = yield* Effect.suspend(() => setup(context)).pipe(
+  const acquire = Effect.suspend(() => {
+    const effect = setup(context)
+    return Effect.isEffect(effect) ? effect : Effect.fail(needsEffect3("an Effect"))
+  })
+  const ready = yield* acquire.pipe(
     Scope.extend(scope),
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause)

@@ -11,7 +11,7 @@ import { runPersistent, runTask } from "../../../src/layers/controller/Controlle
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState, type Mode } from "../../../src/services/ControllerState.ts"
-import type { Plugin } from "../../../src/services/Plugin.ts"
+import { fromLayer, type Plugin } from "../../../src/services/Plugin.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
@@ -135,6 +135,27 @@ describe("Controller", () => {
         "  plugins[2] (a): the same plugin stands there twice"
       ])
       expect(yield* lines).toEqual([])
+    }).pipe(Effect.provide(environment("persistent")))
+  )
+
+  it.effect("asks for effect 3 where a plugin is made with another version", () =>
+    Effect.gen(function* () {
+      const { lines, plugin } = yield* makeDiary
+      // As Effect 4 marks its own.
+      const foreign = JSON.parse('{ "~effect/Layer": "~effect/Layer", "~effect/Effect": "~effect/Effect" }')
+      const ofLayer = yield* Effect.flip(
+        runPersistent({ cwd, plugins: [plugin("a"), fromLayer("b", foreign)] })
+      )
+      expect(ofLayer.message.split("\n").slice(1)).toEqual([
+        "  plugins[1] (b): Vitrine needs effect 3: expected a Layer of that version"
+      ])
+      expect(yield* lines).toEqual([])
+      const ofEffect = yield* Effect.flip(
+        runPersistent({ cwd, plugins: [{ name: "c", issues: [], setup: () => foreign }] })
+      )
+      expect(ofEffect.message).toBe(
+        'The plugin "c" could not be set up. Vitrine needs effect 3: expected an Effect of that version'
+      )
     }).pipe(Effect.provide(environment("persistent")))
   )
 
