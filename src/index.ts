@@ -11,7 +11,6 @@ import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
-import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
 import * as TableServer from "./layers/tableServer/TableServer.ts"
 import * as TableServerOptions from "./layers/tableServer/TableServerOptions.ts"
@@ -31,6 +30,7 @@ export type { TableSourceConfig } from "./layers/tableSource/TableSourceOptions.
 
 export * as AirtableClient from "./layers/airtable/AirtableClient.ts"
 export * as Controller from "./layers/controller/Controller.ts"
+export * as ControllerServices from "./layers/controller/ControllerServices.ts"
 /** The HTTP client of the command line. */
 export * as HttpClientNode from "./layers/httpClient/HttpClientNode.ts"
 export * as IpcClientSocket from "./layers/ipc/IpcClientSocket.ts"
@@ -38,18 +38,11 @@ export * as IpcServer from "./layers/ipc/IpcServer.ts"
 export * as CommandBusMemory from "./layers/memory/CommandBusMemory.ts"
 export * as ControllerStateMemory from "./layers/memory/ControllerStateMemory.ts"
 export * as EventBusMemory from "./layers/memory/EventBusMemory.ts"
+export * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 export * as TableSource from "./layers/tableSource/TableSource.ts"
 /** A fake for tests. */
 export * as TableSourceClientMemory from "./layers/tableSource/TableSourceClientMemory.ts"
-export {
-  Content,
-  HttpTransport,
-  Plugin,
-  ReplayBacklogMemory,
-  RequestPacingMemory,
-  TableServer,
-  VersionStoreDisk
-}
+export { Content, HttpTransport, Plugin, RequestPacingMemory, TableServer, VersionStoreDisk }
 
 // The services, with the errors and types that go with them.
 
@@ -156,9 +149,6 @@ export const tableServer = (config: TableServerOptions.TableServerInput): Plugin
 
 /** Exposes the command bus and the event bus over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (config: HttpTransportOptions.HttpTransportConfig = {}): Plugin.Plugin => ({
-  ...Plugin.fromLayer(
-    "http-transport",
-    Layer.provide(HttpTransport.layer(config), ReplayBacklogMemory.layer)
-  ),
+  ...Plugin.fromLayer("http-transport", HttpTransport.layer(config)),
   issues: issuesOf(HttpTransportOptions.decode(config))
 })

@@ -25,4 +25,5 @@ const task = Effect.gen(function* () {
   yield* Console.log(yield* dispatch({ type: "lamp.on" }))
 })
 const platform = Layer.merge(NodeContext.layer, Vitrine.HttpClientNode.layer)
-await Vitrine.Controller.runTask(configuration, task).pipe(Effect.provide(platform), Effect.runPromise)
+const services = Layer.provideMerge(Vitrine.ControllerServices.layer("task"), platform)
+await Vitrine.Controller.runTask(configuration, task).pipe(Effect.provide(services), Effect.runPromise)

@@ -6,25 +6,25 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Deferred, Effect, Layer } from "effect"
-import { Controller, HttpClientNode, httpTransport, IpcClient, IpcClientSocket, IpcServer } from "vitrine"
+import * as Vitrine from "vitrine"
 
 const ask = Effect.gen(function* () {
-  const controller = yield* IpcClient
-  const { sections } = yield* controller.status
-  yield* Console.log(sections.map(({ title }) => title))
+  const controller = yield* Vitrine.IpcClient
+  yield* Console.log((yield* controller.status).sections.map(({ title }) => title))
   yield* controller.stop
 })
 
 const program = Effect.gen(function* () {
   const cwd = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
   const [stopping, ready] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-  const server = IpcServer.serveIpc({ folder: cwd, stop: Deferred.succeed(stopping, undefined) })
-  const running = Controller.runPersistent(
-    { cwd, plugins: [httpTransport({ port: 0 })] },
+  const server = Vitrine.IpcServer.serveIpc({ folder: cwd, stop: Deferred.succeed(stopping, undefined) })
+  const running = Vitrine.Controller.runPersistent(
+    { cwd, plugins: [Vitrine.httpTransport({ port: 0 })] },
     { endpoint: Effect.as(server, Deferred.await(stopping)), onReady: Deferred.succeed(ready, undefined) }
   )
-  const asking = Effect.provide(ask, IpcClientSocket.layerOfFolder(cwd))
+  const asking = Effect.provide(ask, Vitrine.IpcClientSocket.layerOfFolder(cwd))
   yield* Effect.all([running, Effect.zipRight(Deferred.await(ready), asking)], { concurrency: 2 })
 })
-const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
-await program.pipe(Effect.scoped, Effect.provide(platform), Effect.runPromise)
+const platform = Layer.merge(NodeContext.layer, Vitrine.HttpClientNode.layer)
+const services = Layer.provideMerge(Vitrine.ControllerServices.layer("persistent"), platform)
+await program.pipe(Effect.scoped, Effect.provide(services), Effect.runPromise)

@@ -7,7 +7,7 @@ import * as Otlp from "@effect/opentelemetry/Otlp"
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
-import { CommandBus, Controller, content, HttpClientNode } from "vitrine"
+import { CommandBus, Controller, ControllerServices, content, HttpClientNode } from "vitrine"
 
 const baseUrl = process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? "http://127.0.0.1:4318"
 const telemetry = Otlp.layerJson({ baseUrl, resource: { serviceName: "exhibit" } })
@@ -23,5 +23,5 @@ const program = Effect.gen(function* () {
 })
 
 const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
-const layers = Layer.provideMerge(telemetry, platform)
+const layers = Layer.provideMerge(Layer.merge(telemetry, ControllerServices.layer("task")), platform)
 await program.pipe(Effect.scoped, Effect.provide(layers), Effect.runPromise)

@@ -14,6 +14,7 @@ import { messageOf } from "../internal/SerializedError.ts"
 import type { CommandBus } from "./CommandBus.ts"
 import type { ControllerState } from "./ControllerState.ts"
 import type { EventBus } from "./EventBus.ts"
+import type { ReplayBacklog } from "./ReplayBacklog.ts"
 
 export interface Plugin {
   /** Unique in a controller. */
@@ -36,14 +37,14 @@ export interface PluginContext {
   readonly cwd: string
 }
 
+/** What all plugins of a controller share. */
+export type ControllerServices = EventBus | CommandBus | ReplayBacklog | ControllerState
+
+/** What the controller itself takes from whoever runs it. */
+export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
+
 /** What the controller provides to every plugin. */
-export type PluginEnvironment =
-  | EventBus
-  | CommandBus
-  | ControllerState
-  | FileSystem.FileSystem
-  | Path.Path
-  | HttpClient.HttpClient
+export type PluginEnvironment = ControllerServices | Platform
 
 /** A plugin that provides its layer and has nothing to do when every other one is set up. */
 export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({

@@ -8,8 +8,8 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { runPersistent } from "../../src/layers/controller/Controller.ts"
+import * as ControllerServices from "../../src/layers/controller/ControllerServices.ts"
 import * as HttpTransportLayer from "../../src/layers/httpTransport/HttpTransport.ts"
-import * as ReplayBacklogMemory from "../../src/layers/memory/ReplayBacklogMemory.ts"
 import { listen } from "../../src/layers/server/listen.ts"
 import type { CommandBus } from "../../src/services/CommandBus.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
@@ -204,7 +204,7 @@ describe("a port in use leaves nothing behind", () => {
         Deferred.complete(subscribed, Effect.provide(subscribe, context))
       )
       const plugins = [subscribedTransport, HttpTransportLayer.layer({ port })].map((layer, index) =>
-        Plugin.fromLayer(`transport ${index}`, Layer.provide(layer, ReplayBacklogMemory.layer))
+        Plugin.fromLayer(`transport ${index}`, layer)
       )
       const error = yield* Effect.flip(runPersistent({ cwd: "/", plugins }))
       expect(error.message).toMatch(/"transport 1" could not be set up\. Cannot listen on .*already in use/)
@@ -212,6 +212,9 @@ describe("a port in use leaves nothing behind", () => {
       yield* stream.received.whole
       yield* before.isAllAgain()
       expect(yield* Effect.provide(transport.port, transport.layer({ port: earlierPort }))).toBe(earlierPort)
-    }).pipe(Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer)))
+    }).pipe(
+      Effect.provide(ControllerServices.layer("persistent")),
+      Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer))
+    )
   )
 })

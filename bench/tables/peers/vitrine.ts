@@ -2,8 +2,9 @@
  * One fetch of the built package into a version on disk.
  */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { CommandBus } from "vitrine"
+import { CommandBus, ControllerServices } from "vitrine"
 import { runTask } from "#dist/layers/controller/Controller.js"
 import { configuration, platform, tablesOf } from "./controller.ts"
 import { serve } from "./serve.ts"
@@ -12,8 +13,10 @@ const fetchOnce = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: 
 
 const Outcome = Schema.Struct({ versionId: Schema.String, changed: Schema.Boolean })
 
+const services = Layer.provideMerge(ControllerServices.layer("task"), platform)
+
 serve(async (plan) => {
-  const outcome = await Effect.runPromise(Effect.provide(runTask(configuration(plan), fetchOnce), platform))
+  const outcome = await Effect.runPromise(Effect.provide(runTask(configuration(plan), fetchOnce), services))
   const { changed, versionId } = Schema.decodeUnknownSync(Outcome)(outcome)
   return { directory: tablesOf(plan.directory, versionId), changed }
 })

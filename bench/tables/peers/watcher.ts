@@ -2,10 +2,11 @@
  * The controller of the built package, which fetches again and again.
  */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { EventBus, type Plugin } from "vitrine"
+import { ControllerServices, EventBus, type Plugin } from "vitrine"
 import { runPersistent } from "#dist/layers/controller/Controller.js"
 import { answer } from "../../processes.ts"
 import type { WatcherApi } from "../protocol.ts"
@@ -42,7 +43,8 @@ const listener: Plugin.Plugin = {
 answer<WatcherApi>({
   start: (plan) => {
     const { cwd, plugins } = configuration(plan)
-    Effect.runFork(Effect.provide(runPersistent({ cwd, plugins: [listener, ...plugins] }), platform))
+    const services = Layer.provideMerge(ControllerServices.layer("persistent"), platform)
+    Effect.runFork(Effect.provide(runPersistent({ cwd, plugins: [listener, ...plugins] }), services))
   },
   promoted: () => Effect.runPromise(Queue.take(promotions)),
   longestFetch: () => longestFetch

@@ -10,6 +10,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { runTask } from "../controller/Controller.ts"
+import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import * as Command from "./Command.ts"
@@ -69,7 +70,10 @@ const fetchHere = Effect.fnUntraced(
       const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
       return yield* dispatch(fetchCommand).pipe(withProgress(display, events))
     })
-    return yield* Effect.mapError(runTask(configuration, task), inFile(file))
+    return yield* runTask(configuration, task).pipe(
+      Effect.provide(ControllerServices.layer("task", configuration.services)),
+      Effect.mapError(inFile(file))
+    )
   },
   (effect, _file, _library, display) =>
     Effect.onInterrupt(effect, () =>

@@ -10,6 +10,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { runPersistent } from "../controller/Controller.ts"
+import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
 import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
@@ -77,6 +78,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
     Effect.as(Deferred.await(asked))
   )
   yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
+    Effect.provide(ControllerServices.layer("persistent", configuration.services)),
     Effect.mapError(inFile(configuration.file))
   )
 })

@@ -1,26 +1,22 @@
 /**
  * The controller: plugins set up in order, then made ready in order, shut down in reverse (decisions, part D).
  *
- * It knows nothing of what a plugin does.
+ * It knows nothing of what a plugin does, and takes the services that plugins share from its environment:
+ * `ControllerServices.layer` has them.
  */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { InvalidOptions } from "../../internal/Options.ts"
 import type { PlacedIssue } from "../../internal/ParseIssues.ts"
-import type { CommandBus } from "../../services/CommandBus.ts"
-import type { ControllerState, Mode } from "../../services/ControllerState.ts"
-import type { EventBus } from "../../services/EventBus.ts"
-import { type Plugin, type PluginContext, PluginSetupFailed } from "../../services/Plugin.ts"
-import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
-import * as ControllerStateMemory from "../memory/ControllerStateMemory.ts"
-import * as EventBusMemory from "../memory/EventBusMemory.ts"
+import {
+  type Plugin,
+  type PluginContext,
+  type PluginEnvironment,
+  PluginSetupFailed
+} from "../../services/Plugin.ts"
 
 export interface Configuration extends PluginContext {
   readonly plugins: ReadonlyArray<Plugin>
@@ -29,28 +25,27 @@ export interface Configuration extends PluginContext {
 /** Everything that is wrong with the configuration, or the plugin that could not be set up. */
 export type StartError = InvalidOptions | PluginSetupFailed
 
-type ControllerServices = EventBus | CommandBus | ControllerState
-
-type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
-
 /** What goes on around the plugins of a persistent controller. */
 export interface Hooks<E> {
   /**
    * Acquired before the plugins are, and released after them: where others reach the controller, say. It gives
    * what is done when somebody asks the controller to end.
    */
-  readonly endpoint: Effect.Effect<Effect.Effect<void>, E, ControllerServices | Platform | Scope.Scope>
+  readonly endpoint: Effect.Effect<Effect.Effect<void>, E, PluginEnvironment | Scope.Scope>
   /** Done when every plugin is ready. */
   readonly onReady: Effect.Effect<void>
 }
 
 const alone: Hooks<never> = { endpoint: Effect.succeed(Effect.never), onReady: Effect.void }
 
-/** Runs the controller until it is interrupted or asked to end. Its end takes two seconds at most. */
+/**
+ * Runs the controller until it is interrupted or asked to end, in services of mode `persistent`. Its end takes two
+ * seconds at most.
+ */
 export const runPersistent = <E = never>(
   configuration: Configuration,
   { endpoint, onReady }: Hooks<E> = alone
-): Effect.Effect<void, StartError | E, Platform> =>
+): Effect.Effect<void, StartError | E, PluginEnvironment> =>
   Effect.gen(function* () {
     const askedToEnd = yield* endpoint
     yield* start(configuration)
@@ -60,15 +55,15 @@ export const runPersistent = <E = never>(
     yield* Effect.logInfo("Stopping")
   }).pipe(
     Effect.onInterrupt(() => Effect.logInfo("Stopping")),
-    inController("persistent")
+    Effect.scoped
   )
 
-/** Sets everything up, carries the task out and ends. */
-export const runTask = <A, E>(
+/** Sets everything up, carries the task out and ends, in services of mode `task`. */
+export const runTask = <A, E, R = never>(
   configuration: Configuration,
-  task: Effect.Effect<A, E, CommandBus | EventBus | Scope.Scope>
-): Effect.Effect<A, StartError | E, Platform> =>
-  Effect.zipRight(start(configuration), task).pipe(inController("task"))
+  task: Effect.Effect<A, E, R>
+): Effect.Effect<A, StartError | E, PluginEnvironment | Exclude<R, Scope.Scope>> =>
+  Effect.scoped(Effect.zipRight(start(configuration), task))
 
 const start = Effect.fnUntraced(function* ({ plugins, ...context }: Configuration) {
   const issues = [...plugins.flatMap(pluginIssues), ...duplicateNames(plugins)]
@@ -130,11 +125,3 @@ const setUp = Effect.fnUntraced(function* (
   )
   return { name, ready }
 })
-
-const inController =
-  (mode: Mode) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provide(
-      Effect.scoped(effect),
-      Layer.mergeAll(EventBusMemory.layer, CommandBusMemory.layer, ControllerStateMemory.layer(mode))
-    )

@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -14,6 +15,7 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
 import type { Configuration } from "./Controller.ts"
+import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
 
 export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
   "ConfigurationUnusable",
@@ -37,9 +39,20 @@ const isPlugin = (value: unknown): value is Plugin =>
 
 const plugin = expects(Schema.declare(isPlugin), "a plugin, such as content({ … }) or httpTransport({ … })")
 
+const isServices = (value: unknown): value is CustomServices => Layer.isLayer(value)
+
 /** What a configuration file exports by default. */
 export const ConfigurationFile = Schema.Struct({
-  plugins: expects(Schema.Array(plugin), "an array of plugins")
+  plugins: expects(Schema.Array(plugin), "an array of plugins"),
+
+  /**
+   * Implementations of `EventBus`, `CommandBus`, `ReplayBacklog` and `ControllerState`, all or some of them, in the place
+   * of those in memory; several are one with `Layer.mergeAll`. Default: all in memory.
+   */
+  services: Schema.optionalWith(
+    expects(Schema.declare(isServices), "a Layer of effect 3, such as EventBusMemory.layer"),
+    { exact: true }
+  )
 })
 export type ConfigurationFile = typeof ConfigurationFile.Type
 
@@ -49,6 +62,7 @@ const names = ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]
 
 export interface LoadedConfiguration extends Configuration {
   readonly file: string
+  readonly services?: CustomServices
 }
 
 /** The absolute path of the given file, or of the one in the current folder. */
@@ -84,8 +98,8 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file:
       detail: "it exports nothing by default. Write: export default defineConfig({ plugins: [ … ] })"
     })
   }
-  const { plugins } = yield* Effect.mapError(decode(module.default), inFile(file))
-  const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), plugins }
+  const decoded = yield* Effect.mapError(decode(module.default), inFile(file))
+  const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), ...decoded }
   return configuration
 })
 
@@ -101,7 +115,9 @@ const tidy = (message: string) =>
 export const inFile =
   (file: string) =>
   <E>(error: E): E | ConfigurationUnusable =>
-    error instanceof InvalidOptions || error instanceof UnknownCommand
+    error instanceof InvalidOptions ||
+    error instanceof UnknownCommand ||
+    error instanceof ControllerServicesFailed
       ? new ConfigurationUnusable({ path: file, detail: error.message, cause: error })
       : error
 

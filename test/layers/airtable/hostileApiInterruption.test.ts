@@ -14,6 +14,7 @@ import * as Supervisor from "effect/Supervisor"
 import * as TestClock from "effect/TestClock"
 import { content, tableSource } from "../../../src/index.ts"
 import { runTask } from "../../../src/layers/controller/Controller.ts"
+import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
@@ -85,7 +86,12 @@ it.scoped.each(situations)("a fetch that waits for $name ends at once", ({ files
         ]
       },
       Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
-    ).pipe(Effect.provide(httpClient.layer), Effect.supervised(fibers), Effect.fork)
+    ).pipe(
+      Effect.provide(ControllerServices.layer("task")),
+      Effect.provide(httpClient.layer),
+      Effect.supervised(fibers),
+      Effect.fork
+    )
 
     const requests = [yield* Queue.take(server.received)]
     if (files !== undefined) {

@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import { content, tableSource } from "../../../src/index.ts"
 import * as AirtableClient from "../../../src/layers/airtable/AirtableClient.ts"
 import { runTask } from "../../../src/layers/controller/Controller.ts"
+import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
 import { patiently } from "../../support/patiently.ts"
@@ -17,6 +18,7 @@ import { start } from "../../support/tableServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
+const environment = Layer.provideMerge(ControllerServices.layer("task"), platform)
 
 const rows = (count: number) => JSON.stringify(Array.from({ length: count }, (_, n) => ({ n: String(n) })))
 
@@ -70,7 +72,7 @@ it.scoped(
       })
       expect(attachments).toBe(2 * pictures.length)
       expect(took).toBeLessThanOrEqual(1.1 * (requests / 5) * 1000)
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment))
 )
 
 it.effect("one endpoint and base have one pace, however the endpoint is written", () =>

@@ -21,6 +21,7 @@ import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import * as ReplayBacklogMemory from "../../../src/layers/memory/ReplayBacklogMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
@@ -125,6 +126,7 @@ const platform = Layer.mergeAll(
   httpClient.layer,
   EventBusMemory.layer,
   CommandBusMemory.layer,
+  ReplayBacklogMemory.layer,
   ControllerStateMemory.layer("persistent")
 )
 

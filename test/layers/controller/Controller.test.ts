@@ -8,12 +8,14 @@ import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import { runPersistent, runTask } from "../../../src/layers/controller/Controller.ts"
+import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
-import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { ControllerState, type Mode } from "../../../src/services/ControllerState.ts"
 import type { Plugin } from "../../../src/services/Plugin.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
+const environment = (mode: Mode) => Layer.provideMerge(ControllerServices.layer(mode), platform)
 
 const cwd = "/exhibit"
 
@@ -55,7 +57,7 @@ describe("Controller", () => {
       ])
       yield* Fiber.interrupt(running)
       expect(yield* lines).toEqual(["shut down c", "shut down b", "shut down a"])
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment("persistent")))
   )
 
   it.effect("undoes what was set up when a setup fails, and names the plugin", () =>
@@ -74,7 +76,7 @@ describe("Controller", () => {
         "shut down b",
         "shut down a"
       ])
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment("persistent")))
   )
 
   it.effect("names the plugin whose setup throws, dies or is none, or says nothing itself", () =>
@@ -93,7 +95,7 @@ describe("Controller", () => {
         const error = yield* Effect.flip(runPersistent({ cwd, plugins: [{ name: "p", issues: [], setup }] }))
         expect(error.message).toBe(`The plugin "p" could not be set up. ${reason}`)
       }
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment("persistent")))
   )
 
   it.effect("goes on when making ready fails or dies", () =>
@@ -111,7 +113,7 @@ describe("Controller", () => {
       )
       expect((yield* Effect.replicateEffect(next, 6)).slice(3)).toEqual(["ready a", "ready b", "ready c"])
       yield* Fiber.interrupt(running)
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment("persistent")))
   )
 
   it.effect("reports the mistakes of all plugins at once, and sets none of them up", () =>
@@ -133,7 +135,7 @@ describe("Controller", () => {
         "  plugins[2] (a): the same plugin stands there twice"
       ])
       expect(yield* lines).toEqual([])
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment("persistent")))
   )
 
   it.effect("carries one command out in task mode, and ends", () =>
@@ -157,7 +159,7 @@ describe("Controller", () => {
       expect((yield* lines).at(-1)).toBe("shut down a")
       const error = yield* Effect.flip(runTask({ cwd, plugins: [answering] }, dispatching("mode.write")))
       expect(error.message).toBe('There is no command "mode.write". Known are: mode.read.')
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment("task")))
   )
 
   it.effect("waits for its end two seconds at most, and shuts every plugin down", () =>
@@ -179,6 +181,6 @@ describe("Controller", () => {
       yield* TestClock.adjust("2 seconds")
       expect(yield* next).toBe("shut down a")
       yield* Fiber.join(ending)
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provide(environment("persistent")))
   )
 })

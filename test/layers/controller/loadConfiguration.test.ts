@@ -102,9 +102,19 @@ describe("loadConfiguration", () => {
       const file = yield* write("vitrine.config.mjs", "export default { plugin: [], plugins: [{}, 7] }")
       const message = yield* failureOf(file)
       expect(message).toContain(file)
-      expect(message).toContain('plugin: there is no such key; known are: "plugins"')
+      expect(message).toContain('plugin: there is no such key; known are: "plugins", "services"')
       expect(message).toContain("plugins[0]: expected a plugin")
       expect(message).toContain("plugins[1]: expected a plugin")
+    })
+  )
+
+  scenario("says what services have to be", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write(
+        "vitrine.config.mjs",
+        "export default { plugins: [], services: { '~effect/Layer': true } }"
+      )
+      expect(yield* failureOf(file)).toContain("services: expected a Layer of effect 3")
     })
   )
 

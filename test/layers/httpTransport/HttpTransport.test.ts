@@ -11,9 +11,9 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { type InvalidOptions, issuesOf } from "../../../src/internal/Options.ts"
 import { runPersistent } from "../../../src/layers/controller/Controller.ts"
+import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import * as HttpTransportLayer from "../../../src/layers/httpTransport/HttpTransport.ts"
 import { decode } from "../../../src/layers/httpTransport/HttpTransportOptions.ts"
-import * as ReplayBacklogMemory from "../../../src/layers/memory/ReplayBacklogMemory.ts"
 import type { BindError } from "../../../src/layers/server/BindError.ts"
 import type { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -257,7 +257,7 @@ describe("clients that connect", () => {
       const subscribe = Effect.all([Scope.extend(transport.openEvents, scope), transport.port])
       const subscribedTransport = Layer.tap(HttpTransportLayer.layer({ port: 0 }), (context) =>
         Deferred.complete(early, Effect.provide(subscribe, context))
-      ).pipe(Layer.provide(ReplayBacklogMemory.layer))
+      )
       const announcing: Plugin.Plugin = {
         name: "content",
         issues: [],
@@ -274,7 +274,10 @@ describe("clients that connect", () => {
       late.send(format({ target: "/events" }))
       const replayed = yield* late.received.until((text) => text.endsWith("data: 1\n\n"))
       expect(parse(replayed).body).toBe(announcement)
-    }).pipe(Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer)))
+    }).pipe(
+      Effect.provide(ControllerServices.layer("persistent")),
+      Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer))
+    )
   )
 })
 

@@ -1,0 +1,54 @@
+/**
+ * The services that the plugins of a controller share: in memory, unless a configuration brings its own.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { ControllerState, type Mode } from "../../services/ControllerState.ts"
+import type { ControllerServices, Platform, PluginEnvironment } from "../../services/Plugin.ts"
+import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../memory/EventBusMemory.ts"
+import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
+
+/** Any of the services. It may take those in memory from its environment, to add to one of them. */
+export type CustomServices = Layer.Layer<never, unknown, PluginEnvironment>
+
+export class ControllerServicesFailed extends Schema.TaggedError<ControllerServicesFailed>()(
+  "ControllerServicesFailed",
+  { cause: Schema.Defect }
+) {
+  override get message() {
+    return `The "services" could not be provided. ${messageOf(this.cause)}`
+  }
+}
+
+/** All services for a controller of the given mode: those of `custom`, and in memory what it does not provide. */
+export const layer = (
+  mode: Mode,
+  custom: CustomServices = Layer.empty
+): Layer.Layer<ControllerServices, ControllerServicesFailed, Platform> =>
+  custom.pipe(
+    Layer.catchAllCause((cause) => Layer.fail(new ControllerServicesFailed({ cause: Cause.squash(cause) }))),
+    Layer.provideMerge(inMemory(mode)),
+    Layer.tap((services) => checkMode(Context.get(services, ControllerState), mode))
+  )
+
+const inMemory = (mode: Mode) =>
+  Layer.mergeAll(
+    EventBusMemory.layer,
+    CommandBusMemory.layer,
+    ReplayBacklogMemory.layer,
+    ControllerStateMemory.layer(mode)
+  )
+
+/** Plugins decide by it whether to open ports and to go on. */
+const checkMode = (state: Context.Tag.Service<ControllerState>, mode: Mode) =>
+  state.mode === mode
+    ? Effect.void
+    : new ControllerServicesFailed({
+        cause: new Error(`The mode of the ControllerState is "${state.mode}", and has to be "${mode}".`)
+      })

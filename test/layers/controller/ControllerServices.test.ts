@@ -1,0 +1,97 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { content, httpTransport } from "../../../src/index.ts"
+import * as fetch from "../../../src/layers/cli/fetch.ts"
+import { readArguments } from "../../../src/layers/cli/readArguments.ts"
+import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+
+const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
+
+const sky = { id: "sky", fetch: () => Effect.succeed({ fingerprint: "full", records: 1, bytes: 0 }) }
+
+/** A bus that nobody can subscribe to, and that keeps the names of what is published. */
+const makeRecordingBus = () => {
+  const published: Array<string> = []
+  const bus = EventBus.of({
+    publish: (name) => Effect.sync(() => void published.push(name)),
+    subscribe: Effect.succeed(Stream.empty)
+  })
+  return { published, layer: Layer.succeed(EventBus, bus) }
+}
+
+describe("the services of a configuration", () => {
+  it.scoped("have every event of a whole controller published on its own bus", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const file = `${folder}/vitrine.config.mjs`
+      yield* fs.writeFileString(
+        file,
+        'import { plugins, services } from "vitrine"\nexport default { plugins, services }'
+      )
+      const { layer, published } = makeRecordingBus()
+      const source = { id: sky.id, issues: [], make: Effect.succeed(sky) }
+      const library = { plugins: [content({ sources: [source] }), httpTransport()], services: layer }
+      const { request } = yield* readArguments([fetch.makeCommand(library)], ["fetch", "--config", file])
+      yield* request._tag === "Run" ? request.run : Effect.die(request)
+      expect(published).toEqual([
+        "content:fetch:start",
+        "content:source:start",
+        "content:source:done",
+        "content:version:promoted",
+        "content:fetch:done"
+      ])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("may build on those in memory", () =>
+    Effect.gen(function* () {
+      const renamed = Layer.effect(
+        EventBus,
+        Effect.map(EventBus, ({ publish, subscribe }) => ({
+          publish: (name: string, payload: unknown) => publish(`hall:${name}`, payload),
+          subscribe
+        }))
+      )
+      const program = Effect.gen(function* () {
+        const { publish, subscribe } = yield* EventBus
+        const events = yield* subscribe
+        yield* publish("lamp:on", 1)
+        return yield* Stream.runHead(events)
+      }).pipe(Effect.scoped, Effect.provide(ControllerServices.layer("task", renamed)))
+      expect(yield* Effect.flatten(program)).toMatchObject({ name: "hall:lamp:on" })
+    }).pipe(Effect.provide(platform))
+  )
+
+  for (const [what, failing] of [
+    ["fail", Layer.fail(new Error("The broker is not there."))],
+    ["die", Layer.die(new Error("The broker is not there."))]
+  ] as const) {
+    it.effect(`say so when they ${what}`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Layer.build(ControllerServices.layer("task", failing)))
+        expect(error.message).toBe('The "services" could not be provided. The broker is not there.')
+      }).pipe(Effect.scoped, Effect.provide(platform))
+    )
+  }
+
+  it.effect("are rejected when their state has another mode than the controller", () =>
+    Effect.gen(function* () {
+      const custom = ControllerStateMemory.layer("persistent")
+      expect((yield* Effect.flip(Layer.build(ControllerServices.layer("task", custom)))).message).toBe(
+        'The "services" could not be provided. The mode of the ControllerState is "persistent", and has to be "task".'
+      )
+      const services = ControllerServices.layer("persistent", Layer.merge(custom, EventBusMemory.layer))
+      expect(yield* Effect.provide(ControllerState, services)).toMatchObject({ mode: "persistent" })
+    }).pipe(Effect.scoped, Effect.provide(platform))
+  )
+})
