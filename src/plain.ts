@@ -5,8 +5,10 @@ import type { AddressInfo } from "node:net"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { ResultAsync } from "neverthrow"
+import * as AirtableClient from "./layers/airtable/AirtableClient.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import { decode, type HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
@@ -20,6 +22,7 @@ import {
   type TableSourceConfig
 } from "./layers/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
+import { TableSourceClient } from "./services/TableSourceClient.ts"
 
 export { InvalidOptions } from "./internal/Options.ts"
 export { formatSseEvent } from "./layers/httpTransport/SseFrame.ts"
@@ -81,7 +84,9 @@ export interface TableSource {
 
 /** A source of content for plain controllers: the tables of a hosted base. */
 export const tableSource = (options: TableSourceConfig): TableSource => {
-  const documents = Either.map(decodeSource(options), makeTableDocuments)
+  const documents = Either.map(decodeSource(options), (decoded) =>
+    makeTableDocuments(decoded, Layer.effect(TableSourceClient, AirtableClient.make(decoded)))
+  )
   return {
     id: idOf(options),
     fetch: (context) => Either.getOrThrowWith(Either.ap(documents, checkFetchContext(context)), identity)

@@ -28,6 +28,7 @@ import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as serialized from "../../src/layers/server/serialized.ts"
 import { patience } from "../../src/layers/server/stallTimeout.ts"
 import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
+import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
 import { TableSourceOptions } from "../../src/layers/tableSource/TableSourceOptions.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
@@ -67,6 +68,7 @@ describe("the options of", () => {
 })
 
 describe("the options of vitrine", () => {
+  const tablesCommand = tables.makeCommand(TableServer)
   const declared = {
     "every command": Object.values(globalOptions),
     init: init.command.options,
@@ -74,7 +76,7 @@ describe("the options of vitrine", () => {
     status: status.command.options,
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
-    tables: [...tables.command.options, ...tables.command.arguments]
+    tables: [...tablesCommand.options, ...tablesCommand.arguments]
   } satisfies Record<keyof typeof commands | "every command", unknown>
 
   const documented = (command: string) =>

@@ -260,7 +260,7 @@ export const make = Effect.fnUntraced(function* ({
   ) {
     const { headers, status } = response
     if (status !== 200) {
-      const refusal = `${origin} answers with HTTP ${status}`
+      const refusal = `${origin} responds with HTTP ${status}`
       if (isExpired(status)) {
         return yield* new LinkExpired({ error: notSaved(found, refusal) })
       }
