@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { ResultAsync } from "neverthrow"
-import * as AirtableClient from "./layers/airtable/AirtableClient.ts"
+import { type AirtableSourceConfig, decode as decodeSource } from "./layers/airtable/AirtableOptions.ts"
+import { makeTableClient } from "./layers/airtable/tableClient.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import { decode, type HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
@@ -16,13 +16,8 @@ import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { type Instance, setUp } from "./layers/plain/instance.ts"
 import type { PlainContext, PlainFetchContext } from "./layers/plain/PlainContext.ts"
 import { makeTableDocuments, type TableDocument } from "./layers/plain/tableDocuments.ts"
-import {
-  decode as decodeSource,
-  idOf,
-  type TableSourceConfig
-} from "./layers/tableSource/TableSourceOptions.ts"
+import { idOf } from "./layers/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
-import { TableSourceClient } from "./services/TableSourceClient.ts"
 
 export { InvalidOptions } from "./internal/Options.ts"
 export { formatSseEvent } from "./layers/httpTransport/SseFrame.ts"
@@ -37,7 +32,7 @@ export type {
   PlainSettled
 } from "./layers/plain/PlainContext.ts"
 export { BindError } from "./layers/server/BindError.ts"
-export type { HttpTransportConfig, TableDocument, TableSourceConfig }
+export type { AirtableSourceConfig as TableSourceConfig, HttpTransportConfig, TableDocument }
 
 export interface HttpTransportPlugin {
   readonly name: "http-transport"
@@ -83,9 +78,9 @@ export interface TableSource {
 }
 
 /** A source of content for plain controllers: the tables of a hosted base. */
-export const tableSource = (options: TableSourceConfig): TableSource => {
+export const tableSource = (options: AirtableSourceConfig): TableSource => {
   const documents = Either.map(decodeSource(options), (decoded) =>
-    makeTableDocuments(decoded, Layer.effect(TableSourceClient, AirtableClient.make(decoded)))
+    makeTableDocuments(decoded, makeTableClient(decoded))
   )
   return {
     id: idOf(options),

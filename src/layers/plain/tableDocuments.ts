@@ -9,20 +9,19 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../internal/FileName.ts"
 import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
-import type { TableError, TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
+import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import { keyValues } from "../tableSource/KeyValueTable.ts"
 import { formed, makeSavedRecords } from "../tableSource/SavedRecords.ts"
 import type { TableNotSaved } from "../tableSource/TableNotSaved.ts"
 import { readTable, type TableRequest } from "../tableSource/TableReader.ts"
-import type { TableSelection } from "../tableSource/TableSourceOptions.ts"
+import type { TableSourceOptions } from "../tableSource/TableSourceOptions.ts"
 import { makeTableWarnings, type WarnOfTable, warnOfNoTables } from "../tableSource/tableWarnings.ts"
 import type { PlainFetchContext } from "./PlainContext.ts"
 import { withPlainLogger } from "./plainLogger.ts"
@@ -42,8 +41,8 @@ export interface TableDocument {
 
 /** Gives the documents of a source, read afresh each time by the client. */
 export const makeTableDocuments = (
-  options: TableSelection,
-  client: Layer.Layer<TableSourceClient, never, HttpClient.HttpClient | RequestPacing>
+  options: TableSourceOptions,
+  client: Effect.Effect<typeof TableSourceClient.Service, never, HttpClient.HttpClient | RequestPacing>
 ): ((context: PlainFetchContext) => ReadonlyArray<TableDocument>) => {
   const { defaultView: view, id, keyValueTables, tables } = options
   const warn = makeTableWarnings()
@@ -58,7 +57,7 @@ export const makeTableDocuments = (
 
     const reading = warnOnce.pipe(
       Effect.zipRight(Effect.forEach(documents, ({ read }) => read, { discard: true })),
-      Effect.provide(client),
+      Effect.provideServiceEffect(TableSourceClient, client),
       Effect.provide(HttpClientNode.layer),
       Effect.provideService(RequestPacing, pacing),
       Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),

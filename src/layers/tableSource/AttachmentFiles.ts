@@ -22,7 +22,7 @@ import * as Stream from "effect/Stream"
 import { sizeText } from "../../internal/readable.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { AttachmentProgress, FetchedAttachments, FetchTarget } from "../../services/ContentSource.ts"
-import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { type Attachment, TableSourceClient } from "../../services/TableSourceClient.ts"
 import { certificateAdvice, isCertificateProblem, isNotYetValid } from "../httpClient/certificateProblem.ts"
 import * as DownloadPace from "../httpClient/DownloadPace.ts"
 import {
@@ -38,23 +38,17 @@ import {
   LocalAddressRefused,
   leadsToLocalAddress
 } from "../httpClient/localAddress.ts"
-import { attachmentsIn } from "./Attachment.ts"
+import * as AttachmentCells from "./AttachmentCells.ts"
 import { AttachmentNotSaved } from "./AttachmentNotSaved.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** An attachment, and where it was seen first. */
-export interface FoundAttachment {
+export interface FoundAttachment extends Attachment {
   readonly table: string
   readonly recordId: string
   readonly field: string
-  readonly id: string
-  readonly filename: string
-  /** Signed, and good for a limited time. */
-  readonly url: string
   /** Where to save it, relative to the source's folder, with forward slashes. */
   readonly localPath: string
-  /** In bytes, where the API gave it. */
-  readonly size: Option.Option<number>
 }
 
 export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previous"> {
@@ -91,6 +85,7 @@ export const make = Effect.fnUntraced(function* ({
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const tables = yield* TableSourceClient
+  const cells = AttachmentCells.make(tables.attachments)
   const http = (yield* HttpClient.HttpClient).pipe(
     HttpClient.withTracerDisabledWhen(constTrue),
     HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
@@ -285,7 +280,7 @@ export const make = Effect.fnUntraced(function* ({
         isTransient: cause.isTransient
       })
     )
-    const attachments = attachmentsIn(fields)
+    const attachments = cells.allIn(fields)
     for (const { id, url } of attachments) {
       links.set(id, url)
     }

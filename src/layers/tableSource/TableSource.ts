@@ -13,18 +13,18 @@ import * as Layer from "effect/Layer"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import { type Environment, makeSource } from "./makeSource.ts"
-import { decodeSelection, type TableSelectionConfig } from "./TableSourceOptions.ts"
+import { decode, type TableSourceConfig } from "./TableSourceOptions.ts"
 
 export class TableSource extends Context.Tag("vitrine/TableSource")<TableSource, ContentSource>() {}
 
 /** The source over any client. For several sources in a program there is `make`. */
 export const layer = (
-  config: TableSelectionConfig
+  config: TableSourceConfig
 ): Layer.Layer<TableSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
   Layer.effect(TableSource, make(config))
 
 /** The source over any client, without a layer. */
 export const make = (
-  config: TableSelectionConfig
+  config: TableSourceConfig
 ): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
-  Effect.flatMap(decodeSelection(config), makeSource)
+  Effect.flatMap(decode(config), makeSource)

@@ -13,6 +13,7 @@ import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type ContentSource, type FetchTarget, SourceFailed } from "../../services/ContentSource.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
+import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
 import { fingerprint } from "./Fingerprint.ts"
@@ -20,17 +21,19 @@ import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
 import { makeSourceProgressReporter, type SourceProgressReporter } from "./SourceProgressReporter.ts"
 import { readTable } from "./TableReader.ts"
-import type { TableSelection, TableSourceOptions } from "./TableSourceOptions.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
 import { makeTableWarnings, warnOfNoTables } from "./tableWarnings.ts"
 
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
 /** `endpointUrl` is where the client's API is, if it is known: see `AttachmentFiles.make`. */
-type Selection = TableSelection & Partial<Pick<TableSourceOptions, "endpointUrl">>
+interface Options extends TableSourceOptions {
+  readonly endpointUrl?: string
+}
 
 /** A source over the client of the environment. */
-export const makeSource = (selection: Selection) =>
-  Effect.updateService(makeUncounted(selection), TableSourceClient, countRequests(selection.id))
+export const makeSource = (options: Options) =>
+  Effect.updateService(makeUncounted(options), TableSourceClient, countRequests(options.id))
 
 const makeUncounted = Effect.fnUntraced(function* ({
   appendLocalAttachmentPaths,
@@ -41,7 +44,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
   maxAttachmentBytes,
   maxTimeout,
   tables
-}: Selection) {
+}: Options) {
   yield* warnOfNoTables({ id, tables, keyValueTables })
   const environment = yield* withoutParentSpan(Effect.context<Environment>())
 
@@ -51,6 +54,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
     maxTimeout
   })
 
+  const cells = AttachmentCells.make((yield* TableSourceClient).attachments)
   const warn = makeTableWarnings()
 
   const fetchTable = Effect.fn("TableSource.fetchTable")(function* (
@@ -67,6 +71,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
       table,
       path: path.join(directory, name),
       progress: (records: number) => progress.report({ document: table, records }),
+      cells,
       pathOf,
       appendLocalAttachmentPaths
     }

@@ -23,6 +23,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
+import { attachments } from "../../../src/layers/airtable/attachments.ts"
 import * as OwnHttpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
@@ -58,7 +59,7 @@ const setUp = ({
 } = {}) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
-    const tables = yield* TableSourceClientMemory.make({ pageSize })
+    const tables = yield* TableSourceClientMemory.make({ attachments, pageSize })
     const host = yield* ScriptedServer.make(answer)
     const source = yield* TableSource.make({ ...options, ...overrides }).pipe(
       Effect.provideService(TableSourceClient, tables.client)

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import { tableSource } from "../../../src/layers/airtable/AirtableSource.ts"
+import { attachments } from "../../../src/layers/airtable/attachments.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
@@ -34,7 +35,7 @@ const setUp = ({
 }: Partial<typeof options> & { readonly pageSize?: number } = {}) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
-    const memory = yield* TableSourceClientMemory.make({ pageSize })
+    const memory = yield* TableSourceClientMemory.make({ attachments, pageSize })
     const source = yield* TableSource.make({ ...options, ...overrides }).pipe(
       Effect.provideService(TableSourceClient, memory.client)
     )
