@@ -37,7 +37,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   status.command,
   fetch.makeCommand(library),
   stop.command,
-  tables.command
+  tables.makeCommand(library.TableServer)
 ]
 
 const answer = (version: string, args: ReadonlyArray<string>) =>

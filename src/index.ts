@@ -19,12 +19,12 @@ import { VersionStore } from "./services/VersionStore.ts"
 
 // What stands in a configuration.
 
+export type { AirtableSourceConfig as TableSourceConfig } from "./layers/airtable/AirtableOptions.ts"
+export { tableSource } from "./layers/airtable/AirtableSource.ts"
 export type { ContentConfig } from "./layers/content/ContentOptions.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
-export { tableSource } from "./layers/tableSource/TableSource.ts"
-export type { TableSourceConfig } from "./layers/tableSource/TableSourceOptions.ts"
 
 // What provides the services of a program, one implementation each.
 

@@ -7,6 +7,8 @@ import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { ResultAsync } from "neverthrow"
+import { type AirtableSourceConfig, decode as decodeSource } from "./layers/airtable/AirtableOptions.ts"
+import { makeTableClient } from "./layers/airtable/tableClient.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import { decode, type HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
@@ -14,11 +16,7 @@ import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { type Instance, setUp } from "./layers/plain/instance.ts"
 import type { PlainContext, PlainFetchContext } from "./layers/plain/PlainContext.ts"
 import { makeTableDocuments, type TableDocument } from "./layers/plain/tableDocuments.ts"
-import {
-  decode as decodeSource,
-  idOf,
-  type TableSourceConfig
-} from "./layers/tableSource/TableSourceOptions.ts"
+import { idOf } from "./layers/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
 export { InvalidOptions } from "./internal/Options.ts"
@@ -34,7 +32,7 @@ export type {
   PlainSettled
 } from "./layers/plain/PlainContext.ts"
 export { BindError } from "./layers/server/BindError.ts"
-export type { HttpTransportConfig, TableDocument, TableSourceConfig }
+export type { AirtableSourceConfig as TableSourceConfig, HttpTransportConfig, TableDocument }
 
 export interface HttpTransportPlugin {
   readonly name: "http-transport"
@@ -80,8 +78,10 @@ export interface TableSource {
 }
 
 /** A source of content for plain controllers: the tables of a hosted base. */
-export const tableSource = (options: TableSourceConfig): TableSource => {
-  const documents = Either.map(decodeSource(options), makeTableDocuments)
+export const tableSource = (options: AirtableSourceConfig): TableSource => {
+  const documents = Either.map(decodeSource(options), (decoded) =>
+    makeTableDocuments(decoded, makeTableClient(decoded))
+  )
   return {
     id: idOf(options),
     fetch: (context) => Either.getOrThrowWith(Either.ap(documents, checkFetchContext(context)), identity)

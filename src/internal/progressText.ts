@@ -1,12 +1,30 @@
 /**
  * What happens to the content, in words for people.
  */
-import type { SourceOutcome } from "../services/ContentEvents.ts"
-import type { SourceProgress } from "../services/ContentSource.ts"
 import { clockTime, countText, secondsText, sizeText } from "./readable.ts"
 
+interface Wait {
+  readonly reason: "pacing" | "penalty" | "retry"
+  /** ISO 8601, UTC. */
+  readonly until: string
+}
+
+interface Progress {
+  readonly document: string
+  readonly records: number
+  readonly attachments?: { readonly done: number; readonly total: number; readonly bytes: number }
+  readonly waiting?: Wait
+}
+
+interface Outcome {
+  readonly records: number
+  readonly bytes: number
+  readonly attachments?: { readonly total: number; readonly reused: number }
+  readonly durationMs: number
+}
+
 /** `Objects, 1200 records; 12 of 40 files, 3.1 MiB; waiting …` */
-export const progressText = ({ attachments, document, records, waiting }: SourceProgress): string =>
+export const progressText = ({ attachments, document, records, waiting }: Progress): string =>
   [
     `${document}, ${countText(records, "record")}`,
     ...(attachments === undefined
@@ -15,7 +33,7 @@ export const progressText = ({ attachments, document, records, waiting }: Source
     ...(waiting === undefined ? [] : [waitText(waiting)])
   ].join("; ")
 
-export const waitText = ({ reason, until }: NonNullable<SourceProgress["waiting"]>): string => {
+export const waitText = ({ reason, until }: Wait): string => {
   switch (reason) {
     case "pacing":
       return "waiting for its turn"
@@ -27,7 +45,7 @@ export const waitText = ({ reason, until }: NonNullable<SourceProgress["waiting"
 }
 
 /** `1200 records, 40 files (38 as before), 3.1 MiB, in 1.2 s` */
-export const outcomeText = ({ attachments, bytes, durationMs, records }: SourceOutcome): string =>
+export const outcomeText = ({ attachments, bytes, durationMs, records }: Outcome): string =>
   [
     countText(records, "record"),
     ...(attachments === undefined || attachments.total === 0

@@ -19,7 +19,10 @@ export interface Pacer {
 export class RequestPacing extends Context.Tag("vitrine/RequestPacing")<
   RequestPacing,
   {
-    /** The one pacer of everybody who gives the same key (an endpoint and a base, say). */
-    readonly pacer: (key: string) => Effect.Effect<Pacer>
+    /**
+     * The one pacer of everybody who gives the same key (an endpoint and a base, say). After a request that has taken its
+     * place here, the next one starts when `interval` has passed.
+     */
+    readonly pacer: (key: string, interval: Duration.DurationInput) => Effect.Effect<Pacer>
   }
 >() {}

@@ -2,11 +2,12 @@
  * A client of one hosted base of tables: lists a table's records page by page, and
  * reads single records.
  *
- * It owns authentication, pacing, retries and the decoding of answers. Reading a table to its end, and what
+ * It owns authentication, pacing, retries, the decoding of answers, and what an attachment looks like. Reading a table to its end, and what
  * is made of its records, belongs to the table source.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 export interface TableRecord {
@@ -36,6 +37,24 @@ export interface RecordRequest {
   readonly recordId: string
 }
 
+/** A file that hangs on a record. */
+export interface Attachment {
+  readonly id: string
+  /** Good for a limited time, perhaps. */
+  readonly url: string
+  readonly filename: string
+  /** In bytes, where it is known. */
+  readonly size: Option.Option<number>
+}
+
+/** What attachments look like: objects that are items of an array, anywhere in a cell. */
+export interface AttachmentFormat {
+  /** Reads an object in an array; none where it is no attachment. */
+  readonly read: (item: Readonly<Record<string, unknown>>) => Option.Option<Attachment>
+  /** The fields that say something about the content. Others, such as links, may change while the content does not. */
+  readonly lastingFields: ReadonlySet<string>
+}
+
 export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
   TableSourceClient,
   {
@@ -49,6 +68,9 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
 
     /** Reads one record as it is now, its attachments with fresh links. It ends within a bounded time, too. */
     readonly readRecord: (request: RecordRequest) => Effect.Effect<TableRecord, TableError>
+
+    /** Absent where cells have no attachments. */
+    readonly attachments?: AttachmentFormat
   }
 >() {}
 

@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { jsonText } from "../../src/internal/JsonText.ts"
+import { AirtableSourceOptions } from "../../src/layers/airtable/AirtableOptions.ts"
 import { nameOf } from "../../src/layers/cli/Command.ts"
 import * as fetch from "../../src/layers/cli/fetch.ts"
 import { globalOptions } from "../../src/layers/cli/globalOptions.ts"
@@ -28,8 +29,8 @@ import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as serialized from "../../src/layers/server/serialized.ts"
 import { patience } from "../../src/layers/server/stallTimeout.ts"
 import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
+import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
-import { TableSourceOptions } from "../../src/layers/tableSource/TableSourceOptions.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
 import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
 
@@ -45,7 +46,7 @@ describe("the options of", () => {
       "tableSource",
       "docs/api.md",
       "### `tableSource({ … })`",
-      TableSourceOptions,
+      AirtableSourceOptions,
       { id: "a", baseId: "b", apiKey: "c" }
     ],
     ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}],
@@ -67,6 +68,7 @@ describe("the options of", () => {
 })
 
 describe("the options of vitrine", () => {
+  const tablesCommand = tables.makeCommand(TableServer)
   const declared = {
     "every command": Object.values(globalOptions),
     init: init.command.options,
@@ -74,7 +76,7 @@ describe("the options of vitrine", () => {
     status: status.command.options,
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
-    tables: [...tables.command.options, ...tables.command.arguments]
+    tables: [...tablesCommand.options, ...tablesCommand.arguments]
   } satisfies Record<keyof typeof commands | "every command", unknown>
 
   const documented = (command: string) =>

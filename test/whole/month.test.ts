@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
+import { attachments } from "../../src/layers/airtable/attachments.ts"
 import * as Content from "../../src/layers/content/Content.ts"
 import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
 import * as httpClient from "../../src/layers/httpClient/HttpClientNode.ts"
@@ -67,7 +68,7 @@ it.effect(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped(inMemory)
-      const tables = yield* TableSourceClientMemory.make()
+      const tables = yield* TableSourceClientMemory.make({ attachments })
       const source = yield* TableSource.make({ ...options, appendLocalAttachmentPaths: true }).pipe(
         Effect.provideService(TableSourceClient, tables.client)
       )

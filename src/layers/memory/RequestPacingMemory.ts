@@ -9,22 +9,19 @@ import { makeFairLock } from "../../internal/fairLock.ts"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 
-/** Five requests a second are allowed for a base; this leaves room for what the network does to their spacing. */
-export const interval = Duration.millis(215)
-
 export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () => {
-  const pacers = new Map<string, Pacer>()
+  const pacers = new Map<string, (interval: Duration.Duration) => Pacer>()
   return RequestPacing.of({
-    pacer: (key) =>
+    pacer: (key, interval) =>
       Effect.sync(() => {
         const pacer = pacers.get(key) ?? makePacer()
         pacers.set(key, pacer)
-        return pacer
+        return pacer(Duration.decode(interval))
       })
   })
 })
 
-const makePacer = (): Pacer => {
+const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
   const inOrder = makeFairLock()
   let free = 0
   let heldUntil = 0
@@ -35,27 +32,27 @@ const makePacer = (): Pacer => {
       ? Effect.as(reportWait(now < heldUntil ? "penalty" : "pacing", free - now), free)
       : Effect.succeed(told)
 
-  const start = (toldBefore: number): Effect.Effect<void> =>
+  const start = (interval: Duration.Duration, toldBefore: number): Effect.Effect<void> =>
     Effect.flatMap(monotonicMillis, (now) => {
       if (now < free) {
         return Effect.flatMap(report(now, toldBefore), (told) =>
-          Effect.zipRight(Effect.sleep(free - now), start(told))
+          Effect.zipRight(Effect.sleep(free - now), start(interval, told))
         )
       }
       free = now + Duration.toMillis(interval)
       return Effect.void
     })
 
-  return {
+  return (interval) => ({
     take: Effect.flatMap(monotonicMillis, (now) =>
-      Effect.flatMap(report(now), (told) => inOrder(start(told)))
+      Effect.flatMap(report(now), (told) => inOrder(start(interval, told)))
     ),
     hold: (duration) =>
       Effect.map(monotonicMillis, (now) => {
         heldUntil = Math.max(heldUntil, now + Duration.toMillis(duration))
         free = Math.max(free, heldUntil)
       })
-  }
+  })
 }
 
 /** Not the time of day, which may be set back while somebody waits. */

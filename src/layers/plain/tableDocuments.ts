@@ -3,6 +3,7 @@
  *
  * It owns when tables are read, and what becomes of those that nobody waits for.
  */
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -14,8 +15,7 @@ import { fileName } from "../../internal/FileName.ts"
 import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
 import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
-import * as AirtableClient from "../airtable/AirtableClient.ts"
-import * as HttpClient from "../httpClient/HttpClientNode.ts"
+import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import { keyValues } from "../tableSource/KeyValueTable.ts"
 import { formed, makeSavedRecords } from "../tableSource/SavedRecords.ts"
@@ -39,9 +39,10 @@ export interface TableDocument {
   readonly data: Promise<unknown>
 }
 
-/** Gives the documents of a source, read afresh each time. */
+/** Gives the documents of a source, read afresh each time by the client. */
 export const makeTableDocuments = (
-  options: TableSourceOptions
+  options: TableSourceOptions,
+  client: Effect.Effect<typeof TableSourceClient.Service, never, HttpClient.HttpClient | RequestPacing>
 ): ((context: PlainFetchContext) => ReadonlyArray<TableDocument>) => {
   const { defaultView: view, id, keyValueTables, tables } = options
   const warn = makeTableWarnings()
@@ -56,8 +57,8 @@ export const makeTableDocuments = (
 
     const reading = warnOnce.pipe(
       Effect.zipRight(Effect.forEach(documents, ({ read }) => read, { discard: true })),
-      Effect.provideServiceEffect(TableSourceClient, AirtableClient.make(options)),
-      Effect.provide(HttpClient.layer),
+      Effect.provideServiceEffect(TableSourceClient, client),
+      Effect.provide(HttpClientNode.layer),
       Effect.provideService(RequestPacing, pacing),
       Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
       Effect.onError((cause) => Effect.forEach(documents, ({ fail }) => fail(cause))),

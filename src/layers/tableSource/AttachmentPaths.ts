@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto"
 import { fileKey, fileName } from "../../internal/FileName.ts"
-import type { Attachment } from "./Attachment.ts"
+import type { Attachment } from "../../services/TableSourceClient.ts"
 
 /** The path of an attachment's file, relative to the source's folder, with forward slashes. */
 export type PathOf = (attachment: Pick<Attachment, "id" | "filename">) => string

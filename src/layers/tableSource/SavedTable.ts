@@ -12,17 +12,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { explain } from "../../internal/systemError.ts"
-import type { CursorExpired, TableError, TableRecord } from "../../services/TableSourceClient.ts"
-import {
-  type Attachment,
-  attachmentsIn,
-  hasAttachments,
-  mapAttachments,
-  sizeOf,
-  withoutVolatileParts
-} from "./Attachment.ts"
-import type { FoundAttachment } from "./AttachmentFiles.ts"
+import type { Attachment, CursorExpired, TableError, TableRecord } from "../../services/TableSourceClient.ts"
+import { type AttachmentCells, localPathField } from "./AttachmentCells.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
+import type { FoundAttachment } from "./FoundAttachment.ts"
 import { keyValues } from "./KeyValueTable.ts"
 import { type SavedRecord, savedText } from "./SavedJson.ts"
 import { formed, makeSavedRecords } from "./SavedRecords.ts"
@@ -47,6 +40,7 @@ export interface SavedTableTarget {
   readonly path: string
   /** Told after every page how many records there are so far. */
   readonly progress: (records: number) => Effect.Effect<void>
+  readonly cells: AttachmentCells
   readonly pathOf: PathOf
   /** Whether saved attachments get their path, as `localPath`. */
   readonly appendLocalAttachmentPaths: boolean
@@ -60,7 +54,7 @@ type Saving = Effect.Effect<SavedTable, TableError | CursorExpired | TableNotSav
 /** Writes an array of records, each page when it comes, so that a long table takes no more memory than a short one. */
 export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
   Effect.gen(function* () {
-    const { path, progress, table } = target
+    const { cells, path, progress, table } = target
     const fileSystem = yield* FileSystem.FileSystem
     const file = yield* writing(target, fileSystem.open(path, { flag: "w" }))
     const digest = createHash("sha256")
@@ -93,7 +87,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
 
     const addPage = (page: ReadonlyArray<SavedRecord>, withAttachments: boolean) => {
       const encoded = items(page)
-      digest.update(withAttachments ? items(page.map(withoutVolatileParts)) : encoded)
+      digest.update(withAttachments ? items(page.map(cells.withoutVolatileParts)) : encoded)
       append(encoded)
       records += page.length
     }
@@ -125,7 +119,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
 /** Writes the one object of a key/value table. */
 export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
   Effect.gen(function* () {
-    const { path, pathOf, progress, table } = target
+    const { cells, path, pathOf, progress, table } = target
     const fileSystem = yield* FileSystem.FileSystem
     const records: Array<TableRecord> = []
     yield* Stream.runForEach(pages, (page) => {
@@ -137,13 +131,13 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
       formed(table, () =>
         Either.map(keyValues(table, records.map(attachments.add)), (read) => ({
           ...read,
-          saved: new Set(attachmentsIn(read.value).map(pathOf)),
+          saved: new Set(cells.allIn(read.value).map(pathOf)),
           text: savedText(read.value)
         }))
       )
     )
     const digest = createHash("sha256").update(
-      hasAttachments(value) ? savedText(withoutVolatileParts(value)) : text
+      cells.isIn(value) ? savedText(cells.withoutVolatileParts(value)) : text
     )
     const encoded = new TextEncoder().encode(`${text}\n`)
     yield* writing(target, fileSystem.writeFile(path, encoded))
@@ -161,36 +155,28 @@ const isNotIn = (page: ReadonlyArray<TableRecord>) => (record: TableRecord, inde
   record !== page[index]
 
 /** Collects the attachments of records, and tells the records where their files are. */
-const makeCollection = ({ appendLocalAttachmentPaths, pathOf, table }: SavedTableTarget) => {
+const makeCollection = ({ appendLocalAttachmentPaths, cells, pathOf, table }: SavedTableTarget) => {
   const found = new Map<string, FoundAttachment>()
 
-  const addFrom = (recordId: string, field: string) => (attachment: Attachment) => {
-    const { filename, id, url } = attachment
-    const localPath = pathOf(attachment)
-    if (!found.has(localPath)) {
-      found.set(localPath, {
-        table,
-        recordId,
-        field,
-        id,
-        filename,
-        url,
-        localPath,
-        size: sizeOf(attachment)
-      })
+  const addFrom =
+    (recordId: string, field: string) =>
+    (attachment: Attachment, item: Readonly<Record<string, unknown>>) => {
+      const localPath = pathOf(attachment)
+      if (!found.has(localPath)) {
+        found.set(localPath, { ...attachment, table, recordId, field, localPath })
+      }
+      return appendLocalAttachmentPaths ? { ...item, [localPathField]: localPath } : item
     }
-    return appendLocalAttachmentPaths ? { ...attachment, localPath } : attachment
-  }
 
   /** A record without attachments stays the object that it is. */
   const add = (record: TableRecord): TableRecord =>
-    hasAttachments(record.fields)
+    cells.isIn(record.fields)
       ? {
           id: record.id,
           fields: Object.fromEntries(
             Object.entries(record.fields).map(([field, cell]) => [
               field,
-              mapAttachments(cell, addFrom(record.id, field))
+              cells.replaceIn(cell, addFrom(record.id, field))
             ])
           )
         }

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import {
+  type AttachmentFormat,
   CursorExpired,
   type PageRequest,
   type RecordRequest,
@@ -17,6 +18,8 @@ import {
 export interface TableSourceClientMemoryOptions {
   /** How many records a page has at most. Default 100. */
   readonly pageSize?: number
+  /** What attachments look like. Default: there are none. */
+  readonly attachments?: AttachmentFormat
 }
 
 export interface TableSourceClientMemory {
@@ -42,6 +45,7 @@ export interface TableSourceClientMemory {
 }
 
 export const make = ({
+  attachments,
   pageSize = 100
 }: TableSourceClientMemoryOptions = {}): Effect.Effect<TableSourceClientMemory> =>
   Effect.sync(() => {
@@ -93,7 +97,11 @@ export const make = ({
     })
 
     return {
-      client: TableSourceClient.of({ listPage, readRecord }),
+      client: TableSourceClient.of({
+        listPage,
+        readRecord,
+        ...(attachments === undefined ? {} : { attachments })
+      }),
       setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
       failNext: (error) => Effect.sync(() => failures.push(error)),
       delayNext: (duration) => Effect.sync(() => delays.push(duration)),

@@ -1,22 +1,15 @@
 /**
- * The options of a table source (specification, section 2.8).
+ * The options of a table source over any client (specification, section 2.8).
  */
 import * as Either from "effect/Either"
-import { flow } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../internal/FileName.ts"
-import {
-  decodeOptions,
-  expects,
-  expectsSecret,
-  InvalidOptions,
-  issuesOf,
-  optional
-} from "../../internal/Options.ts"
+import { decodeOptions, expects, InvalidOptions, issuesOf, optional } from "../../internal/Options.ts"
 import type { PlacedIssue } from "../../internal/ParseIssues.ts"
 
-const text = (valid: (text: string) => boolean) => Schema.String.pipe(Schema.filter(valid))
+/** Text that is valid. */
+export const text = (valid: (text: string) => boolean) => Schema.String.pipe(Schema.filter(valid))
 
 /**
  * Whether a name can be one segment of a URL's path. `.` and `..` cannot, however they are encoded: the
@@ -33,52 +26,26 @@ const tableNames = optional(
   []
 )
 
-/** Without what has no place in it, and without a slash at its end. */
-const endpoint = (url: string): string => url.replace(/\/+$/, "")
-
-const isEndpoint = (url: string): boolean => {
-  if (/[\s?#]/.test(url) || !URL.canParse(url)) return false
-  const { password, protocol, username } = new URL(url)
-  return /^https?:$/.test(protocol) && username === "" && password === ""
-}
-
 /** Declared as one, so that a mistake is reported once and not for each member of a union. */
-const ViewName = Schema.declare(
-  (input): input is string | null => input === null || (Predicate.isString(input) && input !== "")
+export const ViewName = expects(
+  Schema.declare(
+    (input): input is string | null => input === null || (Predicate.isString(input) && input !== "")
+  ),
+  "the name of a view, or null for whole tables"
 )
 
 export const TableSourceOptions = Schema.Struct({
   /** Unique among the sources, and the name of this source's folder in a version. */
   id: expects(text(isPlainFileName), 'one plain file name, such as "exhibits"'),
 
-  /** Identifier of the hosted base, `app…`. */
-  baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
-
-  /** A token that may read the base. It is sent to `endpointUrl` only, and never shown. */
-  apiKey: Schema.propertySignature(
-    expectsSecret(
-      Schema.Redacted(text((key) => /^[\x21-\x7e]+$/.test(key))),
-      "the API key: printable ASCII characters without spaces (is the environment variable set?)"
-    )
-  ).annotations({ missingMessage: () => "is required (is the environment variable set?)" }),
-
-  /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
-  defaultView: optional(expects(ViewName, "the name of a view, or null for whole tables"), "Grid view"),
+  /** The view that filters and orders every table; `null` reads whole tables. Default `null`. */
+  defaultView: optional(ViewName, null),
 
   /** Tables to save as arrays of records. Default none. */
   tables: tableNames,
 
   /** Tables to save as one object each, from their columns `key` and `value`. Default none. */
   keyValueTables: tableNames,
-
-  /** Where the API is; a path prefix is kept. Default `https://api.airtable.com`. */
-  endpointUrl: optional(
-    expectsSecret(
-      text(isEndpoint),
-      'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
-    ),
-    "https://api.airtable.com"
-  ),
 
   /** Whether saved attachments get the path of their local copy. Default true. */
   appendLocalAttachmentPaths: optional(expects(Schema.Boolean, "true or false"), true),
@@ -100,16 +67,8 @@ export type TableSourceOptions = typeof TableSourceOptions.Type
 /** The options as a user writes them. */
 export type TableSourceConfig = typeof TableSourceOptions.Encoded
 
-/** Where the base is and how to get in, where the source is somebody else's matter. */
-const TableClientOptions = TableSourceOptions.pick("apiKey", "baseId", "endpointUrl", "maxTimeout")
-export type TableClientConfig = typeof TableClientOptions.Encoded
-
-/** What to fetch and how to save it, where the client is somebody else's matter. */
-const TableSelection = TableSourceOptions.omit("apiKey", "baseId", "endpointUrl")
-export type TableSelection = typeof TableSelection.Type
-export type TableSelectionConfig = typeof TableSelection.Encoded
-
-const decodeSource =
+/** Decodes the options of a source, which may have more of them than these. */
+export const decodeSource =
   <A, I>(schema: Schema.Schema<A, I>) =>
   (input: unknown): Either.Either<A, InvalidOptions> => {
     const id = idOf(input)
@@ -121,24 +80,7 @@ const decodeSource =
       : Either.left(new InvalidOptions({ subject, issues: [first, ...rest] }))
   }
 
-const decodeAll = decodeSource(TableSourceOptions)
-
-/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
-export const decode = (input: unknown) => Either.map(decodeAll(input), withEndpoint)
-
-const withEndpoint = <A extends Pick<TableSourceOptions, "endpointUrl">>(options: A): A => ({
-  ...options,
-  endpointUrl: endpoint(options.endpointUrl)
-})
-
-/** As `decode`, of what the client needs. */
-export const decodeClient = flow(
-  decodeOptions("the options of the table client", TableClientOptions),
-  Either.map(withEndpoint)
-)
-
-/** As `decode`, of what the client does not need to know. */
-export const decodeSelection = decodeSource(TableSelection)
+export const decode = decodeSource(TableSourceOptions)
 
 /** The id in undecoded options; empty where it is none. */
 export const idOf = (input: unknown): string =>

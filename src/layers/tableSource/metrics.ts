@@ -35,6 +35,7 @@ export const countRequests =
         onFailure: (error) => count(requests, { source, outcome: reasonOf(error) })
       })
     return {
+      ...client,
       listPage: (request) => counted(client.listPage(request)),
       readRecord: (request) => counted(client.readRecord(request))
     }

@@ -5,9 +5,12 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -19,7 +22,12 @@ import * as AirtableClient from "../../../src/layers/airtable/AirtableClient.ts"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
-import type { PageRequest, TableError, TableRecord } from "../../../src/services/TableSourceClient.ts"
+import {
+  type PageRequest,
+  type TableError,
+  type TableRecord,
+  TableSourceClient
+} from "../../../src/services/TableSourceClient.ts"
 import { tableSourceClientContract } from "../../../src/testing.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { hangUp, json, silence, stalledBody, stalledLongBody, text } from "../../support/ScriptedServer.ts"
@@ -557,6 +565,31 @@ const refusing = ({ detail, reason, status = 400 }: TableError): ScriptedServer.
   }
 }
 
+it.scoped("takes its options from the environment, the key redacted", () =>
+  Effect.gen(function* () {
+    const server = yield* ScriptedServer.make(emptyPage)
+    const client = AirtableClient.layerConfig({
+      baseId: Config.string("BASE"),
+      apiKey: Config.redacted("KEY"),
+      endpointUrl: Config.succeed(server.url)
+    })
+    const fetched = (environment: ReadonlyArray<readonly [string, string]>) =>
+      Effect.flatMap(TableSourceClient, ({ listPage }) => listPage({ table: "Objects", view: null })).pipe(
+        Effect.provide(client),
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(environment))),
+        Effect.provide(Layer.merge(production, RequestPacingMemory.layer))
+      )
+    yield* fetched([
+      ["BASE", "appEnvironment"],
+      ["KEY", token]
+    ])
+    const { headers, url } = yield* Queue.take(server.received)
+    expect(url).toMatch(/^\/v0\/appEnvironment\/Objects/)
+    expect(headers.authorization).toBe(`Bearer ${token}`)
+    expect(Either.isLeft(yield* Effect.either(fetched([["BASE", "appEnvironment"]])))).toBe(true)
+  })
+)
+
 tableSourceClientContract(
   "AirtableClient",
   ({ pageSize }) =>
@@ -589,7 +622,7 @@ tableSourceClientContract(
       })
       const environment = yield* Layer.build(Layer.merge(production, onlyPenalties))
       return {
-        client: yield* Effect.provide(AirtableClient.make(options(server.url)), environment),
+        client: yield* Effect.provide(Effect.orDie(AirtableClient.make(options(server.url))), environment),
         setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
         failNext: (error) => Effect.sync(() => server.next(refusing(error))),
         delayNext: (reason) => Effect.sync(() => server.next(json(reason === "failure" ? 503 : 429, {}))),

@@ -8,7 +8,7 @@ import { layer } from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { type Pacer, RequestPacing } from "../../../src/services/RequestPacing.ts"
 import { type Wait, WaitObserver } from "../../../src/services/WaitObserver.ts"
 
-const pacer = Effect.flatMap(RequestPacing, ({ pacer }) => pacer("base"))
+const pacer = Effect.flatMap(RequestPacing, ({ pacer }) => pacer("base", "215 millis"))
 
 /** Forks a request that notes its name and when it started. */
 const request = (pacer: Pacer, starts: Array<readonly [string, number]>, name: string) =>
@@ -210,7 +210,7 @@ describe("RequestPacingMemory", () => {
       const starts: Array<readonly [string, number]> = []
       const pacing = yield* RequestPacing
       for (const key of ["one", "two", "one"]) {
-        yield* request(yield* pacing.pacer(key), starts, key)
+        yield* request(yield* pacing.pacer(key, "215 millis"), starts, key)
       }
       yield* TestClock.adjust("1 second")
       expect(starts).toEqual([
@@ -218,6 +218,17 @@ describe("RequestPacingMemory", () => {
         ["two", 0],
         ["one", 215]
       ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("after each request of a key comes the interval of who made it", () =>
+    Effect.gen(function* () {
+      const { pacer } = yield* RequestPacing
+      const [slow, fast] = [yield* pacer("one", "1 second"), yield* pacer("one", "100 millis")]
+      const starts: Array<readonly [string, number]> = []
+      yield* Effect.forEach([slow, fast, fast, slow], (pacer) => request(pacer, starts, "one"))
+      yield* TestClock.adjust("2 seconds")
+      expect(times(starts)).toEqual([0, 1000, 1100, 1200])
     }).pipe(Effect.provide(layer))
   )
 })

@@ -23,6 +23,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
+import { attachments } from "../../../src/layers/airtable/attachments.ts"
 import * as OwnHttpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
@@ -58,7 +59,7 @@ const setUp = ({
 } = {}) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
-    const tables = yield* TableSourceClientMemory.make({ pageSize })
+    const tables = yield* TableSourceClientMemory.make({ attachments, pageSize })
     const host = yield* ScriptedServer.make(answer)
     const source = yield* TableSource.make({ ...options, ...overrides }).pipe(
       Effect.provideService(TableSourceClient, tables.client)
@@ -349,7 +350,7 @@ describe("an expired link", () => {
       const { fetch, host, requests, setOne } = yield* setUp({ answer: text(403, signature) })
       yield* setOne()
       expect((yield* Effect.flip(fetch())).message).toBe(
-        `Source "exhibits": Table "Objects", record rec1, field "Photo": the file "a.png" cannot be saved: ${host.url} responses with HTTP 403, with a fresh link too`
+        `Source "exhibits": Table "Objects", record rec1, field "Photo": the file "a.png" cannot be saved: ${host.url} responds with HTTP 403, with a fresh link too`
       )
       expect((yield* requests).slice(1)).toEqual([refresh])
       expect(yield* Queue.size(host.received)).toBe(2)
@@ -373,7 +374,7 @@ describe("an expired link", () => {
         host.next(gone(records))
         const { message } = yield* Effect.flip(fetch())
         expect(message).toContain(`record rec1, field "Photo": the file "a.png" cannot be saved: `)
-        expect(message).toContain(`${host.url} responses with HTTP 410, and ${words}`)
+        expect(message).toContain(`${host.url} responds with HTTP 410, and ${words}`)
       }
     }).pipe(run)
   )
@@ -423,9 +424,9 @@ describe("a download", () => {
     Effect.gen(function* () {
       const { fetch, host, logs, setOne } = yield* setUp()
       for (const [answer, words] of [
-        [text(401, ""), "responses with HTTP 401"],
-        [text(206, "abcde"), "responses with HTTP 206"],
-        [text(302, ""), "responses with HTTP 302"],
+        [text(401, ""), "responds with HTTP 401"],
+        [text(206, "abcde"), "responds with HTTP 206"],
+        [text(302, ""), "responds with HTTP 302"],
         [text(200, "abcdef"), "gave at least 6 of 5 bytes"],
         [text(200, "abcde", { "content-encoding": "gzip" }), "compressed"],
         [text(302, "", { location: "file:///etc/passwd" }), "its link is no http or https address"],

@@ -3,6 +3,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { attachments } from "../../../src/layers/airtable/attachments.ts"
+import * as AttachmentCells from "../../../src/layers/tableSource/AttachmentCells.ts"
 import { makeAttachmentPaths } from "../../../src/layers/tableSource/AttachmentPaths.ts"
 import { saveKeyValues, saveRecords } from "../../../src/layers/tableSource/SavedTable.ts"
 import type { TableRecord } from "../../../src/services/TableSourceClient.ts"
@@ -20,6 +22,7 @@ const save = (write: typeof saveRecords, pages: ReadonlyArray<ReadonlyArray<Tabl
       table: "Objects",
       path,
       progress: () => Effect.void,
+      cells: AttachmentCells.make(attachments),
       pathOf: makeAttachmentPaths(),
       appendLocalAttachmentPaths: true
     }

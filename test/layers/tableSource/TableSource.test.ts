@@ -9,6 +9,8 @@ import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
+import { tableSource } from "../../../src/layers/airtable/AirtableSource.ts"
+import { attachments } from "../../../src/layers/airtable/attachments.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
@@ -33,7 +35,7 @@ const setUp = ({
 }: Partial<typeof options> & { readonly pageSize?: number } = {}) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
-    const memory = yield* TableSourceClientMemory.make({ pageSize })
+    const memory = yield* TableSourceClientMemory.make({ attachments, pageSize })
     const source = yield* TableSource.make({ ...options, ...overrides }).pipe(
       Effect.provideService(TableSourceClient, memory.client)
     )
@@ -347,7 +349,7 @@ describe("tableSource", () => {
       const server = yield* ScriptedServer.make(
         ScriptedServer.json(200, { records: [{ id: "rec1", createdTime: "now", fields: { b: 1, a: 2 } }] })
       )
-      const { id, issues, make } = TableSource.tableSource({ ...config, endpointUrl: `${server.url}/` })
+      const { id, issues, make } = tableSource({ ...config, endpointUrl: `${server.url}/` })
       expect({ id, issues }).toEqual({ id: "exhibits", issues: [] })
       const source = yield* make
       expect(source.id).toBe("exhibits")
@@ -366,16 +368,14 @@ describe("tableSource", () => {
   )
 
   it("tells what is wrong with its options before it is made", () => {
-    const { id, issues } = TableSource.tableSource({ ...config, tables: ["A", "a"], maxTimeout: 0 })
+    const { id, issues } = tableSource({ ...config, tables: ["A", "a"], maxTimeout: 0 })
     expect(id).toBe("exhibits")
     expect(issues.map(({ path }) => path)).toEqual(["maxTimeout", "tables[1]"])
   })
 
   it.effect("is not made of options that are wrong", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(
-        Effect.scoped(TableSource.tableSource({ ...config, apiKey: "pat secret" }).make)
-      )
+      const error = yield* Effect.flip(Effect.scoped(tableSource({ ...config, apiKey: "pat secret" }).make))
       expect(error._tag).toBe("InvalidOptions")
       expect(error.message).not.toContain("pat secret")
     }).pipe(

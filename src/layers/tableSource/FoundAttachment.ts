@@ -1,8 +1,18 @@
 /**
- * Why an attachment is not on disk.
+ * An attachment, and why its file is not on disk.
  */
 import * as Schema from "effect/Schema"
+import type { Attachment } from "../../services/TableSourceClient.ts"
 import { oneLine } from "../httpClient/HttpFailure.ts"
+
+/** An attachment, and where it was seen first. */
+export interface FoundAttachment extends Attachment {
+  readonly table: string
+  readonly recordId: string
+  readonly field: string
+  /** Where to save it, relative to the source's folder, with forward slashes. */
+  readonly localPath: string
+}
 
 /** The file of an attachment cannot be had, or cannot be written. */
 export class AttachmentNotSaved extends Schema.TaggedError<AttachmentNotSaved>()("AttachmentNotSaved", {
@@ -21,3 +31,9 @@ export class AttachmentNotSaved extends Schema.TaggedError<AttachmentNotSaved>()
     return `Table "${this.table}", record ${oneLine(this.recordId)}, field ${field}: the file ${filename} cannot be saved: ${this.detail}`
   }
 }
+
+export const notSaved = (
+  { field, filename, recordId, table }: FoundAttachment,
+  { cause, detail, isTransient }: Pick<AttachmentNotSaved, "cause" | "detail" | "isTransient">
+): AttachmentNotSaved =>
+  new AttachmentNotSaved({ table, recordId, field, filename, detail, isTransient, cause })

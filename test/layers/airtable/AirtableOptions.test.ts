@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { decode } from "../../../src/layers/tableSource/TableSourceOptions.ts"
+import { decode } from "../../../src/layers/airtable/AirtableOptions.ts"
 
 const valid = { id: "exhibits", baseId: "app1", apiKey: "pat.secret", tables: ["Objects"] }
 
@@ -27,6 +27,14 @@ describe("the options of a table source", () => {
       maxAttachmentBytes: 8 * 1024 ** 3,
       maxTimeout: 60_000
     })
+  })
+
+  it("takes a redacted API key, and refuses what is wrong with one", () => {
+    const { apiKey } = decoded({ ...valid, apiKey: Redacted.make("pat.secret") })
+    expect(Redacted.value(apiKey)).toBe("pat.secret")
+    for (const key of ["with space", 5]) {
+      expect(paths({ ...valid, apiKey: Redacted.make(key) })).toEqual(["apiKey"])
+    }
   })
 
   it.each([

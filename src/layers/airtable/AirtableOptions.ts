@@ -1,0 +1,91 @@
+/**
+ * The options of the hosted table API: of a client, and of a source with that client.
+ */
+import * as Either from "effect/Either"
+import { flow } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import {
+  decodeSource,
+  isPathSegment,
+  TableSourceOptions,
+  text,
+  ViewName
+} from "../tableSource/TableSourceOptions.ts"
+
+/** Without what has no place in it, and without a slash at its end. */
+const endpoint = (url: string): string => url.replace(/\/+$/, "")
+
+const isEndpoint = (url: string): boolean => {
+  if (/[\s?#]/.test(url) || !URL.canParse(url)) return false
+  const { password, protocol, username } = new URL(url)
+  return /^https?:$/.test(protocol) && username === "" && password === ""
+}
+
+const isApiKey = (input: unknown): input is string | Redacted.Redacted => {
+  const key = Redacted.isRedacted(input) ? Redacted.value(input) : input
+  return Predicate.isString(key) && /^[\x21-\x7e]+$/.test(key)
+}
+
+const ApiKey = Schema.transform(Schema.declare(isApiKey), Schema.RedactedFromSelf(Schema.String), {
+  strict: true,
+  decode: (key) => (Redacted.isRedacted(key) ? key : Redacted.make(key)),
+  encode: (key) => key
+})
+
+/** Where the base is, how to get in, and how long one request may take. */
+export const AirtableClientOptions = Schema.Struct({
+  /** Identifier of the hosted base, `app…`. */
+  baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
+
+  /** A token that may read the base, as text or `Redacted`. It is sent to `endpointUrl` only, and never shown. */
+  apiKey: Schema.propertySignature(
+    expectsSecret(
+      ApiKey,
+      "the API key: printable ASCII characters without spaces (is the environment variable set?)"
+    )
+  ).annotations({ missingMessage: () => "is required (is the environment variable set?)" }),
+
+  /** Where the API is; a path prefix is kept. Default `https://api.airtable.com`. */
+  endpointUrl: optional(
+    expectsSecret(
+      text(isEndpoint),
+      'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
+    ),
+    "https://api.airtable.com"
+  ),
+
+  maxTimeout: TableSourceOptions.fields.maxTimeout
+})
+export type AirtableClientOptions = typeof AirtableClientOptions.Type
+
+/** The options as a user writes them. */
+export type AirtableClientConfig = typeof AirtableClientOptions.Encoded
+
+export const AirtableSourceOptions = Schema.Struct({
+  ...TableSourceOptions.fields,
+  ...AirtableClientOptions.fields,
+
+  /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
+  defaultView: optional(ViewName, "Grid view")
+})
+export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
+
+/** The options as a user writes them. */
+export type AirtableSourceConfig = typeof AirtableSourceOptions.Encoded
+
+const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
+  ...options,
+  endpointUrl: endpoint(options.endpointUrl)
+})
+
+/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
+export const decodeClient = flow(
+  decodeOptions("the options of the table client", AirtableClientOptions),
+  Either.map(withEndpoint)
+)
+
+/** As `decodeClient`, of a source. */
+export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))

@@ -1,0 +1,158 @@
+/**
+ * The work of a table source, of decoded options.
+ *
+ * It owns what is saved and under which name. Talking to the API belongs to the client, versions to the content
+ * plugin. Attachments wait until all lists are read: a list that nobody goes on with is soon forgotten.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { fileName } from "../../internal/FileName.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
+import { type ContentSource, type FetchTarget, SourceFailed } from "../../services/ContentSource.ts"
+import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { WaitObserver } from "../../services/WaitObserver.ts"
+import * as AttachmentCells from "./AttachmentCells.ts"
+import * as AttachmentFiles from "./AttachmentFiles.ts"
+import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
+import { fingerprint } from "./Fingerprint.ts"
+import { countAttachments, countRequests, countWaits } from "./metrics.ts"
+import { saveKeyValues, saveRecords } from "./SavedTable.ts"
+import { makeSourceProgressReporter, type SourceProgressReporter } from "./SourceProgressReporter.ts"
+import { readTable } from "./TableReader.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
+import { makeTableWarnings, warnOfNoTables } from "./tableWarnings.ts"
+
+export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
+
+/** `endpointUrl` is where the client's API is, if it is known: see `AttachmentFiles.make`. */
+interface Options extends TableSourceOptions {
+  readonly endpointUrl?: string
+}
+
+/** A source over the client of the environment. */
+export const makeSource = (options: Options) =>
+  Effect.updateService(makeUncounted(options), TableSourceClient, countRequests(options.id))
+
+const makeUncounted = Effect.fnUntraced(function* ({
+  appendLocalAttachmentPaths,
+  defaultView,
+  endpointUrl,
+  id,
+  keyValueTables,
+  maxAttachmentBytes,
+  maxTimeout,
+  tables
+}: Options) {
+  yield* warnOfNoTables({ id, tables, keyValueTables })
+  const environment = yield* withoutParentSpan(Effect.context<Environment>())
+
+  const attachmentFiles = yield* AttachmentFiles.make({
+    endpointUrl: Option.fromNullable(endpointUrl),
+    maxAttachmentBytes,
+    maxTimeout
+  })
+
+  const cells = AttachmentCells.make((yield* TableSourceClient).attachments)
+  const warn = makeTableWarnings()
+
+  const fetchTable = Effect.fn("TableSource.fetchTable")(function* (
+    table: string,
+    save: typeof saveRecords,
+    pathOf: PathOf,
+    directory: string,
+    progress: SourceProgressReporter
+  ) {
+    yield* Effect.annotateCurrentSpan("table", table)
+    const path = yield* Path.Path
+    const name = `${fileName(table)}.json`
+    const target = {
+      table,
+      path: path.join(directory, name),
+      progress: (records: number) => progress.report({ document: table, records }),
+      cells,
+      pathOf,
+      appendLocalAttachmentPaths
+    }
+    yield* target.progress(0)
+    const { warnings, ...saved } = yield* readTable({ table, view: defaultView }, (pages) =>
+      save(target, pages)
+    )
+    yield* warn(table, warnings)
+    progress.documentDone()
+    yield* Effect.annotateCurrentSpan("records", saved.records)
+    return { ...saved, name, table }
+  })
+
+  const fetchAll = Effect.fnUntraced(function* (
+    { directory, previous }: FetchTarget,
+    progress: SourceProgressReporter
+  ) {
+    const pathOf = makeAttachmentPaths()
+    const files = yield* Effect.all([
+      ...tables.map((table) => fetchTable(table, saveRecords, pathOf, directory, progress)),
+      ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, pathOf, directory, progress))
+    ])
+    const records = new Map(files.map(({ records, table }) => [table, records]))
+    const { attachments, complete } = yield* attachmentFiles.fetchAll(
+      files.flatMap(({ attachments }) => attachments),
+      {
+        directory,
+        previous,
+        progress: ({ table }, attachments) =>
+          progress.report({ document: table, records: records.get(table) ?? 0, attachments })
+      }
+    )
+    return {
+      fingerprint: fingerprint(files),
+      records: files.reduce((sum, { records }) => sum + records, 0),
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, attachments.bytes),
+      attachments,
+      complete,
+      isPreviousDamaged:
+        Option.isSome(previous) &&
+        (attachments.reused < attachments.total || !(yield* hasAll(previous.value, files)))
+    }
+  })
+
+  /** Whether the folder has the files of all tables; their sizes differ with the links in them. */
+  const hasAll = Effect.fnUntraced(function* (
+    folder: string,
+    files: ReadonlyArray<{ readonly name: string }>
+  ) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    return yield* Effect.every(files, ({ name }) => fs.exists(path.join(folder, name))).pipe(
+      Effect.orElseSucceed(() => false)
+    )
+  })
+
+  const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
+    yield* Effect.annotateCurrentSpan("source", id)
+    const progress = makeSourceProgressReporter(tables.length + keyValueTables.length, target.progress)
+    const fetched = yield* fetchAll(target, progress).pipe(
+      Effect.provideService(WaitObserver, countWaits(id, progress))
+    )
+    const { attachments, bytes, records } = fetched
+    yield* countAttachments(id, attachments)
+    yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments.total })
+    return fetched
+  })
+
+  const ofSource = <A, E extends { readonly isTransient: boolean }, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })),
+      Effect.annotateLogs("source", id),
+      Effect.provide(environment)
+    )
+  const source: ContentSource = {
+    id,
+    fetch: (target) =>
+      Effect.map(ofSource(fetch(target)), ({ complete, ...fetched }) => ({
+        ...fetched,
+        complete: ofSource(complete)
+      }))
+  }
+  return source
+})
