@@ -23,6 +23,7 @@ import * as JsonRpc from "../../src/layers/ipc/JsonRpc.ts"
 import { startHolder } from "../support/holder.ts"
 import * as Received from "../support/Received.ts"
 import { says } from "../support/says.ts"
+import { mayMount } from "../support/tmpfs.ts"
 import { eventually } from "../support/waiting.ts"
 
 const makeFolder = Effect.gen(function* () {
@@ -207,6 +208,30 @@ describe("vitrine stop, where somebody names a process that is not theirs", () =
         expect(error).toMatchObject({ _tag: "NotStopped", pid: victim.pid })
         expect(String(error)).toContain("End it by hand.")
         expect([lives(victim), lives(child)]).toEqual([true, true])
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped.skipIf(!mayUnshare || !mayMount)(
+    "kills nobody who listens at the same path in other mounts (skipped where this user may make none)",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { child, folder, says, victim } = yield* startImpostor("stays", ...unshare)
+        const elsewhere = yield* fs.makeTempDirectoryScoped()
+        const listen = [process.execPath, impostorProgram, `${folder}/.vitrine/controller.sock`]
+        const mount = `mount --bind ${elsewhere} ${folder}/.vitrine && exec "$@"`
+        const other = yield* run([
+          ...["unshare", "--mount", "sh", "-c", mount, "sh"],
+          ...listen,
+          `${victim.pid}`,
+          "stays"
+        ])
+        yield* other.says("listening")
+        const stopping = yield* Effect.fork(Effect.flip(stop(folder)))
+        yield* says("asked")
+        yield* TestClock.adjust("5 seconds")
+        expect(yield* Fiber.join(stopping)).toMatchObject({ _tag: "NotStopped" })
+        expect([lives(victim), lives(child), lives(other.child)]).toEqual([true, true, true])
       }).pipe(Effect.provide(NodeContext.layer))
   )
 

@@ -60,6 +60,13 @@ const socketsOf = async (pid: string, sockets: ReadonlyMap<string, string>) => {
   return links.flatMap((link) => sockets.get(/^socket:\[(\d+)\]$/.exec(link)?.[1] ?? "") ?? [])
 }
 
-/** A path that is too long for a socket was bound through a handle of the process. */
-const folderOf = (bound: string, pid: string) =>
-  posix.dirname(bound.replace(/^\/proc\/self\//, `/proc/${pid}/`))
+/**
+ * The folder as the process sees it, which may have mounts of its own. A path that is too long for a socket was bound
+ * through a handle of the process.
+ */
+const folderOf = (bound: string, pid: string) => {
+  const folder = posix.dirname(bound)
+  return folder.startsWith("/proc/self/")
+    ? folder.replace("self", pid)
+    : posix.join("/proc", pid, "root", folder)
+}

@@ -27,7 +27,7 @@ const emptyPage = json(200, { records: [] })
 const firstPage = json(200, { records: [], offset: "itr1" })
 
 /** How many milliseconds of the real clock a stop may take, on a busy machine. */
-const patience = 500
+const patience = 5000
 
 interface Situation {
   readonly name: string
