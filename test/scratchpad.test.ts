@@ -1,5 +1,6 @@
 /**
- * The examples for programs of Effect: each is short, runs to its end, and prints what it should.
+ * The examples for programs of Effect: each is short, runs to its end, and prints what it should. A bus and a table API
+ * of one's own pass the suites for these, and work in a controller that nothing else is changed in.
  */
 import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
@@ -7,7 +8,28 @@ import { createServer } from "node:http"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { format } from "node:util"
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { afterAll, beforeAll, describe, expect, it, vi } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { onTestFinished } from "vitest"
+import {
+  CommandBus,
+  type ConfigurationFile,
+  Controller,
+  ControllerServices,
+  HttpClientNode,
+  Manifest
+} from "vitrine"
+import * as EventBusJournal from "../scratchpad/second-bus/EventBusJournal.ts"
+import { startShelfServer } from "../scratchpad/second-table/shelfServer.ts"
+import * as eventReader from "./support/eventReader.ts"
+import { withLog } from "./support/logged.ts"
+import "../scratchpad/second-bus/EventBusJournal.test.ts"
+import "../scratchpad/second-table/ShelfClient.test.ts"
 
 const folder = fileURLToPath(new URL("../scratchpad/effect/", import.meta.url))
 
@@ -84,6 +106,75 @@ describe("an example in scratchpad/effect", () => {
     }
   })
 })
+
+const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
+const cwd = fileURLToPath(new URL("..", import.meta.url))
+
+const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+
+/** What a configuration exports in this environment. */
+const configurationOf = (load: () => Promise<{ readonly default: ConfigurationFile }>) =>
+  Effect.promise(async () => ({ cwd, ...(await load()).default }))
+
+const withEnvironment = (environment: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    }),
+    () => Effect.sync(() => vi.unstubAllEnvs())
+  )
+
+it.scopedLive("a controller with scratchpad/second-bus gives its screens what is published anywhere", () =>
+  Effect.gen(function* () {
+    const journal = `${yield* temporaryFolder}/events.ndjson`
+    yield* withEnvironment({ PORT: "0", JOURNAL: journal })
+    const { services, ...configuration } = yield* configurationOf(
+      () => import("../scratchpad/second-bus/vitrine.config.ts")
+    )
+    const lines: Array<string> = []
+    const ready = yield* Deferred.make<void, unknown>()
+    const hooks = { endpoint: Effect.succeed(Effect.never), onReady: Deferred.succeed(ready, undefined) }
+    const running = Controller.runPersistent(configuration, hooks).pipe(
+      Effect.provide(ControllerServices.layer("persistent", services)),
+      withLog(lines)
+    )
+    yield* Effect.forkScoped(Effect.catchAllCause(running, (cause) => Deferred.failCause(ready, cause)))
+    yield* Deferred.await(ready)
+
+    const port = Number(/HTTP transport on http:\S+:(\d+)/.exec(lines.join("\n"))?.[1])
+    const message = yield* Deferred.make<unknown>()
+    yield* eventReader.open(port, { onMessage: (one) => Deferred.unsafeDone(message, Effect.succeed(one)) })
+    const elsewhere = yield* EventBusJournal.make(journal)
+    yield* elsewhere.publish("lamp:on", { room: "Hall 2" })
+    expect(yield* Deferred.await(message)).toEqual({ event: "lamp:on", data: '{"room":"Hall 2"}' })
+  }).pipe(Effect.provide(platform))
+)
+
+it.scopedLive("a controller with scratchpad/second-table saves the tables of the other API", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const downloads = yield* temporaryFolder
+    const { setShelf, url } = yield* startShelfServer({ token: "secret", maxCount: 1 })
+    yield* setShelf("Books", [
+      { key: "1", values: { title: "Almagest" } },
+      { key: "2", values: { title: "Micrographia" } }
+    ])
+    yield* withEnvironment({ DOWNLOADS: downloads, SHELVES: url, SHELVES_TOKEN: "secret" })
+    const configuration = yield* configurationOf(() => import("../scratchpad/second-table/vitrine.config.ts"))
+    const fetch = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
+    yield* Controller.runTask(configuration, fetch).pipe(
+      Effect.provide(ControllerServices.layer("task")),
+      withLog([])
+    )
+    const { versionPath } = yield* Schema.decode(Schema.parseJson(Manifest))(
+      yield* fs.readFileString(`${downloads}/manifest.json`)
+    )
+    expect(JSON.parse(yield* fs.readFileString(`${downloads}/${versionPath}/library/Books.json`))).toEqual([
+      { id: "1", title: "Almagest" },
+      { id: "2", title: "Micrographia" }
+    ])
+  }).pipe(Effect.provide(platform))
+)
 
 /** Those of the texts that are there, each after the one before. */
 const inOrder = (printed: string, texts: ReadonlyArray<string>): ReadonlyArray<string> => {
