@@ -77,7 +77,8 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
       expect(
         others.filter(
           (path) =>
-            path.includes("/") && !/^(dist\/(.*\.(js|d\.ts|js\.map)|NOTICES\.txt)|src\/.*\.ts)$/.test(path)
+            path.includes("/") &&
+            !/^(dist\/(.*\.(js|d\.ts|js\.map)|NOTICES\.txt|bundle\.json)|src\/.*\.ts)$/.test(path)
         )
       ).toEqual([])
       expect(paths.filter((path) => /downloads|\.vitrine/.test(path))).toEqual([])
