@@ -147,6 +147,7 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
       const file = join(folder, "vitrine.config.ts")
       const configuration = (yield* fs.readFileString(file)).replaceAll("8710", "0").replaceAll("8730", "0")
       yield* fs.writeFileString(file, configuration)
+      expect(compile(folder), "what an editor says of the configuration").toBe("")
       const controller = yield* runVitrine(["start"], { cwd: folder, bin })
       yield* controller.logged(/Serving the tables of \S*tables at http:\S+: (Objects, Settings)/)
       yield* controller.logged(/HTTP transport on (http:\S+): /)
