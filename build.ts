@@ -5,22 +5,40 @@
  */
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { build, type Metafile } from "esbuild"
+import { build, type Metafile, type Plugin } from "esbuild"
 
-/** From the entry to the file, which takes the place of the module that the compiler made of the same entry. */
+/**
+ * Keeps the Effect of a bundle apart from that of the process: all copies share one global store otherwise, and one
+ * version would run the default services and fiber references of another.
+ */
+const apart: Plugin = {
+  name: "apart",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /effect\/dist\/esm\/GlobalValue\.js$/ }, ({ path }) => {
+      const [before, after, ...others] = readFileSync(path, "utf8").split("`effect/GlobalValue`")
+      if (before === undefined || after === undefined || others.length > 0) {
+        throw new Error(`${path} does not name its global store where it did`)
+      }
+      return { contents: `${before}"vitrine/GlobalValue"${after}` }
+    })
+}
+
+/** From the entry to the file. */
 const bundles = [
-  // Its types are part of those of vitrine/plain, so that it stays a dependency of its own.
-  { entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"] },
-  { entry: "src/bundle.ts", file: "dist/bundle.js", external: [] }
+  // In the place of what the compiler made of it. The types of neverthrow are part of its types: no part of the bundle.
+  { entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"], plugins: [apart] },
+  // Shares its Effect with plugins, which may bring a copy of the same version.
+  { entry: "src/bundle.ts", file: "dist/bundle.js", external: [], plugins: [] }
 ]
 
-const bundle = async ({ entry, external, file }: (typeof bundles)[number]): Promise<Metafile> => {
+const bundle = async ({ entry, external, file, plugins }: (typeof bundles)[number]): Promise<Metafile> => {
   // Moved into its place in one step: tests may be running the last one.
   const unfinished = `${file}.${process.pid}`
   const { metafile } = await build({
     entryPoints: [entry],
     outfile: unfinished,
     external,
+    plugins,
     bundle: true,
     minifyWhitespace: true,
     lineLimit: 160,
@@ -53,6 +71,10 @@ const notice = (folder: string): string => {
   const texts = files.map((file) => readFileSync(join(folder, file), "utf8").trim())
   return [`${name} ${version} (${license})`, ...texts].join("\n\n")
 }
+
+/** What `src/bin.ts` decides by. To load the bundle for it would bring its Effect into the process. */
+const { version: effectVersion } = JSON.parse(readFileSync("node_modules/effect/package.json", "utf8"))
+writeFileSync("dist/bundle.json", `${JSON.stringify({ effectVersion })}\n`)
 
 const metafiles = await Promise.all(bundles.map(bundle))
 const packages = new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs).flatMap(packageOf)))

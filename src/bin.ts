@@ -30,11 +30,11 @@ const hasPeers = () =>
     isMajor(name === "effect" ? "3" : "0", installedVersion(name))
   )
 
+const isInBundle = () => require("./bundle.json").effectVersion === installedVersion("effect")
+
 if (isOverviewWanted(process.argv.slice(2))) {
   console.log(overview(version))
 } else {
-  const bundle = await import("./bundle.ts")
-  const isInBundle = bundle.effectVersion === installedVersion("effect")
-  const { run } = isInBundle || !hasPeers() ? bundle : await import("./commandLine.ts")
+  const { run } = isInBundle() || !hasPeers() ? await import("./bundle.ts") : await import("./commandLine.ts")
   run(version)
 }

@@ -115,7 +115,7 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
           const reader = yield* makeReader
           const samples = samplesOf(page).filter(isRun)
           const lines = samples.flatMap(typedIn).map(({ line }) => line)
-          if (lines.some(needsProject) && !lines.includes("npx vitrine init")) {
+          if (lines.some(needsProject) && !lines.some((line) => line.startsWith("npx vitrine init"))) {
             yield* type(reader, { line: "npx vitrine init", shown: "" })
           }
           for (const sample of samples) {

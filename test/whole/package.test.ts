@@ -77,7 +77,8 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
       expect(
         others.filter(
           (path) =>
-            path.includes("/") && !/^(dist\/(.*\.(js|d\.ts|js\.map)|NOTICES\.txt)|src\/.*\.ts)$/.test(path)
+            path.includes("/") &&
+            !/^(dist\/(.*\.(js|d\.ts|js\.map)|NOTICES\.txt|bundle\.json)|src\/.*\.ts)$/.test(path)
         )
       ).toEqual([])
       expect(paths.filter((path) => /downloads|\.vitrine/.test(path))).toEqual([])
@@ -146,6 +147,7 @@ layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
       const file = join(folder, "vitrine.config.ts")
       const configuration = (yield* fs.readFileString(file)).replaceAll("8710", "0").replaceAll("8730", "0")
       yield* fs.writeFileString(file, configuration)
+      expect(compile(folder), "what an editor says of the configuration").toBe("")
       const controller = yield* runVitrine(["start"], { cwd: folder, bin })
       yield* controller.logged(/Serving the tables of \S*tables at http:\S+: (Objects, Settings)/)
       yield* controller.logged(/HTTP transport on (http:\S+): /)

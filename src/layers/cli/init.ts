@@ -12,7 +12,7 @@ import { explain } from "../../internal/systemError.ts"
 import * as Command from "./Command.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
-import { projectTemplate } from "./projectTemplate.ts"
+import { pageTemplate, projectTemplate } from "./projectTemplate.ts"
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
   path: Schema.String,
@@ -74,11 +74,18 @@ const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string
     .filter((pattern) => !there.has(pattern) && !there.has(pattern.replace(/\/$/, "")))
 }
 
-const nextSteps = `
+const start = `
 Next:
-  npx vitrine start      fetch the tables and tell about it; end with Ctrl-C
+  npx vitrine start      fetch the tables and report new versions; end with Ctrl-C`
+
+const nextSteps = `${start}
   curl -N http://127.0.0.1:8710/events
-                         watch what it tells, and change a cell in tables/Objects.csv
+                         watch the events, and change a cell in tables/Objects.csv
+  npx vitrine --help     everything else`
+
+const nextStepsWithPage = `${start}
+  node page/serve.mjs    in a second terminal: serve the page on http://127.0.0.1:8720
+                         look at it, and change a cell in tables/Objects.csv
   npx vitrine --help     everything else`
 
 export const command = Command.make({
@@ -88,18 +95,22 @@ export const command = Command.make({
     folder: Parameter.withDefault(
       Parameter.argument({ name: "DIR", description: "The folder of the project. Default: this one." }),
       "."
-    )
+    ),
+    page: Parameter.flag({
+      name: "page",
+      description: "Also make a page that shows the content, and a program that serves it."
+    })
   },
-  run: ({ folder }) =>
+  run: ({ folder, page }) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
-      for (const [name, content] of Object.entries(projectTemplate)) {
+      for (const [name, content] of Object.entries({ ...projectTemplate, ...(page ? pageTemplate : {}) })) {
         const file = path.join(folder, ...name.split("/"))
         const isMade = yield* make(file, content)
         yield* Console.log(
           isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
         )
       }
-      yield* Console.log(nextSteps)
+      yield* Console.log(page ? nextStepsWithPage : nextSteps)
     })
 })

@@ -40,7 +40,14 @@ const withDiskFullAt = (name: string) =>
     } satisfies FileSystem.FileSystem
   })
 
-const made = ["vitrine.config.ts", "tables/Objects.csv", "tables/Settings.csv", ".gitignore"]
+const made = [
+  "vitrine.config.ts",
+  "tables/Objects.csv",
+  "tables/Settings.csv",
+  ".env.example",
+  "tsconfig.json",
+  ".gitignore"
+]
 const asMade = (name: string) => `made   ${name}`
 const asKept = (name: string) => `kept   ${name}, which was there already`
 
