@@ -2,10 +2,13 @@
  * The body of a request, up to a limit (specification, section 8).
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 
 /** The largest body that is accepted, in bytes. */
 export const maxBytes = 65_536
@@ -54,6 +57,22 @@ export const read = (response: ServerResponse): Body =>
       : Deferred.await(body)
   }).pipe(Effect.tapErrorTag("BodyTooLarge", () => Effect.sync(() => linger(response))))
 
+/** The same on any server of the platform, to which what follows the limit is left. */
+export const readStream = (
+  request: HttpServerRequest
+): Effect.Effect<Uint8Array, BodyTooLarge | BodyUnreadable> =>
+  isTooLong(request)
+    ? new BodyTooLarge()
+    : request.stream.pipe(
+        Stream.mapError(() => new BodyUnreadable()),
+        Stream.mapAccumEffect(0, (before, chunk) => {
+          const size = before + chunk.length
+          return size > maxBytes ? new BodyTooLarge() : Effect.succeed([size, chunk] as const)
+        }),
+        Stream.runCollect,
+        Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)))
+      )
+
 /** Closes the connection of a client that goes on sending when it has been answered. */
 const linger = (response: ServerResponse) => {
   response.once("finish", () => {
@@ -65,7 +84,8 @@ const linger = (response: ServerResponse) => {
 const expectsContinue = ({ headers, httpVersion }: IncomingMessage) =>
   httpVersion === "1.1" && headers.expect?.toLowerCase() === "100-continue"
 
-const isTooLong = ({ headers }: IncomingMessage) => Number(headers["content-length"]) > maxBytes
+const isTooLong = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) =>
+  Number(headers["content-length"]) > maxBytes
 
 /** Tells the outcome, once; what it returns ends it before. */
 const collect = (request: IncomingMessage, done: (outcome: Body) => void): (() => void) => {

@@ -9,6 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import { type InvalidOptions, issuesOf } from "../../../src/internal/Options.ts"
 import { runPersistent } from "../../../src/layers/controller/Controller.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
@@ -278,6 +279,31 @@ describe("clients that connect", () => {
       Effect.provide(ControllerServices.layer("persistent")),
       Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer))
     )
+  )
+})
+
+describe("traceRequests", () => {
+  it.scoped("makes spans of requests, of those without a query; without it there are none", () =>
+    Effect.gen(function* () {
+      const names: Array<string> = []
+      const nativeTracer = Effect.runSync(Effect.tracer)
+      const tracer = Tracer.make({
+        context: (f) => f(),
+        span: (name, parent, context, links, startTime, kind, options) => {
+          names.push(name)
+          return nativeTracer.span(name, parent, context, links, startTime, kind, options)
+        }
+      })
+      const requests = Effect.all([
+        transport.request({ target: "/status" }),
+        transport.request({ target: "/status?token=secret" })
+      ])
+      for (const traceRequests of [false, true]) {
+        const layer = Layer.provide(transport.layer({ traceRequests }), Layer.setTracer(tracer))
+        yield* Effect.provide(requests, layer)
+        expect(names).toEqual(traceRequests ? ["http.server GET"] : [])
+      }
+    })
   )
 })
 
