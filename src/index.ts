@@ -29,6 +29,8 @@ export type { TableSourceConfig } from "./layers/tableSource/TableSourceOptions.
 // What provides the services of a program, one implementation each.
 
 export * as AirtableClient from "./layers/airtable/AirtableClient.ts"
+/** A store for tests. */
+export * as VersionStoreMemory from "./layers/content/VersionStoreMemory.ts"
 export * as Controller from "./layers/controller/Controller.ts"
 export * as ControllerServices from "./layers/controller/ControllerServices.ts"
 /** The HTTP client of the command line. */
