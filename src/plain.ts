@@ -8,7 +8,7 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { ResultAsync } from "neverthrow"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
-import { decode, type HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
+import type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { type Instance, setUp } from "./layers/plain/instance.ts"
@@ -57,8 +57,7 @@ export interface HttpTransportInstance extends Instance {
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
   const name = "http-transport"
   // No layer: to build one takes a turn, in which the controller may emit something.
-  const acquire = Effect.suspend(() => decode(options)).pipe(
-    Effect.flatMap(HttpTransport.make),
+  const acquire = HttpTransport.make(options).pipe(
     Effect.provideServiceEffect(ReplayBacklog, ReplayBacklogMemory.make),
     Effect.map(({ address }) => ({ address: Option.getOrNull(address) }))
   )

@@ -7,6 +7,8 @@ import { type AddressInfo, isIPv6 } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -27,8 +29,7 @@ import {
   decodeRoutes,
   type HttpTransportConfig,
   type HttpTransportOptions,
-  type RoutesConfig,
-  type RoutesOptions
+  type RoutesConfig
 } from "./HttpTransportOptions.ts"
 import * as Hub from "./Hub.ts"
 import * as mountedRoutes from "./mountedRoutes.ts"
@@ -50,10 +51,20 @@ export const layer = (
   HttpTransport,
   InvalidOptions | BindError,
   EventBus | CommandBus | ReplayBacklog | ControllerState
-> => Layer.scoped(HttpTransport, Effect.flatMap(decode(options), make))
+> => Layer.scoped(HttpTransport, make(options))
 
-/** The same without a layer, of decoded options. It subscribes to the event bus before it waits for anything. */
-export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) {
+/** The same with options from the environment: `{ port: Config.port("VITRINE_PORT") }`, for example. */
+export const layerConfig = (
+  options: Config.Config.Wrap<HttpTransportConfig>
+): Layer.Layer<
+  HttpTransport,
+  ConfigError | InvalidOptions | BindError,
+  EventBus | CommandBus | ReplayBacklog | ControllerState
+> => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
+
+/** The same without a layer. It subscribes to the event bus before it waits for anything. */
+export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {}) {
+  const options = yield* decode(config)
   const { mode } = yield* ControllerState
   if (mode === "task") {
     return idle
@@ -109,9 +120,10 @@ export const routes = (
   HttpTransport,
   InvalidOptions,
   HttpRouter.HttpRouter | EventBus | CommandBus | ReplayBacklog | ControllerState
-> => Layer.scoped(HttpTransport, Effect.flatMap(decodeRoutes(options), makeRoutes))
+> => Layer.scoped(HttpTransport, makeRoutes(options))
 
-const makeRoutes = Effect.fnUntraced(function* (options: RoutesOptions) {
+const makeRoutes = Effect.fnUntraced(function* (config: RoutesConfig) {
+  const options = yield* decodeRoutes(config)
   const { mode } = yield* ControllerState
   if (mode === "task") {
     return idle

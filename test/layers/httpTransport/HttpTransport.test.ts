@@ -2,6 +2,8 @@ import * as os from "node:os"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -279,6 +281,34 @@ describe("clients that connect", () => {
       Effect.provide(ControllerServices.layer("persistent")),
       Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer))
     )
+  )
+})
+
+describe("layerConfig", () => {
+  it.effect("takes options from the environment, and says what is wrong with them", () =>
+    Effect.gen(function* () {
+      const layer = Layer.provide(
+        HttpTransportLayer.layerConfig({
+          port: Config.integer("PORT"),
+          maxClients: Config.integer("CLIENTS")
+        }),
+        transport.memoryServices()
+      )
+      const build = (clients: string) =>
+        Layer.build(layer).pipe(
+          Effect.withConfigProvider(
+            ConfigProvider.fromMap(
+              new Map([
+                ["PORT", "0"],
+                ["CLIENTS", clients]
+              ])
+            )
+          )
+        )
+      yield* Effect.scoped(Effect.provide(transport.port, yield* build("2")))
+      expect((yield* Effect.flip(build("0"))).message).toContain("maxClients: expected an integer from 1")
+      expect(yield* Effect.flip(build("many"))).toHaveProperty("_op", "InvalidData")
+    }).pipe(Effect.scoped)
   )
 })
 
