@@ -33,8 +33,8 @@ import {
 } from "./HttpTransportOptions.ts"
 import * as Hub from "./Hub.ts"
 import * as mountedRoutes from "./mountedRoutes.ts"
-import * as nodeApplication from "./nodeApplication.ts"
-import * as RequestBody from "./RequestBody.ts"
+import * as application from "./node/application.ts"
+import * as RequestBody from "./node/RequestBody.ts"
 import { nothingDone } from "./statistics.ts"
 import { statusRows } from "./transportStatus.ts"
 
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
 
   const hub = yield* Hub.make(options)
   const access = Access.make(options)
-  const answer = yield* nodeApplication.make({ access, hub, options })
+  const answer = yield* application.make({ access, hub, options })
   const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
     Effect.locally(
       HttpMiddleware.currentTracerDisabledWhen,

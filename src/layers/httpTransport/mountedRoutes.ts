@@ -33,7 +33,7 @@ export const add = Effect.fnUntraced(function* ({ access, hub, options, prefix }
       Effect.flatMap(({ headers }) => hub.stream(clientOf(headers))),
       Effect.map((frames) => HttpServerResponse.stream(frames, { headers: responses.eventStreamHeaders }))
     ),
-    body: Effect.flatMap(HttpServerRequest.HttpServerRequest, RequestBody.readStream)
+    body: Effect.flatMap(HttpServerRequest.HttpServerRequest, RequestBody.read)
   })
   const preflights = new Set(own.map(({ path }) => path))
   const preflight = Effect.succeed(responses.preflight(access.allowedHeaders))

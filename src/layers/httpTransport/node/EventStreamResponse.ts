@@ -7,11 +7,11 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
-import type { FrameSink } from "../fanOut/FanOut.ts"
-import { makeSocketSink } from "../fanOut/SocketSink.ts"
-import { clientOf } from "./Audience.ts"
-import type { Hub, TooManyClients } from "./Hub.ts"
-import { eventStreamHeaders } from "./responses.ts"
+import type { FrameSink } from "../../fanOut/FanOut.ts"
+import { makeSocketSink } from "../../fanOut/SocketSink.ts"
+import { clientOf } from "../Audience.ts"
+import type { Hub, TooManyClients } from "../Hub.ts"
+import { eventStreamHeaders } from "../responses.ts"
 
 /**
  * Answers with the hub's event stream, for as long as the client stays.

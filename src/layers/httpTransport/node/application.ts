@@ -1,5 +1,14 @@
 /**
- * The transport on a server of its own: every request, however odd, gets a response (specification, section 4).
+ * The transport on a Node server of its own: every request, however odd, gets a response (specification, section 4).
+ *
+ * The files of this folder, and of `server`, go past `@effect/platform` to Node. It would not need them if the platform
+ *
+ * - left the rest of a response's life to a handler without a fiber that waits (`EventStreamResponse.ts` and
+ *   `writeResponse.ts` use the raw response, and `writableEnded`);
+ * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`RequestBody.ts`);
+ * - gave the version of HTTP and the raw headers of a request (here, for two `Host` headers);
+ * - handled pipelined requests in turn, and let half-closed clients read (`serialized.ts`, `stallTimeout.ts`);
+ * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `listen.ts`).
  */
 import type { IncomingMessage } from "node:http"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
@@ -9,13 +18,13 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as RequestTarget from "../server/RequestTarget.ts"
-import type { Access } from "./Access.ts"
+import * as RequestTarget from "../../server/RequestTarget.ts"
+import type { Access } from "../Access.ts"
+import type { Hub } from "../Hub.ts"
+import * as responses from "../responses.ts"
+import * as routes from "../routes.ts"
 import * as EventStreamResponse from "./EventStreamResponse.ts"
-import type { Hub } from "./Hub.ts"
 import * as RequestBody from "./RequestBody.ts"
-import * as responses from "./responses.ts"
-import * as routes from "./routes.ts"
 import { writeResponse } from "./writeResponse.ts"
 
 export interface Context {
