@@ -29,20 +29,27 @@ export type { TableServerInput as TableServerConfig } from "./layers/tableServer
 // What provides the services of a program, one implementation each.
 
 export * as AirtableClient from "./layers/airtable/AirtableClient.ts"
+export * as Content from "./layers/content/Content.ts"
+export * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
+/** A store for tests. */
+export * as VersionStoreMemory from "./layers/content/VersionStoreMemory.ts"
 export * as Controller from "./layers/controller/Controller.ts"
 export * as ControllerServices from "./layers/controller/ControllerServices.ts"
 /** The HTTP client of the command line. */
 export * as HttpClientNode from "./layers/httpClient/HttpClientNode.ts"
+export * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 export * as IpcClientSocket from "./layers/ipc/IpcClientSocket.ts"
 export * as IpcServer from "./layers/ipc/IpcServer.ts"
 export * as CommandBusMemory from "./layers/memory/CommandBusMemory.ts"
 export * as ControllerStateMemory from "./layers/memory/ControllerStateMemory.ts"
 export * as EventBusMemory from "./layers/memory/EventBusMemory.ts"
 export * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
+export * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
+export * as TableServer from "./layers/tableServer/TableServer.ts"
 export * as TableSource from "./layers/tableSource/TableSource.ts"
 /** A fake for tests. */
 export * as TableSourceClientMemory from "./layers/tableSource/TableSourceClientMemory.ts"
-export { Content, HttpTransport, Plugin, RequestPacingMemory, TableServer, VersionStoreDisk }
+export * as Plugin from "./services/Plugin.ts"
 
 // The services, with the errors and types that go with them.
 

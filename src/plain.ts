@@ -10,7 +10,7 @@ import type { ResultAsync } from "neverthrow"
 import { type AirtableSourceConfig, decode as decodeSource } from "./layers/airtable/AirtableOptions.ts"
 import { makeTableClient } from "./layers/airtable/tableClient.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
-import { decode, type HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
+import type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { type Instance, setUp } from "./layers/plain/instance.ts"
@@ -55,8 +55,7 @@ export interface HttpTransportInstance extends Instance {
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
   const name = "http-transport"
   // No layer: to build one takes a turn, in which the controller may emit something.
-  const acquire = Effect.suspend(() => decode(options)).pipe(
-    Effect.flatMap(HttpTransport.make),
+  const acquire = HttpTransport.make(options).pipe(
     Effect.provideServiceEffect(ReplayBacklog, ReplayBacklogMemory.make),
     Effect.map(({ address }) => ({ address: Option.getOrNull(address) }))
   )

@@ -9,7 +9,7 @@ import type * as Option from "effect/Option"
 export class HttpTransport extends Context.Tag("vitrine/HttpTransport")<
   HttpTransport,
   {
-    /** Where it listens; nowhere in task mode. */
+    /** Where it listens; nowhere in task mode, nor on somebody else's server. */
     readonly address: Option.Option<AddressInfo>
 
     /** How many event streams are open now. */

@@ -83,10 +83,18 @@ export const decodeFetching = decodeOptions(
   ContentOptions.pick("fetchEvery", "sources")
 )
 
+const VersionStoreMemoryOptions = ContentOptions.pick("keepVersions", "ackLease")
+export type VersionStoreMemoryConfig = typeof VersionStoreMemoryOptions.Encoded
+
+export const decodeVersionStoreMemory = decodeOptions(
+  "the options of the store of versions",
+  VersionStoreMemoryOptions
+)
+
 const VersionStoreDiskOptions = Schema.Struct({
   /** The downloads folder; made where it is missing. */
   directory: folder,
-  ...ContentOptions.pick("keepVersions", "ackLease").fields
+  ...VersionStoreMemoryOptions.fields
 })
 export type VersionStoreDiskOptions = typeof VersionStoreDiskOptions.Type
 export type VersionStoreDiskConfig = typeof VersionStoreDiskOptions.Encoded

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { ControllerState, type Mode } from "../../services/ControllerState.ts"
-import type { ControllerServices, Platform, PluginEnvironment } from "../../services/Plugin.ts"
+import type { ControllerServices, PluginEnvironment } from "../../services/Plugin.ts"
 import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
@@ -27,10 +27,10 @@ export class ControllerServicesFailed extends Schema.TaggedError<ControllerServi
 }
 
 /** All services for a controller of the given mode: those of `custom`, and in memory what it does not provide. */
-export const layer = (
+export const layer = <R = never>(
   mode: Mode,
-  custom: CustomServices = Layer.empty
-): Layer.Layer<ControllerServices, ControllerServicesFailed, Platform> =>
+  custom: Layer.Layer<never, unknown, R> = Layer.empty
+): Layer.Layer<ControllerServices, ControllerServicesFailed, Exclude<R, ControllerServices>> =>
   custom.pipe(
     Layer.catchAllCause((cause) => Layer.fail(new ControllerServicesFailed({ cause: Cause.squash(cause) }))),
     Layer.provideMerge(inMemory(mode)),

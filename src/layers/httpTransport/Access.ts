@@ -4,7 +4,6 @@
  * A decision looks at the head of a request only. It never throws, whatever stands there.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
-import type { IncomingMessage } from "node:http"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -45,7 +44,12 @@ export class JsonRequired extends Schema.TaggedError<JsonRequired>()("JsonRequir
 export type Refusal = HostNotAllowed | OriginNotAllowed | TokenRequired | JsonRequired
 
 /** What a decision is made of. */
-export type RequestHead = Pick<IncomingMessage, "headers" | "method" | "url">
+export interface RequestHead {
+  /** By names in small letters. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly method: string
+  readonly url: string
+}
 
 export type Options = Pick<HttpTransportOptions, "allowedHosts" | "allowedOrigins" | "requireJson" | "token">
 
@@ -132,7 +136,7 @@ const isJson = (contentType: string | undefined): boolean =>
 const tokenCheck = (token: Redacted.Redacted) => {
   const expected = digest(Redacted.value(token))
   const isToken = (text: string) => timingSafeEqual(digest(text), expected)
-  return ({ headers, method, url = "" }: RequestHead): boolean => {
+  return ({ headers, method, url }: RequestHead): boolean => {
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
     if (bearer !== undefined) {
       return isToken(bearer)

@@ -11,6 +11,13 @@ export interface Client {
   readonly userAgent?: string | undefined
 }
 
+/** What these headers of a request, by names in small letters, say. */
+export const clientOf = (headers: {
+  readonly origin?: string | undefined
+  readonly "user-agent"?: string | undefined
+  readonly [name: string]: unknown
+}): Client => ({ origin: headers.origin, userAgent: headers["user-agent"] })
+
 /** The streams of clients that say the same of themselves. */
 export interface StreamGroup {
   /** As the status may show it, as the user agent; empty where none was sent. */

@@ -3,9 +3,12 @@
  * clients that cannot open a Unix socket (specification, sections 1 and 4).
  */
 import { createServer } from "node:http"
-import { isIPv6 } from "node:net"
+import { type AddressInfo, isIPv6 } from "node:net"
+import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -21,10 +24,17 @@ import { listen } from "../server/listen.ts"
 import { serialized } from "../server/serialized.ts"
 import { allowHalfClosed } from "../server/stallTimeout.ts"
 import * as Access from "./Access.ts"
-import { decode, type HttpTransportConfig, type HttpTransportOptions } from "./HttpTransportOptions.ts"
+import {
+  decode,
+  decodeRoutes,
+  type HttpTransportConfig,
+  type HttpTransportOptions,
+  type RoutesConfig
+} from "./HttpTransportOptions.ts"
 import * as Hub from "./Hub.ts"
-import * as RequestBody from "./RequestBody.ts"
-import * as routes from "./routes.ts"
+import * as mountedRoutes from "./mountedRoutes.ts"
+import * as application from "./node/application.ts"
+import * as RequestBody from "./node/RequestBody.ts"
 import { nothingDone } from "./statistics.ts"
 import { statusRows } from "./transportStatus.ts"
 
@@ -41,24 +51,33 @@ export const layer = (
   HttpTransport,
   InvalidOptions | BindError,
   EventBus | CommandBus | ReplayBacklog | ControllerState
-> => Layer.scoped(HttpTransport, Effect.flatMap(decode(options), make))
+> => Layer.scoped(HttpTransport, make(options))
 
-/** The same without a layer, of decoded options. It subscribes to the event bus before it waits for anything. */
-export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) {
-  const state = yield* ControllerState
-  if (state.mode === "task") {
-    return HttpTransport.of({
-      address: Option.none(),
-      clients: Effect.succeed(0),
-      statistics: Effect.succeed(nothingDone)
-    })
+/** The same with options from the environment: `{ port: Config.port("VITRINE_PORT") }`, for example. */
+export const layerConfig = (
+  options: Config.Config.Wrap<HttpTransportConfig>
+): Layer.Layer<
+  HttpTransport,
+  ConfigError | InvalidOptions | BindError,
+  EventBus | CommandBus | ReplayBacklog | ControllerState
+> => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
+
+/** The same without a layer. It subscribes to the event bus before it waits for anything. */
+export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {}) {
+  const options = yield* decode(config)
+  const { mode } = yield* ControllerState
+  if (mode === "task") {
+    return idle
   }
 
   const hub = yield* Hub.make(options)
   const access = Access.make(options)
-  const answer = yield* routes.make({ access, hub, options })
+  const answer = yield* application.make({ access, hub, options })
   const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
-    Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
+    Effect.locally(
+      HttpMiddleware.currentTracerDisabledWhen,
+      ({ url }) => options.traceRequests !== true || url.includes("?")
+    ),
     Effect.map((handler) => serialized(handler, RequestBody.begin))
   )
   const server = yield* allowHalfClosed(
@@ -85,15 +104,62 @@ export const make = Effect.fnUntraced(function* (options: HttpTransportOptions) 
   const host = isIPv6(options.host) ? `[${options.host}]` : options.host
   const url = `http://${host}:${address.port}`
   yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
-  yield* state.updateSlice("http-transport", () => ({ url, maxClients: options.maxClients }))
-  yield* state.addSection({
-    name: "http-transport",
-    order: 20,
-    title: "HTTP transport",
-    rows: Effect.zipWith(hub.statistics, hub.streams, (statistics, streams) =>
-      statusRows({ url, maxClients: options.maxClients, statistics, streams })
-    )
-  })
-  const clients = Effect.map(hub.statistics, ({ clients }) => clients)
-  return HttpTransport.of({ address: Option.some(address), clients, statistics: hub.statistics })
+  yield* report(hub, options, { url })
+  return serviceOf(hub, Option.some(address))
 })
+
+/**
+ * Adds the transport to the router of the environment, for a server of your own: one of the platform's, or
+ * `HttpApp.toWebHandler`. In task mode nothing is added.
+ *
+ * Its end ends the event streams, so that they do not keep the server from closing. `HttpTransport` has no address.
+ */
+export const routes = (
+  options: RoutesConfig = {}
+): Layer.Layer<
+  HttpTransport,
+  InvalidOptions,
+  HttpRouter.HttpRouter | EventBus | CommandBus | ReplayBacklog | ControllerState
+> => Layer.scoped(HttpTransport, makeRoutes(options))
+
+const makeRoutes = Effect.fnUntraced(function* (config: RoutesConfig) {
+  const options = yield* decodeRoutes(config)
+  const { mode } = yield* ControllerState
+  if (mode === "task") {
+    return idle
+  }
+  const { prefix } = options
+  const hub = yield* Hub.make(options)
+  yield* Effect.addFinalizer(() => hub.close)
+  yield* mountedRoutes.add({ access: Access.make(options), hub, options, prefix })
+  yield* report(hub, options, { path: prefix === "" ? "/" : prefix })
+  return serviceOf(hub, Option.none())
+})
+
+const idle = HttpTransport.of({
+  address: Option.none(),
+  clients: Effect.succeed(0),
+  statistics: Effect.succeed(nothingDone)
+})
+
+const serviceOf = ({ statistics }: Hub.Hub, address: Option.Option<AddressInfo>) =>
+  HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
+
+/** Where the transport is: at a URL, or at a path of somebody else's server. */
+type Place = { readonly url: string } | { readonly path: string }
+
+/** Shows the transport in the state and the status until the scope ends. */
+const report = (hub: Hub.Hub, { maxClients }: Pick<HttpTransportOptions, "maxClients">, place: Place) =>
+  Effect.gen(function* () {
+    const { addSection, updateSlice } = yield* ControllerState
+    const address = "url" in place ? place.url : `${place.path} of another server`
+    yield* updateSlice("http-transport", () => ({ ...place, maxClients }))
+    yield* addSection({
+      name: "http-transport",
+      order: 20,
+      title: "HTTP transport",
+      rows: Effect.zipWith(hub.statistics, hub.streams, (statistics, streams) =>
+        statusRows({ address, maxClients, statistics, streams })
+      )
+    })
+  })

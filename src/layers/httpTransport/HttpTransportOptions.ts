@@ -79,6 +79,12 @@ export const HttpTransportOptions = Schema.Struct({
   /** How many event streams may be open at once, 1 to 100000; one more is answered with 503. Default 32. */
   maxClients: optional(integer(1, 100_000), 32),
 
+  /**
+   * Whether each request is a span, `http.server GET` for example, but for those with a query: it may have the token.
+   * Default false.
+   */
+  traceRequests: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
+
   /** Whether `GET /state` gives the global state away. Default false. */
   exposeState: optional(expects(Schema.Boolean, "true or false"), false),
 
@@ -112,4 +118,22 @@ export type HttpTransportOptions = typeof HttpTransportOptions.Type
 /** The options as a user writes them: all of them may be left out. */
 export type HttpTransportConfig = typeof HttpTransportOptions.Encoded
 
+/** The options of the transport on somebody else's server. */
+export const RoutesOptions = Schema.Struct({
+  ...HttpTransportOptions.omit("host", "port", "traceRequests").fields,
+
+  /** In front of each path: `/vitrine` for `/vitrine/events`. Default none. */
+  prefix: optional(
+    expects(
+      Schema.String.pipe(Schema.pattern(/^(\/[\w.~-]+)*$/)),
+      'a path such as "/vitrine", without a slash at its end'
+    ),
+    ""
+  )
+})
+export type RoutesOptions = typeof RoutesOptions.Type
+export type RoutesConfig = typeof RoutesOptions.Encoded
+
 export const decode = decodeOptions("the options of the HTTP transport", HttpTransportOptions)
+
+export const decodeRoutes = decodeOptions("the options of the HTTP transport", RoutesOptions)

@@ -15,6 +15,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeFairLock } from "../../internal/fairLock.ts"
 import { encodeJson } from "../../internal/JsonText.ts"
@@ -25,6 +26,7 @@ import { type BusEvent, EventBus } from "../../services/EventBus.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
+import { makeStreamSink } from "../fanOut/StreamSink.ts"
 import { type Client, makeAudience, type StreamGroup } from "./Audience.ts"
 import * as EventFilter from "./EventFilter.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
@@ -34,6 +36,12 @@ import { makeRecorder } from "./statistics.ts"
 export interface Hub {
   /** Makes the sink that of a client: it is given `retry` and the backlog, then everything live. */
   readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
+
+  /**
+   * A client as a Stream of frames: `retry` and the backlog, then everything live. It ends when the hub closes, or when
+   * it lags too far behind. It is a client until the scope ends.
+   */
+  readonly stream: (client?: Client) => Effect.Effect<Stream.Stream<Uint8Array>, TooManyClients, Scope.Scope>
 
   /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
   readonly leave: (sink: FrameSink) => void
@@ -211,6 +219,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
   }
 
+  const stream = (client?: Client) =>
+    Effect.flatMap(makeStreamSink, (sink) =>
+      Effect.acquireRelease(Effect.as(join(sink, client), sink.frames), () => Effect.sync(() => leave(sink)))
+    )
+
   yield* Effect.forkScoped(Stream.runForEachChunk(yield* bus.subscribe, accept))
   yield* Stream.fromSchedule(Schedule.spaced(options.keepAliveMs)).pipe(
     Stream.runForEach(() => flush([SseFrame.ping])),
@@ -219,6 +232,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const hub: Hub = {
     join,
+    stream,
     leave,
     statistics: Effect.sync(recorder.statistics),
     streams: Effect.sync(clients.groups),

@@ -45,6 +45,12 @@ export type AnswerableError =
   | DispatchError
   | Refusal
 
+export const eventStreamHeaders = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no"
+}
+
 export const snapshot = (value: StatusSnapshot | GlobalState) => jsonBody(jsonText(value), 200)
 
 export const preflight = (allowedHeaders: string) =>

@@ -1,138 +1,74 @@
 /**
- * The routes of the transport (specification, section 4).
+ * The routes of the transport (specification, section 4), for any server.
  */
-import type { IncomingMessage } from "node:http"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
-import * as HttpServerError from "@effect/platform/HttpServerError"
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
 import { type Command, CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import * as RequestTarget from "../server/RequestTarget.ts"
-import type { Access } from "./Access.ts"
-import * as EventStreamResponse from "./EventStreamResponse.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
-import type { Hub } from "./Hub.ts"
-import * as RequestBody from "./RequestBody.ts"
 import * as responses from "./responses.ts"
-import { writeResponse } from "./writeResponse.ts"
 
-type Options = Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
+type Response = HttpServerResponse.HttpServerResponse
 
-export interface Context {
-  readonly access: Access
-  readonly hub: Hub
-  readonly options: Options
+/** What a route does with a request. */
+export type Handler<A = Response> = Effect.Effect<
+  A,
+  responses.AnswerableError,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+export interface RoutesContext {
+  readonly options: Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
+  /** Responds with an event stream. */
+  readonly events: Handler
+  /** The body of a command. */
+  readonly body: Handler<Uint8Array>
 }
 
-/** The whole of the transport as one HTTP application that answers everything and never fails. */
-export const make = Effect.fnUntraced(function* ({ access, hub, options }: Context) {
+/** The method, the path and the handler of each route. */
+export const make = Effect.fnUntraced(function* ({ body, events, options }: RoutesContext) {
   const commands = yield* CommandBus
   const { state, status } = yield* ControllerState
 
-  const events = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-    const response = NodeHttpServerRequest.toServerResponse(request)
-    return EventStreamResponse.open(response, hub, access.corsHeaders(response.req))
-  }).pipe(
-    Effect.as(HttpServerResponse.empty()),
-    Effect.catchAll((error) => Effect.succeed(responses.error(error)))
-  )
-
-  const command = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    RequestBody.read(NodeHttpServerRequest.toServerResponse(request))
-  ).pipe(
+  const command = body.pipe(
     Effect.flatMap(parseCommand),
     Effect.filterOrFail(
       ({ type }) => options.allowedCommands.includes(type),
       ({ type }) => new responses.CommandNotAllowed({ type })
     ),
     Effect.flatMap(commands.dispatch),
-    Effect.map(responses.result),
-    Effect.catchAll((error) => Effect.succeed(responses.error(error)))
+    Effect.map(responses.result)
   )
 
-  // Not as a layer: those of one program would be one and the same router.
-  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, exactMatching)
-  yield* router.addAll([
+  return [
     // It ends with its response anyhow; an interruption would be answered and reported as an error.
-    HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
-    HttpRouter.route("POST", "/command", command),
+    HttpRouter.route("GET", "/events", responding(events), { uninterruptible: true }),
+    HttpRouter.route("POST", "/command", responding(command)),
     HttpRouter.route("GET", "/status", Effect.map(status, responses.snapshot)),
     ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, responses.snapshot))] : [])
-  ])
-  const routed = router.asHttpEffect().pipe(
-    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.sync(() => notFound(request))),
-    Effect.catchAllCause(unexpected)
-  )
-
-  const preflight = responses.preflight(access.allowedHeaders)
-
-  const answer = (request: HttpServerRequest.HttpServerRequest) => {
-    const source = NodeHttpServerRequest.toIncomingMessage(request)
-    if (!RequestTarget.isReadable(request.url)) {
-      return Effect.succeed(unreadableTarget)
-    }
-    const refusal = access.refuse(source)
-    if (Option.isSome(refusal)) {
-      return Effect.succeed(responses.error(refusal.value))
-    }
-    if (request.method === "OPTIONS") {
-      return Effect.succeed(preflight)
-    }
-    if (!hasOneHost(source)) {
-      return Effect.succeed(badRequest("A request must have one Host header."))
-    }
-    const path = RequestTarget.path(request.url)
-    if (Option.isNone(path)) {
-      return Effect.succeed(unreadableTarget)
-    }
-    // The router would answer HEAD as GET.
-    if (request.method === "HEAD") {
-      return Effect.succeed(notFound(request))
-    }
-    const url = RequestTarget.literal(path.value)
-    return url === request.url
-      ? routed
-      : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
-  }
-
-  return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.flatMap(answer(request), (answer) => {
-      const response = NodeHttpServerRequest.toServerResponse(request)
-      return writeResponse(response, answer, access.corsHeaders(response.req))
-    })
-  )
+  ]
 })
 
-const badRequest = (detail: string) => responses.error(new responses.BadRequest({ detail }))
+const responding = <R>(handler: Effect.Effect<Response, responses.AnswerableError, R>) =>
+  Effect.catchAll(handler, (error) => Effect.succeed(responses.error(error)))
 
-const unreadableTarget = badRequest("The request target cannot be read.")
-
-const notFound = ({ method, originalUrl }: HttpServerRequest.HttpServerRequest) =>
-  responses.error(
-    new responses.NoSuchRoute({
-      method,
-      path: Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
-    })
-  )
-
-/** HTTP/1.1 demands the header, and forbids a second one. */
-const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host")
-  return hosts.length === 1 || (hosts.length === 0 && httpVersion !== "1.1")
-}
-
-/** Paths match exactly (decisions, part B). */
-const exactMatching = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
+/** Responds to what nobody expected, and logs it. */
+export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
+  Cause.isInterruptedOnly(cause)
+    ? Effect.interrupt
+    : Effect.as(
+        Effect.logError("A request failed unexpectedly", cause),
+        responses.commandError(Cause.squash(cause))
+      )
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const parseCommand = (body: Buffer): Effect.Effect<Command, responses.BadRequest> =>
+const parseCommand = (body: Uint8Array): Effect.Effect<Command, responses.BadRequest> =>
   Effect.try({
     try: (): unknown => JSON.parse(utf8.decode(body)),
     catch: () => new responses.BadRequest({ detail: "The body is not valid JSON." })
@@ -145,14 +81,3 @@ const parseCommand = (body: Buffer): Effect.Effect<Command, responses.BadRequest
 
 const isCommand = (value: unknown): value is Command =>
   Predicate.isReadonlyRecord(value) && typeof value.type === "string"
-
-const isRouteNotFound = (error: unknown): error is HttpServerError.RouteNotFound =>
-  HttpServerError.isServerError(error) && error._tag === "RouteNotFound"
-
-const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-  Cause.isInterruptedOnly(cause)
-    ? Effect.interrupt
-    : Effect.as(
-        Effect.logError("A request failed unexpectedly", cause),
-        responses.commandError(Cause.squash(cause))
-      )

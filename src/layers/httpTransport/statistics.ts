@@ -1,7 +1,8 @@
 /**
  * What a transport does, counted in one place: for its status, and as metrics for whoever collects those.
  *
- * The metrics count all transports of the process together.
+ * The metrics count all transports of the process together, without the tags of fibers: they are updated for each event
+ * and from callbacks of sockets, where no fiber runs.
  */
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"

@@ -9,7 +9,7 @@ import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import type { StreamGroup } from "./Audience.ts"
 
 export interface TransportOverview {
-  readonly url: string
+  readonly address: string
   readonly maxClients: number
   readonly statistics: TransportStatistics
   /** Who has the streams, the one with the most first. */
@@ -17,14 +17,14 @@ export interface TransportOverview {
 }
 
 export const statusRows = ({
+  address,
   maxClients,
   statistics,
-  streams,
-  url
+  streams
 }: TransportOverview): ReadonlyArray<Row> => {
   const { clients, clientsDropped, eventsForwarded, framesMissed, lastEvent, mostClients } = statistics
   return [
-    { type: "kv", label: "Address", value: url },
+    { type: "kv", label: "Address", value: address },
     {
       type: "kv",
       label: "Event streams",

@@ -33,6 +33,11 @@
  * carried out without an answer, and whoever ends the sending side is answered before the connection is closed. A
  * peer that leaves answers unread for 10 seconds, or events of more than a mebibyte, is disconnected, and so is one
  * that has asked for nothing for 30 seconds and has not subscribed.
+ *
+ * `@effect/rpc` (read in 0.76) has JSON-RPC over lines, too, but not these limits: it bounds requests for the whole server
+ * and queues the others without bound, its socket reads on while requests run and does not wait for `drain`, and nothing
+ * ends an idle connection. A line that is no JSON, or too long, ends the connection where the protocol has an error for
+ * it, events would be chunks of a response and not notifications, and every user would install it.
  */
 import { chmod } from "node:fs/promises"
 import * as Net from "node:net"

@@ -2,6 +2,8 @@ import * as os from "node:os"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -9,6 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import { type InvalidOptions, issuesOf } from "../../../src/internal/Options.ts"
 import { runPersistent } from "../../../src/layers/controller/Controller.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
@@ -278,6 +281,59 @@ describe("clients that connect", () => {
       Effect.provide(ControllerServices.layer("persistent")),
       Effect.provide(Layer.merge(NodeContext.layer, NodeHttpClient.layer))
     )
+  )
+})
+
+describe("layerConfig", () => {
+  it.effect("takes options from the environment, and says what is wrong with them", () =>
+    Effect.gen(function* () {
+      const layer = Layer.provide(
+        HttpTransportLayer.layerConfig({
+          port: Config.integer("PORT"),
+          maxClients: Config.integer("CLIENTS")
+        }),
+        transport.memoryServices()
+      )
+      const build = (clients: string) =>
+        Layer.build(layer).pipe(
+          Effect.withConfigProvider(
+            ConfigProvider.fromMap(
+              new Map([
+                ["PORT", "0"],
+                ["CLIENTS", clients]
+              ])
+            )
+          )
+        )
+      yield* Effect.scoped(Effect.provide(transport.port, yield* build("2")))
+      expect((yield* Effect.flip(build("0"))).message).toContain("maxClients: expected an integer from 1")
+      expect(yield* Effect.flip(build("many"))).toHaveProperty("_op", "InvalidData")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("traceRequests", () => {
+  it.scoped("makes spans of requests, of those without a query; without it there are none", () =>
+    Effect.gen(function* () {
+      const names: Array<string> = []
+      const nativeTracer = Effect.runSync(Effect.tracer)
+      const tracer = Tracer.make({
+        context: (f) => f(),
+        span: (name, parent, context, links, startTime, kind, options) => {
+          names.push(name)
+          return nativeTracer.span(name, parent, context, links, startTime, kind, options)
+        }
+      })
+      const requests = Effect.all([
+        transport.request({ target: "/status" }),
+        transport.request({ target: "/status?token=secret" })
+      ])
+      for (const traceRequests of [false, true]) {
+        const layer = Layer.provide(transport.layer({ traceRequests }), Layer.setTracer(tracer))
+        yield* Effect.provide(requests, layer)
+        expect(names).toEqual(traceRequests ? ["http.server GET"] : [])
+      }
+    })
   )
 })
 

@@ -4,6 +4,8 @@ import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
 import * as Hub from "../../../src/layers/httpTransport/Hub.ts"
@@ -488,5 +490,37 @@ describe("Hub", () => {
       expect(client.received.text() + late.received.text()).toBe(SseFrame.retry.repeat(2))
       yield* hub.close
     }).pipe(Effect.provide(inMemory))
+  )
+
+  it.effect("gives a client as a Stream: the backlog, live events and pings, until it closes", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, keepAliveMs: 1000 })
+      yield* publish("content:a", 1)
+      yield* Effect.yieldNow()
+      const scope = yield* Scope.make()
+      const reading = yield* Scope.extend(hub.stream(), scope).pipe(
+        Effect.flatMap((frames) => Stream.mkString(Stream.decodeText(frames))),
+        Effect.fork
+      )
+      yield* TestClock.adjust("1 second")
+      yield* publish("content:live", 2)
+      yield* TestClock.adjust("1 second")
+      expect((yield* hub.statistics).clients).toBe(1)
+      yield* hub.close
+      expect(yield* Fiber.join(reading)).toBe(
+        `retry: 2000\n\n${SseFrame.event("content:a", "1")}: ping\n\n${SseFrame.event("content:live", "2")}: ping\n\n`
+      )
+      yield* Scope.close(scope, Exit.void)
+      expect((yield* hub.statistics).clients).toBe(0)
+    }).pipe(Effect.scoped, Effect.provide(inMemory))
+  )
+
+  it.effect("frees the place of a Stream with its scope", () =>
+    Effect.gen(function* () {
+      const hub = yield* Hub.make({ ...options, maxClients: 1 })
+      yield* Effect.scoped(Effect.zipRight(hub.stream(), Effect.flip(hub.stream())))
+      expect((yield* hub.statistics).clients).toBe(0)
+      yield* Effect.scoped(hub.stream())
+    }).pipe(Effect.scoped, Effect.provide(inMemory))
   )
 })

@@ -36,3 +36,13 @@ it.scoped("commands are counted by type and by what they came to, and no type is
     })
   }).pipe(Effect.provide(CommandBusMemory.layer))
 )
+
+it.scoped("commands have the tags that their caller sets for metrics", () =>
+  Effect.gen(function* () {
+    const { dispatch, register } = yield* CommandBus
+    yield* register({ type: "wave", fields: Schema.Struct({}), run: () => Effect.void })
+    const before = yield* counts
+    yield* Effect.tagMetrics(dispatch({ type: "wave" }), "hall", "2")
+    expect(since(yield* counts, before)).toEqual({ "hall=2,outcome=ok,type=wave": 1 })
+  }).pipe(Effect.provide(CommandBusMemory.layer))
+)

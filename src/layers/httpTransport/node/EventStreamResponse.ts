@@ -4,13 +4,14 @@
  * The body has no length and is not chunked: it is what follows on the connection until its end. So frames are
  * written to the socket itself, one write for each, and all clients share their bytes.
  */
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
-import type { FrameSink } from "../fanOut/FanOut.ts"
-import { makeSocketSink } from "../fanOut/SocketSink.ts"
-import type { Client } from "./Audience.ts"
-import type { Hub, TooManyClients } from "./Hub.ts"
+import type { FrameSink } from "../../fanOut/FanOut.ts"
+import { makeSocketSink } from "../../fanOut/SocketSink.ts"
+import { clientOf } from "../Audience.ts"
+import type { Hub, TooManyClients } from "../Hub.ts"
+import { eventStreamHeaders } from "../responses.ts"
 
 /**
  * Answers with the hub's event stream, for as long as the client stays.
@@ -30,7 +31,7 @@ export const open = (
     // A body that nobody reads would keep the server from learning that the client has gone.
     request.resume()
     const sink = makeSink(request.socket, response, corsHeaders)
-    return Effect.map(hub.join(sink, clientOf(request)), () => {
+    return Effect.map(hub.join(sink, clientOf(request.headers)), () => {
       handOver(response)
       if (request.socket.destroyed) {
         hub.leave(sink)
@@ -55,11 +56,6 @@ const endWithClient = (socket: Socket, response: ServerResponse) => {
 }
 
 type Headers = Readonly<Record<string, string>>
-
-const clientOf = ({ headers }: IncomingMessage): Client => ({
-  origin: headers.origin,
-  userAgent: headers["user-agent"]
-})
 
 const makeSink = (socket: Socket, response: ServerResponse, corsHeaders: Headers): FrameSink => {
   const { begin, queuedBytes, send } = makeSocketSink(socket)
@@ -90,9 +86,7 @@ const handOver = (response: ServerResponse) =>
 const writeHead = (response: ServerResponse, corsHeaders: Headers) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",
+    ...eventStreamHeaders,
     ...corsHeaders,
     Connection: "close"
   })

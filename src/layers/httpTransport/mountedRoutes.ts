@@ -1,0 +1,53 @@
+/**
+ * The transport on somebody else's server: on any of the platform's, or behind `HttpApp.toWebHandler`.
+ *
+ * It owns its routes and what their responses carry. Every other path, requests that cannot be read, time limits and the
+ * end of connections belong to the server.
+ */
+import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Access } from "./Access.ts"
+import { clientOf } from "./Audience.ts"
+import type { Hub } from "./Hub.ts"
+import * as RequestBody from "./RequestBody.ts"
+import * as responses from "./responses.ts"
+import * as routes from "./routes.ts"
+
+export interface Context {
+  readonly access: Access
+  readonly hub: Hub
+  readonly options: routes.RoutesContext["options"]
+  /** In front of each path; empty for none. */
+  readonly prefix: string
+}
+
+/** Adds the routes to the router of the environment. */
+export const add = Effect.fnUntraced(function* ({ access, hub, options, prefix }: Context) {
+  const router = yield* HttpRouter.HttpRouter
+  const own = yield* routes.make({
+    options,
+    events: HttpServerRequest.HttpServerRequest.pipe(
+      Effect.flatMap(({ headers }) => hub.stream(clientOf(headers))),
+      Effect.map((frames) => HttpServerResponse.stream(frames, { headers: responses.eventStreamHeaders }))
+    ),
+    body: Effect.flatMap(HttpServerRequest.HttpServerRequest, RequestBody.read)
+  })
+  const preflights = new Set(own.map(({ path }) => path))
+  const preflight = Effect.succeed(responses.preflight(access.allowedHeaders))
+  const all = [...own, ...[...preflights].map((path) => HttpRouter.route("OPTIONS", path, preflight))]
+  yield* (prefix === "" ? router : router.prefixed(prefix)).addAll(
+    all.map((route) => ({ ...route, handler: guarded(access, route.handler) }))
+  )
+})
+
+/** Keeps out who may not send the request, and adds what every response carries. */
+const guarded = <E, R>(access: Access, handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Option.match(access.refuse(request), {
+      onNone: () => Effect.catchAllCause(handler, routes.unexpected),
+      onSome: (refusal) => Effect.succeed(responses.error(refusal))
+    }).pipe(Effect.map(HttpServerResponse.setHeaders(access.corsHeaders(request))))
+  )

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { maxQueuedBytes } from "../../../src/layers/fanOut/SocketSink.ts"
+import { makeStreamSink } from "../../../src/layers/fanOut/StreamSink.ts"
+
+const sizes = (frames: Stream.Stream<Uint8Array>) =>
+  Effect.map(Stream.runCollect(frames), (chunk) => Chunk.toArray(chunk).map(({ length }) => length))
+
+describe("StreamSink", () => {
+  it.effect("gives a client up that lags too far behind; what it began with does not count", () =>
+    Effect.gen(function* () {
+      const { begin, frames, queuedBytes, send } = yield* makeStreamSink
+      begin(new Uint8Array(10))
+      expect(send(new Uint8Array(maxQueuedBytes))).toBe(true)
+      expect(queuedBytes()).toBe(maxQueuedBytes + 10)
+      expect(send(new Uint8Array(1))).toBe(false)
+      expect(yield* sizes(frames)).toEqual([10, maxQueuedBytes])
+    })
+  )
+
+  it.effect("takes a frame of any size when nothing waits in front of it", () =>
+    Effect.gen(function* () {
+      const { begin, end, frames, queuedBytes, send } = yield* makeStreamSink
+      begin(new Uint8Array(1))
+      const taken: Array<number> = []
+      yield* Stream.runForEach(frames, ({ length }) =>
+        Effect.sync(() => {
+          if (taken.push(length) === 1) {
+            expect(queuedBytes()).toBe(0)
+            expect(send(new Uint8Array(maxQueuedBytes + 1))).toBe(true)
+            expect(send(new Uint8Array(1))).toBe(false)
+            end()
+          }
+        })
+      )
+      expect(taken).toEqual([1, maxQueuedBytes + 1])
+    })
+  )
+})
