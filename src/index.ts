@@ -67,7 +67,7 @@ export {
 } from "./services/CommandBus.ts"
 export { ContentEvent, FetchOutcome } from "./services/ContentEvents.ts"
 export {
-  type ContentSource,
+  ContentSource,
   type ContentSourceDefinition,
   type FetchedSource,
   type FetchTarget,

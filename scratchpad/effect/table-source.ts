@@ -6,7 +6,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer, Option } from "effect"
-import { HttpClientNode, TableSource, TableSourceClientMemory } from "vitrine"
+import { ContentSource, HttpClientNode, TableSource, TableSourceClientMemory } from "vitrine"
 
 const tables = TableSourceClientMemory.layer({
   Objects: [{ id: "rec1", fields: { name: "Astrolabe", year: 1325 } }],
@@ -17,7 +17,7 @@ const source = TableSource.layer({ id: "exhibits", tables: ["Objects"], keyValue
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
-  const { fetch } = yield* TableSource.TableSource
+  const { fetch } = yield* ContentSource
   const fetched = yield* fetch({ directory, previous: Option.none(), progress: Console.log })
   yield* Console.log(fetched.records, yield* fs.readDirectory(directory))
   yield* Console.log(yield* fs.readFileString(`${directory}/Settings.json`))

@@ -51,9 +51,12 @@ const deviceName = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|cono
 const escapeDeviceName = (name: string): string =>
   deviceName.test(name) ? escapeCharacter(name.charAt(0)) + name.slice(1) : name
 
+/** Equal for equal names only, as hexadecimal digits; a lone surrogate counts as what it is. */
+export const hashOfName = (name: string, digits: number): string =>
+  createHash("sha256").update(name, "utf16le").digest("hex").slice(0, digits)
+
 const shorten = (escaped: string, name: string): string => {
-  const hash = createHash("sha256").update(name, "utf16le").digest("hex").slice(0, 16)
-  const ending = `${shortened}${hash}`
+  const ending = `${shortened}${hashOfName(name, 16)}`
   const room = maxBytes - ending.length
   let head = ""
   let bytes = 0

@@ -23,6 +23,14 @@ export const printable = (text: string): string => {
 /** As `printable`, on one line. */
 export const printableLine = (text: string): string => printable(text.replace(/[\s\p{Cc}]+/gu, " ").trim())
 
+/** As `printable`, on one line and cut where it has more than so many characters. */
+export const printableStart = (text: string, maxLength: number): string => {
+  // One more than is shown, and no half of a pair: the rest of a long text is not looked at.
+  const characters = Array.from(text.slice(0, 2 * maxLength + 2)).slice(0, maxLength + 1)
+  const shown = characters.slice(0, maxLength).join("").replace(invisible, "�")
+  return characters.length > maxLength ? `${shown}…` : shown
+}
+
 const printablePart = (line: string): string => {
   const start = line.slice(0, maxLineLength).replaceAll("\t", " ").replace(unprintable, "�")
   const rest = line.length - maxLineLength
@@ -30,3 +38,6 @@ const printablePart = (line: string): string => {
 }
 
 const unprintable = /[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/** All of these, and the other format characters: short text from a stranger has no need of them. */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu

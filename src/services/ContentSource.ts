@@ -6,6 +6,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
+import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -23,6 +24,9 @@ export interface ContentSource {
   /** Fetches everything anew into `target.directory`. A part that fails fails the whole. */
   readonly fetch: (target: FetchTarget) => Effect.Effect<FetchedSource, SourceFailed>
 }
+
+/** The source of a program that has one. A second one is a layer of the same Tag elsewhere, or goes into `sources`. */
+export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentSource")
 
 export interface FetchTarget {
   /** An existing empty folder that is this source's alone (absolute path). */

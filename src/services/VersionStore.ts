@@ -1,7 +1,8 @@
 /**
- * The versions of the content on disk: staged, promoted, leased, swept (specification, section 9).
+ * A store of folders, each a version of the content: staged, promoted, leased, swept (specification, section 9).
  *
- * It owns the downloads folder. When to fetch, and whom to report, belongs to the content plugin.
+ * Sources write files into a staged folder, and consumers read those of a version: paths are those of this machine. It
+ * owns the downloads folder. When to fetch, and whom to report to, belongs to the content plugin.
  *
  * ```
  * manifest.json                    names the active version; replaced as a whole

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as fc from "effect/FastCheck"
-import { maxLineLength, maxLines, printable, printableLine } from "../../src/internal/printable.ts"
+import {
+  maxLineLength,
+  maxLines,
+  printable,
+  printableLine,
+  printableStart
+} from "../../src/internal/printable.ts"
 
 const hostile = fc.oneof(
   fc.string({ unit: "binary", maxLength: 50 }),
@@ -51,5 +57,26 @@ describe("printable text", () => {
     )
     expect(printable("\n".repeat(maxLines)).endsWith("\n… (more lines)")).toBe(true)
     expect(printableLine(" a\r\nb\u0000c ")).toBe("a b c")
+  })
+})
+
+describe("the printable start of a text", () => {
+  it.each([
+    ["Zoë größe 日本 👩", "Zoë größe 日本 👩"],
+    ["\u001b[31mred\u0007\u009b", "\ufffd[31mred\ufffd\ufffd"],
+    ["a\r\nb\u2028c", "a\ufffd\ufffdb\ufffdc"],
+    ["gnp.\u202e\u2066exe", "gnp.\ufffd\ufffdexe"],
+    ["half \ud83d", "half \ufffd"]
+  ])("makes of %j %j", (text, shown) => {
+    expect(printableStart(text, 80)).toBe(shown)
+  })
+
+  it.prop("keeps to its length, in whole characters", [fc.string({ unit: "binary" })], ([text]) => {
+    const shown = printableStart(text, 5)
+    expect(Array.from(shown).length).toBeLessThanOrEqual(6)
+    expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+    expect(shown.endsWith("…") && !text.endsWith("…")).toBe(
+      Array.from(text).length > 5 && !text.endsWith("…")
+    )
   })
 })

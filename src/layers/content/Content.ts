@@ -4,36 +4,30 @@
  *
  * How versions lie on disk belongs to the `VersionStore`, what a source saves to the source.
  */
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as Schema from "effect/Schema"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
-import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import { type CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
+import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
-import type { ContentEvent, ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
-import {
-  type ContentSource,
-  type SourceEnvironment,
-  SourceFailed,
-  type SourceProgress
-} from "../../services/ContentSource.ts"
+import type { ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
+import type { ContentSource, SourceEnvironment } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { type Manifest, type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
+import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
 import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
+import { registerCommands } from "./contentCommands.ts"
 import { type NextFetch, statusRows } from "./contentStatus.ts"
-import { pauseAfter } from "./fetchPause.ts"
-import { countFetch, setRecords, setVersions } from "./metrics.ts"
+import { makeFetchSources } from "./fetchSources.ts"
+import { keepFetching } from "./keepFetching.ts"
+import { countFetch, setVersions } from "./metrics.ts"
+import { type Report, timestamp } from "./report.ts"
 import { singleFlight } from "./singleFlight.ts"
 
 export { Content }
@@ -64,7 +58,6 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const store = yield* VersionStore
   const { publish } = yield* EventBus
-  const commands = yield* CommandBus
   const state = yield* ControllerState
   const scope = yield* Effect.scope
   const overview = yield* Ref.make(ContentOverview.empty(sources.map(({ id }) => id)))
@@ -78,7 +71,7 @@ export const make = Effect.fnUntraced(function* (
     )
   yield* updateState({})
 
-  const report = (event: ContentEvent) =>
+  const report: Report = (event) =>
     Effect.zipRight(
       Ref.update(overview, (before) => ContentOverview.advance(before, event)),
       publish(event.name, event.payload)
@@ -87,93 +80,7 @@ export const make = Effect.fnUntraced(function* (
   const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>
     report({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
 
-  const reportError =
-    (sourceId: string) =>
-    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.tapError(effect, (error) =>
-        Effect.flatMap(timestamp, (timestamp) =>
-          report({
-            name: "content:source:error",
-            payload: { timestamp, sourceId, error: serializeError(error) }
-          })
-        )
-      )
-
-  const fetchSource = Effect.fn("Content.fetchSource")(
-    function* (source: ContentSource, staged: StagedVersion) {
-      const sourceId = source.id
-      yield* Effect.annotateCurrentSpan("source", sourceId)
-      yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
-      const directory = yield* staged.sourceDirectory(sourceId)
-      const previous = yield* staged.previousDirectory(sourceId)
-      const progress = (progress: SourceProgress) =>
-        report({ name: "content:source:progress", payload: { sourceId, ...progress } })
-      const [duration, { complete, fingerprint, isPreviousDamaged, ...counts }] = yield* Effect.timed(
-        source
-          .fetch({ directory, previous, progress })
-          .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
-      )
-      yield* report({
-        name: "content:source:done",
-        payload: {
-          timestamp: yield* timestamp,
-          sourceId,
-          ...counts,
-          durationMs: Math.round(Duration.toMillis(duration))
-        }
-      })
-      const { attachments, ...sizes } = counts
-      yield* Effect.annotateCurrentSpan({ ...sizes, attachments: attachments?.total ?? 0 })
-      yield* setRecords(sourceId, counts.records)
-      return {
-        version: { sourceId, fingerprint },
-        records: counts.records,
-        complete: (complete ?? Effect.void).pipe(reportError(sourceId)),
-        isPreviousDamaged: isPreviousDamaged ?? false
-      }
-    },
-    (effect, { id }) => reportError(id)(effect)
-  )
-
-  const promote = Effect.fn("Content.promote")(function* (
-    staged: StagedVersion,
-    fetched: ReadonlyArray<Effect.Effect.Success<ReturnType<typeof fetchSource>>>
-  ) {
-    const promotion = yield* staged.promote(
-      fetched.map(({ version }) => version),
-      {
-        complete: Effect.forEach(fetched, ({ complete }) => complete),
-        isActiveDamaged: fetched.some(({ isPreviousDamaged }) => isPreviousDamaged)
-      }
-    )
-    const { changed, manifest } = promotion
-    yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
-    return promotion
-  })
-
-  const fetchAll = Effect.gen(function* () {
-    const staged = yield* store.stage
-    const fetched = yield* Effect.forEach(sources, (source) => fetchSource(source, staged), {
-      concurrency: "unbounded"
-    })
-    const promotion = yield* promote(staged, fetched)
-    return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
-  }).pipe(Effect.scoped)
-
-  /** Where the disk is full, versions that nobody shows make room for one more try. */
-  const fetchAllInRoom = Effect.catchIf(fetchAll, isDiskFull, (error) =>
-    store.makeRoom.pipe(
-      Effect.orElseSucceed(() => []),
-      Effect.tap((removed) =>
-        removed.length === 0
-          ? Effect.fail(error)
-          : Effect.logWarning(
-              `The disk is full: removed versions that nobody shows (${removed.join(", ")}), to try once more. ${error.message}`
-            )
-      ),
-      Effect.zipRight(fetchAll)
-    )
-  )
+  const fetchSources = yield* makeFetchSources(sources, report)
 
   const sweep = store.sweep.pipe(
     Effect.flatMap((removed) =>
@@ -186,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
 
   const fetchOnce = Effect.gen(function* () {
     yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
-    const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchAllInRoom)
+    const [duration, { changed, manifest, records }] = yield* Effect.timed(fetchSources)
     const outcome: FetchOutcome = {
       timestamp: yield* timestamp,
       changed,
@@ -241,21 +148,7 @@ export const make = Effect.fnUntraced(function* (
 
   const fetch = yield* singleFlight(fetchOnce, scope)
 
-  yield* commands.register({ type: "content.fetch", fields: Schema.Struct({}), run: () => fetch })
-  yield* commands.register({
-    type: "content.manifest.read",
-    fields: Schema.Struct({}),
-    run: () => store.manifest
-  })
-  yield* commands.register({
-    type: "content.ack",
-    fields: Schema.Struct({
-      consumerId: Schema.String,
-      versionId: Schema.String,
-      problem: Schema.optionalWith(Schema.String, { exact: true })
-    }),
-    run: ({ consumerId, problem, versionId }) => store.acknowledge(consumerId, versionId, problem)
-  })
+  yield* registerCommands(fetch)
   yield* state.addSection({
     name: "content",
     order: 10,
@@ -278,38 +171,12 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  /** Gives whether to try again soon. What it fails with was reported; a bug must not end the fetching either. */
-  const fetchQuietly = fetch.pipe(
-    Effect.as(false),
-    Effect.catchAll((error) => Effect.succeed(error._tag === "SourceFailed" && error.isTransient === true)),
-    Effect.catchAllCause((cause) =>
-      Effect.as(
-        Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void,
-        false
-      )
-    )
-  )
-  const keepFetching = Effect.gen(function* () {
-    let failures = 0
-    while (true) {
-      failures = (yield* fetchQuietly) ? failures + 1 : 0
-      const pause = pauseAfter(failures, Option.fromNullable(fetchEvery))
-      if (Option.isNone(pause)) {
-        return
-      }
-      const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(pause.value)
-      yield* Ref.set(nextFetch, Option.some({ at, isRetry: failures > 0 }))
-      yield* Effect.sleep(pause.value)
-      yield* Ref.set(nextFetch, Option.none())
-    }
-  })
-
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),
-    Effect.zipRight(Effect.forkIn(withoutParentSpan(keepFetching), scope)),
+    Effect.zipRight(
+      Effect.forkIn(withoutParentSpan(keepFetching(fetch, Option.fromNullable(fetchEvery), nextFetch)), scope)
+    ),
     Effect.asVoid
   )
   return Content.of({ fetch, start: state.mode === "task" ? Effect.void : start })
 })
-
-const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())

@@ -1,7 +1,18 @@
 /**
- * Which versions are kept on disk (decisions, part A).
+ * Which versions are kept on disk, and the removal of others (decisions, part A).
  */
-import type { VersionOverview } from "../../services/VersionStore.ts"
+import { randomUUID } from "node:crypto"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { errorCode, isDiskFull } from "../../internal/systemError.ts"
+import type { VersionId, VersionOverview } from "../../services/VersionStore.ts"
+import type { DownloadsFolder } from "./DownloadsFolder.ts"
+import { mapDiskError } from "./diskError.ts"
+import { type ManifestFile, manifestOf } from "./ManifestFile.ts"
+import type { Trash } from "./Trash.ts"
+import { readRecord, recordName } from "./versionRecord.ts"
 
 /**
  * The versions that need not be kept: neither among the newest `keepVersions`, nor active, nor shown by a
@@ -14,3 +25,51 @@ export const expired = (
   versions
     .slice(0, Math.max(0, versions.length - keepVersions))
     .filter(({ active, leases }) => !active && leases.length === 0)
+
+/**
+ * Takes a version out in one step, so that no half of it is ever seen among the others. Where it cannot be moved, on a
+ * full disk or out of the image of a container, it is removed in place: first what says that it is whole.
+ */
+export const discard = Effect.fnUntraced(function* (
+  folder: DownloadsFolder,
+  trash: Trash,
+  versionId: VersionId
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const version = folder.ofVersion(versionId)
+  const discarded = path.join(folder.staging, randomUUID())
+  yield* fs.rename(version, discarded).pipe(
+    Effect.tap(() => trash.add(discarded)),
+    Effect.catchIf(
+      (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
+      () =>
+        Effect.zipRight(
+          fs.remove(path.join(version, recordName), { force: true }),
+          fs.remove(version, { recursive: true, force: true })
+        )
+    ),
+    mapDiskError("remove", version)
+  )
+})
+
+/** Where the manifest does not say which version is active, the newest one that is whole is. */
+export const restore = Effect.fnUntraced(
+  function* (folder: DownloadsFolder, manifestFile: ManifestFile) {
+    const reading = yield* manifestFile.read
+    if (reading.status === "ok") {
+      return
+    }
+    for (const versionId of (yield* folder.versionIds).reverse()) {
+      const record = yield* readRecord(folder.ofVersion(versionId))
+      if (Option.isSome(record) && (yield* folder.isWhole(versionId, record.value.sources))) {
+        yield* manifestFile.write(manifestOf(versionId, record.value))
+        const problem = reading.status === "invalid" ? reading.message : `${folder.manifest} is missing`
+        return yield* Effect.logWarning(
+          `${problem}. The newest version on disk is active again: ${versionId}`
+        )
+      }
+    }
+  },
+  Effect.catchAll(({ message }) => Effect.logWarning(message))
+)

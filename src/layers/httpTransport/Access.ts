@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { printable } from "../../internal/printableText.ts"
+import { printableStart } from "../../internal/printable.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export class HostNotAllowed extends Schema.TaggedError<HostNotAllowed>()("HostNotAllowed", {
@@ -78,13 +78,13 @@ export const make = (options: Options): Access => {
     const { headers, method } = request
     const host = headers.host ?? ""
     if (allowedHosts !== undefined && !allowedHosts.includes(hostName(host))) {
-      return Option.some(new HostNotAllowed({ host: printable(host, maxShown) }))
+      return Option.some(new HostNotAllowed({ host: printableStart(host, maxShown) }))
     }
     if (allowedOrigins !== undefined) {
       const { origin } = headers
       if (origin === undefined ? isOfForeignPage(request) : !allowedOrigins.includes(origin)) {
         return Option.some(
-          new OriginNotAllowed(origin === undefined ? {} : { origin: printable(origin, maxShown) })
+          new OriginNotAllowed(origin === undefined ? {} : { origin: printableStart(origin, maxShown) })
         )
       }
     }

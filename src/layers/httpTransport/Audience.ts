@@ -3,7 +3,7 @@
  *
  * Clients that say the same of themselves share one group, so that a client costs little more than its entry.
  */
-import { printable } from "../../internal/printableText.ts"
+import { printableStart } from "../../internal/printable.ts"
 
 /** What the head of a request says of the client. */
 export interface Client {
@@ -53,7 +53,10 @@ export const makeAudience = <A>(): Audience<A> => {
   const members = new Map<A, { readonly group: Group; readonly since: number }>()
 
   const groupOf = ({ origin = "", userAgent = "" }: Client): Group => {
-    const shown = { origin: printable(origin, maxLength), userAgent: printable(userAgent, maxLength) }
+    const shown = {
+      origin: printableStart(origin, maxLength),
+      userAgent: printableStart(userAgent, maxLength)
+    }
     const key = `${shown.origin}\n${shown.userAgent}`
     const group = groups.get(key) ?? { ...shown, key, streams: 0 }
     groups.set(key, group)

@@ -19,7 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeFairLock } from "../../internal/fairLock.ts"
 import { encodeJson } from "../../internal/JsonText.ts"
-import { printable } from "../../internal/printableText.ts"
+import { printableStart } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type BusEvent, EventBus } from "../../services/EventBus.ts"
@@ -69,7 +69,7 @@ interface Preamble {
 }
 
 /** A name as the log may show it. */
-const shownName = (name: string): string => printable(JSON.stringify(name), 100)
+const shownName = (name: string): string => printableStart(JSON.stringify(name), 100)
 
 /** How many events are encoded before the oldest are dropped that are too many. */
 const encodedAtOnce = 64

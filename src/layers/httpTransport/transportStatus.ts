@@ -2,7 +2,7 @@
  * The transport's part of the status.
  */
 import * as Option from "effect/Option"
-import { printable } from "../../internal/printableText.ts"
+import { printableStart } from "../../internal/printable.ts"
 import { countText, durationText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
@@ -45,7 +45,7 @@ export const statusRows = ({
       label: "Last event",
       value: Option.match(lastEvent, {
         onNone: () => "none yet",
-        onSome: ({ at, name }) => `${printable(name, maxName)} at ${at.toISOString()}`
+        onSome: ({ at, name }) => `${printableStart(name, maxName)} at ${at.toISOString()}`
       })
     }
   ]

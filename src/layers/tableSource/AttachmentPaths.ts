@@ -3,8 +3,7 @@
  *
  * The API gives ids; names are text that people chose. Both are made safe for Linux, macOS and Windows.
  */
-import { createHash } from "node:crypto"
-import { fileKey, fileName } from "../../internal/FileName.ts"
+import { fileKey, fileName, hashOfName } from "../../internal/FileName.ts"
 import type { Attachment } from "../../services/TableSourceClient.ts"
 
 /** The path of an attachment's file, relative to the source's folder, with forward slashes. */
@@ -22,7 +21,7 @@ export const makeAttachmentPaths = (): PathOf => {
     const key = fileKey(id)
     const owner = owners.get(key) ?? id
     owners.set(key, owner)
-    return owner === id ? fileName(id) : `${fileName(id)}${twin}${hash(id)}`
+    return owner === id ? fileName(id) : `${fileName(id)}${twin}${hashOfName(id, 8)}`
   }
 
   return ({ filename, id }) => {
@@ -43,5 +42,3 @@ export const attachmentName = (filename: string): string => {
 
 /** Not at the end of any file name, whose own hashes are longer. */
 const twin = "%~"
-
-const hash = (id: string): string => createHash("sha256").update(id, "utf16le").digest("hex").slice(0, 8)

@@ -5,8 +5,8 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { sorted } from "../../internal/sortedJson.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
-import { sorted } from "./SavedJson.ts"
 import { TableNotSaved } from "./TableNotSaved.ts"
 
 export interface KeyValues {

@@ -7,21 +7,18 @@
  * ```
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { InvalidOptions } from "../../internal/Options.ts"
-import type { ContentSource } from "../../services/ContentSource.ts"
+import { ContentSource } from "../../services/ContentSource.ts"
 import { type Environment, makeSource } from "./makeSource.ts"
 import { decode, type TableSourceConfig } from "./TableSourceOptions.ts"
-
-export class TableSource extends Context.Tag("vitrine/TableSource")<TableSource, ContentSource>() {}
 
 /** The source over any client. For several sources in a program there is `make`. */
 export const layer = (
   config: TableSourceConfig
-): Layer.Layer<TableSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
-  Layer.effect(TableSource, make(config))
+): Layer.Layer<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
+  Layer.effect(ContentSource, make(config))
 
 /** The source over any client, without a layer. */
 export const make = (

@@ -9,20 +9,30 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { fileName } from "../../internal/FileName.ts"
+import { fingerprint } from "../../internal/fingerprint.ts"
+import { makeProgressReporter, type ProgressReporter } from "../../internal/progressReporter.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import { type ContentSource, type FetchTarget, SourceFailed } from "../../services/ContentSource.ts"
+import {
+  type ContentSource,
+  type FetchTarget,
+  SourceFailed,
+  type SourceProgress
+} from "../../services/ContentSource.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
-import { fingerprint } from "./Fingerprint.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
-import { makeSourceProgressReporter, type SourceProgressReporter } from "./SourceProgressReporter.ts"
 import { readTable } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 import { makeTableWarnings, warnOfNoTables } from "./tableWarnings.ts"
+
+type SourceProgressReporter = ProgressReporter<Step>
+
+/** What a part of a fetch knows. */
+type Step = Pick<SourceProgress, "document" | "records" | "attachments">
 
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
 
@@ -130,7 +140,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
-    const progress = makeSourceProgressReporter(tables.length + keyValueTables.length, target.progress)
+    const progress = makeProgressReporter<Step>(tables.length + keyValueTables.length, target.progress)
     const fetched = yield* fetchAll(target, progress).pipe(
       Effect.provideService(WaitObserver, countWaits(id, progress))
     )

@@ -55,7 +55,7 @@ describe("a download", () => {
       for (const [answer, detail, isExpired] of [
         [text(403, ""), "responds with HTTP 403", true],
         [text(401, ""), "responds with HTTP 401", false],
-        [text(200, "123456789"), 'it has 9 bytes, more than the 8 of "maxFileBytes"', false]
+        [text(200, "123456789"), '9 bytes, more than the 8 of "maxFileBytes"', false]
       ] as const) {
         server.next(answer)
         const failed = yield* Effect.flip(fetch())

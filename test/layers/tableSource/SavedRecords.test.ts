@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { makeSavedRecord, savedText, sorted } from "../../../src/layers/tableSource/SavedJson.ts"
+import { savedText, sorted } from "../../../src/internal/sortedJson.ts"
+import { makeSavedRecord } from "../../../src/layers/tableSource/SavedRecords.ts"
 import type { TableRecord } from "../../../src/services/TableSourceClient.ts"
 
 /** The same data with the keys of every object the other way round. */

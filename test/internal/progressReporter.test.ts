@@ -1,12 +1,14 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeSourceProgressReporter } from "../../../src/layers/tableSource/SourceProgressReporter.ts"
-import type { SourceProgress } from "../../../src/services/ContentSource.ts"
+import { makeProgressReporter } from "../../src/internal/progressReporter.ts"
+import type { SourceProgress } from "../../src/services/ContentSource.ts"
 
 it.effect("a wait is told with how far the work has come, and forgotten by the next step", () =>
   Effect.gen(function* () {
     const told: Array<SourceProgress> = []
-    const progress = makeSourceProgressReporter(2, (step) => Effect.sync(() => told.push(step)))
+    const progress = makeProgressReporter<Pick<SourceProgress, "document" | "records">>(2, (step) =>
+      Effect.sync(() => told.push(step))
+    )
     const wait = { reason: "penalty", until: 30_000 } as const
     yield* progress.waiting(wait)
     expect(told).toEqual([])

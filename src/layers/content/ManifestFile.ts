@@ -1,0 +1,96 @@
+/**
+ * The file `manifest.json`, which names the active version.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { Manifest, type ManifestReading, type VersionId } from "../../services/VersionStore.ts"
+import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
+import { mapDiskError } from "./diskError.ts"
+import { replaceFile } from "./durable.ts"
+import type { VersionRecord } from "./versionRecord.ts"
+
+export interface ManifestFile extends Effect.Effect.Success<ReturnType<typeof make>> {}
+
+export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
+  const path = yield* Path.Path
+  const file = folder.manifest
+
+  const read = Effect.gen(function* () {
+    const text = yield* readIfThere(file)
+    if (Option.isNone(text)) {
+      return { status: "missing" } satisfies ManifestReading
+    }
+    const invalid = (problem: string): ManifestReading => ({
+      status: "invalid",
+      message: `manifest.json ${problem}`
+    })
+    const decoded = Schema.decodeEither(ManifestJson)(text.value)
+    if (Either.isLeft(decoded)) {
+      return invalid(`is no manifest: ${issueText(placedIssues(decoded.left))}`)
+    }
+    const { sources, versionId, versionPath } = decoded.right
+    if (!(yield* folder.hasVersion(versionId))) {
+      return invalid(`names a version that is not on disk: ${versionId}`)
+    }
+    const isRight =
+      versionPath === pathOf(versionId) && sources.every(({ path, sourceId }) => path === sourceId)
+    if (!isRight || !(yield* folder.isWhole(versionId, sources))) {
+      return invalid(`names folders that are not those of version ${versionId}`)
+    }
+    return { status: "ok", manifest: decoded.right } satisfies ManifestReading
+  })
+
+  /** A manifest of a later schema is kept beside: whoever wrote it may come back. */
+  const keepNewer = Effect.gen(function* () {
+    const text = yield* readIfThere(file)
+    const newer = Option.flatMap(text, Schema.decodeOption(NewerManifestJson))
+    if (Option.isSome(text) && Option.isSome(newer)) {
+      const copy = path.join(folder.root, `manifest.schema-${newer.value.schemaVersion}.json`)
+      yield* replaceFile(copy, text.value, folder.staging).pipe(mapDiskError("write", copy))
+      yield* Effect.logWarning(`${file} is one of a later version of Vitrine. It is kept as ${copy}`)
+    }
+  })
+
+  return {
+    read,
+
+    /** What it says, where it names a version that is on disk. */
+    active: Effect.map(read, (reading) =>
+      reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
+    ),
+
+    /** The version that it names, be that there or not: readers may have seen it, and nothing older may follow. */
+    named: readIfThere(file).pipe(
+      Effect.map(Option.flatMap(Schema.decodeOption(ManifestJson))),
+      Effect.map(Option.map(({ versionId }) => versionId))
+    ),
+
+    /** Replaces it as a whole. */
+    write: (manifest: Manifest) =>
+      Effect.zipRight(
+        keepNewer,
+        replaceFile(file, JSON.stringify(manifest, null, 2), folder.staging).pipe(mapDiskError("write", file))
+      )
+  }
+})
+
+export const manifestOf = (
+  versionId: VersionId,
+  { generatedAt, sources }: Omit<VersionRecord, "sizes">
+): Manifest => ({
+  schemaVersion: 1,
+  versionId,
+  versionPath: pathOf(versionId),
+  generatedAt,
+  sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
+})
+
+const ManifestJson = Schema.parseJson(Manifest)
+
+const NewerManifestJson = Schema.parseJson(
+  Schema.Struct({ schemaVersion: Schema.Int.pipe(Schema.greaterThan(1)) })
+)

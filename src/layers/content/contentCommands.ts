@@ -1,0 +1,29 @@
+/**
+ * The commands of the content plugin: `content.fetch`, `content.ack` and `content.manifest.read`.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { CommandBus } from "../../services/CommandBus.ts"
+import type { Content } from "../../services/Content.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
+
+/** Until the scope ends. */
+export const registerCommands = Effect.fnUntraced(function* (fetch: Content["Type"]["fetch"]) {
+  const commands = yield* CommandBus
+  const store = yield* VersionStore
+  yield* commands.register({ type: "content.fetch", fields: Schema.Struct({}), run: () => fetch })
+  yield* commands.register({
+    type: "content.manifest.read",
+    fields: Schema.Struct({}),
+    run: () => store.manifest
+  })
+  yield* commands.register({
+    type: "content.ack",
+    fields: Schema.Struct({
+      consumerId: Schema.String,
+      versionId: Schema.String,
+      problem: Schema.optionalWith(Schema.String, { exact: true })
+    }),
+    run: ({ consumerId, problem, versionId }) => store.acknowledge(consumerId, versionId, problem)
+  })
+})
