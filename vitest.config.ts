@@ -1,8 +1,13 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
-/** Whole programs, and whatever is under load: after all others, each in a process of its own. */
+/** Whole programs: after all others, each file in a process of its own. */
 const whole = ["test/whole/**/*.test.ts"]
+
+/** What is under load, or measures what it leaves behind: at the end, with no build. */
+const load = ["border", "clients", "floods", "fuzz", "fuzz/*", "ipc", "month", "openStreams"].map(
+  (name) => `test/whole/${name}.test.ts`
+)
 
 const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
@@ -32,9 +37,20 @@ export default defineConfig({
           name: "whole",
           globalSetup: ["test/support/setup/build.ts", "test/support/setup/programs.ts"],
           include: whole,
+          exclude: load,
           pool: "forks",
           testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 1 }
+        }
+      },
+      {
+        resolve,
+        test: {
+          name: "load",
+          include: load,
+          pool: "forks",
+          testTimeout: 2 * testTimeout,
+          sequence: { groupOrder: 2 }
         }
       }
     ]
