@@ -315,7 +315,6 @@ export const make = Effect.fnUntraced(function* (settings: VersionStoreDiskOptio
         return yield* new VersionNotFound({ versionId })
       }
       yield* claimed
-      yield* makeFolders
       yield* leases.take({ consumerId, versionId, ...(problem === undefined ? {} : { problem }) })
     }).pipe(leasing.withPermits(1))
   }, Effect.provide(platform))
