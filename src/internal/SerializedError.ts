@@ -48,10 +48,11 @@ const shortened = ({ cause, message, name }: SerializedError): SerializedError =
 
 /**
  * Absolute paths of two parts and more: `/srv/exhibit/downloads`, `C:\Exhibit\downloads`, `\\server\share`,
- * `file:///srv/exhibit`. What stands in front of one tells it from the path of a URL. Folders may have spaces.
+ * `file:///srv/exhibit`. What stands in front of one tells it from the path of a URL. Folders may have spaces, and an
+ * apostrophe between two letters.
  */
 const absolutePath =
-  /(?<![\w\]./\\…%~-])(?:file:\/\/)?(?:\/|[a-z]:[\\/]|\\\\)(?:[^\\/\s'"`:<>|](?:[^\\/\n\r'"`:<>|]*[^\\/\s'"`:<>|])?[\\/])+([^\\/\s'"`:<>|]*)/gi
+  /(?<![\w\]./\\…%~-])(?:file:\/\/|\\\\\?\\)?(?:\/|[a-z]:[\\/]|\\\\)(?:[^\\/\s'"`:<>|](?:(?:[^\\/\n\r'"`:<>|]|(?<=\p{L})'(?=\p{L}))*[^\\/\s'"`:<>|])?[\\/])+((?:[^\\/\s'"`:<>|]|(?<=\p{L})'(?=\p{L}))*)/giu
 
 const withoutFolders = (text: string): string => text.replace(absolutePath, "…/$1")
 

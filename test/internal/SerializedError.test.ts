@@ -105,6 +105,10 @@ describe("serializeError", () => {
     ["/srv/a/ (a folder)", "…/ (a folder)"],
     ["Cannot open C:\\Users\\Ann Lee\\x.json.", "Cannot open …/x.json."],
     ["c:/exhibit/x.json", "…/x.json"],
+    ["open 'C:\\Users\\O'Brien\\exhibit\\x.json'", "open '…/x.json'"],
+    ["open '/home/o'brien/exhibit/it's.json'", "open '…/it's.json'"],
+    ["open '\\\\?\\C:\\Users\\ann\\x.json'", "open '…/x.json'"],
+    ["rename '/srv/a/b' -> '/srv/c/d'", "rename '…/b' -> '…/d'"],
     ["\\\\server\\share\\x.json", "…/x.json"],
     ["import file:///srv/exhibit/vitrine.config.ts:3:1", "import …/vitrine.config.ts:3:1"],
     ["at load (/srv/exhibit/x.js:3:1)", "at load (…/x.js:3:1)"]

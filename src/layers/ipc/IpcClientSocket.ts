@@ -6,6 +6,7 @@
  */
 import { lstat } from "node:fs/promises"
 import * as Net from "node:net"
+import { dirname } from "node:path"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -149,7 +150,7 @@ const decodeDescription = Schema.decodeUnknownOption(SerializedError)
 
 /** A connection that is closed with the scope. */
 const connectTo = Effect.fnUntraced(function* (path: string) {
-  yield* checkOwner(path)
+  yield* checkSocket(path)
   const address = yield* Effect.mapError(socketAddress(path), (error) => connectError(path, error))
   const socket = yield* Effect.acquireRelease(
     Effect.sync(() => Net.connect(address)),
@@ -163,14 +164,28 @@ const connectTo = Effect.fnUntraced(function* (path: string) {
   return socket
 })
 
-/** In a folder that everybody may write to, somebody else could wait for this user's commands. */
-const checkOwner = (path: string): Effect.Effect<void, IpcError> =>
+/**
+ * In a folder that everybody may write to, somebody else could wait for this user's commands, or lead them to another
+ * controller. A controller makes no links.
+ */
+const checkSocket = (path: string): Effect.Effect<void, IpcError> =>
   process.platform === "win32"
     ? Effect.void
-    : Effect.tryPromise({ try: () => lstat(path), catch: (error) => connectError(path, error) }).pipe(
+    : Effect.tryPromise({
+        try: () => Promise.all([lstat(path), lstat(dirname(path))]),
+        catch: (error) => connectError(path, error)
+      }).pipe(
         Effect.filterOrFail(
-          ({ uid }) => isTrustedOwner(uid) || uid === 0,
-          ({ uid }) => belongsToAnother(path, `user ${uid}`)
+          (stats) => !stats.some((stats) => stats.isSymbolicLink()),
+          () =>
+            new ControllerUnreachable({
+              path,
+              detail: "a link leads there, perhaps to another controller. Remove it."
+            })
+        ),
+        Effect.filterOrFail(
+          ([{ uid }]) => isTrustedOwner(uid) || uid === 0,
+          ([{ uid }]) => belongsToAnother(path, `user ${uid}`)
         )
       )
 

@@ -1,5 +1,6 @@
-import { chown } from "node:fs/promises"
+import { chown, mkdir, symlink } from "node:fs/promises"
 import { createServer, type Socket } from "node:net"
+import { dirname } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -215,6 +216,27 @@ describe("the client of a controller's socket", () => {
       expect(error.message).toBe(
         `The controller cannot be reached at ${path}: it belongs to user ${uid}. Ask as the user who started the controller.`
       )
+    })
+  )
+
+  scenario(
+    "follows no link to the socket of another controller, nor to its folder",
+    Effect.gen(function* () {
+      const { client, socket } = yield* start
+      yield* client.status
+      const folder = yield* temporaryFolder
+      yield* Effect.promise(async () => {
+        await symlink(dirname(socket), `${folder}/linked`)
+        await mkdir(`${folder}/own`)
+        await symlink(socket, `${folder}/own/controller.sock`)
+      })
+      for (const path of [`${folder}/linked/controller.sock`, `${folder}/own/controller.sock`]) {
+        const error = yield* Effect.flip(Effect.flatMap(IpcClientSocket.make(path), ({ stop }) => stop))
+        expect(error.message).toBe(
+          `The controller cannot be reached at ${path}: a link leads there, perhaps to another controller. Remove it.`
+        )
+      }
+      yield* client.status
     })
   )
 })
