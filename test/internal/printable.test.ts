@@ -43,7 +43,14 @@ describe("printable text", () => {
 
   it.prop(
     "stays as it is where there is nothing to replace",
-    [fc.array(fc.string({ unit: "grapheme", maxLength: 50 }), { maxLength: 20 })],
+    [
+      fc.array(
+        fc
+          .string({ unit: "grapheme", maxLength: 50 })
+          .filter((line) => !/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u.test(line)),
+        { maxLength: 20 }
+      )
+    ],
     ([parts]) => {
       const text = parts.join("\n")
       expect(printable(text)).toBe(text)
