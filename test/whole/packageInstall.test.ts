@@ -25,9 +25,9 @@ const { peerDependencies }: { readonly peerDependencies: Readonly<Record<string,
   read("package.json")
 )
 
-/** The lower end of each range. */
-const lowestPeers = Object.entries(peerDependencies).map(
-  ([name, range]) => `${name}@${range.match(/\d+\.\d+\.\d+/)?.[0]}`
+/** The lower end of the range of each package of Effect that programs use; `vitrine/testing` needs others as well. */
+const lowestPeers = ["effect", "@effect/platform", "@effect/platform-node"].map(
+  (name) => `${name}@${peerDependencies[name]?.match(/\d+\.\d+\.\d+/)?.[0]}`
 )
 
 const execute = promisify(execFile)
