@@ -11,7 +11,7 @@ import { createRequire } from "node:module"
 import { isOverviewWanted, overview } from "./layers/cli/overview.ts"
 
 const require = createRequire(import.meta.url)
-const { peerDependencies, version } = require("../package.json")
+const { version } = require("../package.json")
 
 /** Empty where the package is not installed. */
 const installedVersion = (name: string): string => {
@@ -22,13 +22,12 @@ const installedVersion = (name: string): string => {
   }
 }
 
-const isMajor = (major: string, version: string) => version.startsWith(`${major}.`)
+/** What the modules need, by the beginning of its version. */
+const peers = { effect: "3.", "@effect/platform": "0.", "@effect/platform-node": "0." }
 
 /** Whether the modules can run: npm installs a version that they are not made for only if it is forced to. */
 const hasPeers = () =>
-  Object.keys(peerDependencies).every((name) =>
-    isMajor(name === "effect" ? "3" : "0", installedVersion(name))
-  )
+  Object.entries(peers).every(([name, beginning]) => installedVersion(name).startsWith(beginning))
 
 const isInBundle = () => require("./bundle.json").effectVersion === installedVersion("effect")
 
