@@ -125,14 +125,16 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => 
     issues: issuesOf(options),
     setup: ({ cwd }) =>
       Effect.gen(function* () {
-        const { downloadPath, sources, ...settings } = yield* options
+        const { ackLease, downloadPath, keepVersions, ...fetching } = yield* options
         const path = yield* Path.Path
         const directory = path.resolve(cwd, downloadPath)
         const pacing = yield* Layer.build(RequestPacingMemory.layer)
-        return yield* Effect.forEach(sources, ({ make }) => make).pipe(
-          Effect.flatMap((sources) => Content.make(settings, sources)),
+        return yield* Content.make(fetching).pipe(
           Effect.map(({ start }) => start),
-          Effect.provideServiceEffect(VersionStore, VersionStoreDisk.make({ ...settings, directory })),
+          Effect.provideServiceEffect(
+            VersionStore,
+            VersionStoreDisk.make({ ackLease, directory, keepVersions })
+          ),
           Effect.provide(pacing)
         )
       })

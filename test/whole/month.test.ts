@@ -82,7 +82,7 @@ it.effect(
       yield* show(0)
       yield* readEvents
       const store = VersionStoreDisk.layer({ directory: folder, keepVersions: 3, ackLease: "30 minutes" })
-      const { start } = yield* Content.make({ fetchEvery }, [source]).pipe(
+      const { start } = yield* Content.fromSources({ fetchEvery }, [source]).pipe(
         Effect.provide(yield* Layer.build(store))
       )
       yield* start

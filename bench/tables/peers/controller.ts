@@ -48,7 +48,7 @@ const unpacedContent = (plan: FetchPlan): Plugin.Plugin => ({
         ackLease: "30 minutes"
       })
       const services = yield* Layer.build(Layer.merge(store, unpaced))
-      return yield* Effect.flatMap(source(plan).make, (source) => Content.make({}, [source])).pipe(
+      return yield* Effect.flatMap(source(plan).make, (source) => Content.fromSources({}, [source])).pipe(
         Effect.map(({ start }) => start),
         Effect.provide(services)
       )

@@ -42,17 +42,16 @@ export const layer = (
   Content,
   InvalidOptions | CommandAlreadyRegistered,
   VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment
-> =>
-  Layer.scoped(
-    Content,
-    Effect.gen(function* () {
-      const { sources, ...settings } = yield* decodeFetching(config)
-      return yield* make(settings, yield* Effect.all(sources.map(({ make }) => make)))
-    })
-  )
+> => Layer.scoped(Content, make(config))
 
-/** The same without a layer, of decoded options and sources that are made. */
-export const make = Effect.fnUntraced(function* (
+/** The same without a layer. */
+export const make = Effect.fnUntraced(function* (config: Pick<ContentConfig, "fetchEvery" | "sources">) {
+  const { sources, ...settings } = yield* decodeFetching(config)
+  return yield* fromSources(settings, yield* Effect.all(sources.map(({ make }) => make)))
+})
+
+/** As `make`, of decoded options and sources that are made. */
+export const fromSources = Effect.fnUntraced(function* (
   { fetchEvery }: Pick<ContentOptions, "fetchEvery">,
   sources: ReadonlyArray<ContentSource>
 ) {

@@ -37,14 +37,12 @@ export const layer = (
   VersionStore,
   InvalidOptions | VersionStoreError | DownloadsInUse,
   FileSystem.FileSystem | Path.Path
-> => Layer.scoped(VersionStore, Effect.flatMap(decodeVersionStoreDisk(config), make))
+> => Layer.scoped(VersionStore, make(config))
 
-/** The same without a layer, of decoded options. */
-export const make = Effect.fnUntraced(function* ({
-  ackLease,
-  directory,
-  keepVersions
-}: VersionStoreDiskOptions) {
+/** The same without a layer. */
+export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decodeVersionStoreDisk(config), open)
+
+const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }: VersionStoreDiskOptions) {
   const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const folder = yield* DownloadsFolder.make(directory)
   const manifestFile = yield* ManifestFile.make(folder)

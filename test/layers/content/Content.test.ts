@@ -118,7 +118,7 @@ describe("Content", () => {
   it.scoped("tells what a fetch does, in order, and announces what it promoted", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
-      yield* Content.make({}, [source])
+      yield* Content.fromSources({}, [source])
       const events = yield* follow
       const outcome = yield* fetch
       expect(outcome).toMatchObject({ changed: true, versionId: "19700101T000000Z", records: 1 })
@@ -146,7 +146,7 @@ describe("Content", () => {
     Effect.gen(function* () {
       const lines: Array<string> = []
       const { source } = yield* makeSource("objects")
-      yield* Content.make({}, [source])
+      yield* Content.fromSources({}, [source])
       const { versionId } = Schema.decodeUnknownSync(Schema.Struct({ versionId: Schema.String }))(
         yield* fetch.pipe(logTo({ format: "json", write: (line) => lines.push(line) }))
       )
@@ -172,7 +172,7 @@ describe("Content", () => {
             return { fingerprint: String(before.length), records: 1, bytes: 31, attachments }
           }).pipe(Effect.mapError((cause) => new SourceFailed({ sourceId: "objects", cause })))
       }
-      yield* Content.make({}, [source])
+      yield* Content.fromSources({}, [source])
       const events = yield* follow
       yield* fetch
       yield* fetch
@@ -194,7 +194,7 @@ describe("Content", () => {
   it.scoped("promotes and announces nothing when nothing has changed", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
-      yield* Content.make({}, [source])
+      yield* Content.fromSources({}, [source])
       yield* fetch
       const before = yield* readManifest
       const events = yield* follow
@@ -208,7 +208,7 @@ describe("Content", () => {
     Effect.gen(function* () {
       const good = yield* makeSource("objects")
       const bad = yield* makeSource("events")
-      yield* Content.make({}, [good.source, bad.source])
+      yield* Content.fromSources({}, [good.source, bad.source])
       yield* fetch
       const before = yield* readManifest
 
@@ -240,7 +240,7 @@ describe("Content", () => {
     Effect.gen(function* () {
       const { hold, source } = yield* makeSource("objects")
       yield* Ref.set(hold, Effect.die(new Error("a bug")))
-      yield* Content.make({}, [source])
+      yield* Content.fromSources({}, [source])
       expect((yield* Effect.flip(fetch)).message).toContain('Source "objects": a bug')
     }).pipe(Effect.provide(services("task")))
   )
@@ -259,7 +259,7 @@ describe("Content", () => {
         )
       })
       const events = yield* follow
-      const content = Content.make({ fetchEvery: "10 minutes" }, [source])
+      const content = Content.fromSources({ fetchEvery: "10 minutes" }, [source])
       const { start } = yield* Effect.provideService(content, VersionStore, flaky)
       yield* start
       yield* events.until("content:fetch:start")
@@ -290,7 +290,7 @@ describe("Content", () => {
       }
       const objects = make("objects")
       const tours = make("tours")
-      yield* Content.make({}, [objects.source, tours.source])
+      yield* Content.fromSources({}, [objects.source, tours.source])
       const fetchAgain = Effect.zipRight(
         Effect.sync(() => completed.splice(0)),
         fetch
@@ -318,7 +318,7 @@ describe("Content", () => {
       const { fetches, hold, source } = yield* makeSource("objects")
       const release = yield* Deferred.make<void>()
       yield* Ref.set(hold, Deferred.await(release))
-      yield* Content.make({}, [source])
+      yield* Content.fromSources({}, [source])
       const events = yield* follow
       const first = yield* Effect.fork(fetch)
       yield* events.until("content:source:progress")
@@ -335,7 +335,7 @@ describe("Content", () => {
   it.scoped("announces the active version when it is made ready, before it fetches", () =>
     Effect.gen(function* () {
       const { source } = yield* makeSource("objects")
-      const { start } = yield* Content.make({}, [source])
+      const { start } = yield* Content.fromSources({}, [source])
       yield* fetch
       const events = yield* follow
       yield* start
@@ -354,7 +354,7 @@ describe("Content", () => {
     Effect.gen(function* () {
       const { failure, fetches, source } = yield* makeSource("objects")
       const events = yield* follow
-      const { start } = yield* Content.make({ fetchEvery: "10 minutes" }, [source])
+      const { start } = yield* Content.fromSources({ fetchEvery: "10 minutes" }, [source])
       yield* start
       yield* events.until("content:fetch:done")
       yield* Ref.set(failure, Option.some(new Error("no network")))
@@ -381,7 +381,7 @@ describe("Content", () => {
         yield* Ref.set(failure, Option.some(new Error("no network")))
         yield* Ref.set(isTransient, true)
         const events = yield* follow
-        const { start } = yield* Content.make(fetchEvery === undefined ? {} : { fetchEvery }, [source])
+        const { start } = yield* Content.fromSources(fetchEvery === undefined ? {} : { fetchEvery }, [source])
         yield* start
         let failed = 0
         let at = 0
@@ -418,7 +418,7 @@ describe("Content", () => {
       const { failure, source } = yield* makeSource("objects")
       yield* Ref.set(failure, Option.some(new Error("the key is wrong")))
       const events = yield* follow
-      const { start } = yield* Content.make({}, [source])
+      const { start } = yield* Content.fromSources({}, [source])
       yield* start
       yield* events.until("content:fetch:error")
       yield* eventually(Effect.map(rowValue("Next fetch"), (value) => value !== "running now"))
@@ -433,7 +433,7 @@ describe("Content", () => {
       const release = yield* Deferred.make<void>()
       yield* Ref.set(hold, Deferred.await(release))
       const events = yield* follow
-      const { start } = yield* Content.make({ fetchEvery: "10 minutes" }, [source])
+      const { start } = yield* Content.fromSources({ fetchEvery: "10 minutes" }, [source])
       yield* start
       yield* events.until("content:source:progress")
       expect(yield* sourceRows("objects")).toEqual([
@@ -478,7 +478,7 @@ describe("Content", () => {
       }
       const versions = Effect.flatMap(VersionStore, ({ versions }) => versions)
       yield* Effect.gen(function* () {
-        yield* Content.make({}, [source])
+        yield* Content.fromSources({}, [source])
         yield* Effect.replicateEffect(fetch, 4)
         expect(yield* versions).toHaveLength(4)
         expect(yield* fetch).toMatchObject({ changed: true })
@@ -507,7 +507,7 @@ describe("Content", () => {
   it.scoped("keeps the version that a consumer acknowledged from being swept", () =>
     Effect.gen(function* () {
       const { source, text } = yield* makeSource("objects")
-      yield* Content.make({}, [source])
+      yield* Content.fromSources({}, [source])
       const { dispatch } = yield* CommandBus
       yield* fetch
       yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "19700101T000000Z" })
