@@ -1,8 +1,11 @@
 /**
- * Commands as a metric, for whoever collects those. It counts all command buses of the process together.
+ * Commands as a metric, for whoever collects those. It counts all command buses of the process together, with the labels
+ * of `Effect.tagMetrics`.
  */
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import * as Metric from "effect/Metric"
+import * as MetricLabel from "effect/MetricLabel"
 import type { DispatchError } from "../../services/CommandBus.ts"
 
 const commands = Metric.counter("vitrine_commands_total", {
@@ -10,10 +13,16 @@ const commands = Metric.counter("vitrine_commands_total", {
   incremental: true
 })
 
+/** Not `Metric.tagged`, which makes a new array each time: the metric would be looked up anew. */
+const count = (labels: ReadonlyArray<MetricLabel.MetricLabel>) =>
+  Effect.map(FiberRef.get(FiberRef.currentMetricLabels), (tags) =>
+    commands.unsafeUpdate(1, tags.length === 0 ? labels : [...labels, ...tags])
+  )
+
 /** Counts the dispatches of a registered command. One that is interrupted has come to nothing. */
 export const countCommand = (type: string) => {
-  const ofType = Metric.tagged(commands, "type", type)
-  const countOutcome = (outcome: string) => Metric.increment(Metric.tagged(ofType, "outcome", outcome))
+  const countOutcome = (outcome: string) =>
+    count([MetricLabel.make("type", type), MetricLabel.make("outcome", outcome)])
   const ok = countOutcome("ok")
   const failed = countOutcome("failed")
   const invalid = countOutcome("invalid")
@@ -25,4 +34,4 @@ export const countCommand = (type: string) => {
 }
 
 /** Without the type: anybody could make up any number of them. */
-export const countUnknownCommand = Metric.increment(Metric.tagged(commands, "outcome", "unknown"))
+export const countUnknownCommand = count([MetricLabel.make("outcome", "unknown")])
