@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { errorCode } from "../../internal/systemError.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
 import { keepPidFile, readPidFile } from "./pidFile.ts"
@@ -91,7 +92,7 @@ const ownFolder = Effect.fnUntraced(function* (path: string, folder: RunFolder) 
       try: () => mkdir(path, { mode: 0o700, recursive: folder === "named" }),
       catch: (cause) => new IpcSocketUnusable({ path, detail: folderProblem(cause), cause })
     }),
-    ({ cause }) => isSystemError(cause) && cause.code === "EEXIST",
+    ({ cause }) => errorCode(cause) === "EEXIST",
     () => Effect.void
   )
   const stats = yield* attempt(path, () => lstat(path))
@@ -114,8 +115,8 @@ const ownFolder = Effect.fnUntraced(function* (path: string, folder: RunFolder) 
 
 /** Why a folder could not be made: a service is often not allowed to write beside its configuration. */
 export const folderProblem = (error: unknown): string =>
-  isSystemError(error) && ["EACCES", "EPERM", "EROFS"].includes(error.code ?? "")
-    ? `${error.message}. Name a folder that this user may write with --run-dir.`
+  ["EACCES", "EPERM", "EROFS"].includes(errorCode(error) ?? "")
+    ? `${messageOf(error)}. Name a folder that this user may write with --run-dir.`
     : messageOf(error)
 
 const belongsToUser = (path: string, stats: { readonly uid: number }) =>
@@ -126,15 +127,12 @@ const belongsToUser = (path: string, stats: { readonly uid: number }) =>
         detail: `it belongs to another user (${stats.uid}). Remove it as that user.`
       })
 
-const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && "code" in error
-
 /** Whoever holds the lock may remove what a killed process has left, and nothing else. */
 const removeDeadSocket = Effect.fnUntraced(function* (paths: ControllerPaths) {
   const path = paths.socket
   const stats = yield* attempt(path, () => lstat(path)).pipe(
     Effect.catchIf(
-      ({ cause }) => isSystemError(cause) && cause.code === "ENOENT",
+      ({ cause }) => errorCode(cause) === "ENOENT",
       () => Effect.succeed(undefined)
     )
   )

@@ -1,14 +1,13 @@
 /**
  * A log in a file that does not grow for ever.
  */
-import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makePath } from "../../../internal/makePath.ts"
-import { errorCode, explain } from "../../../internal/systemError.ts"
+import { explain, isDiskFull } from "../../../internal/systemError.ts"
 
 export interface LogFileOptions {
   readonly file: string
@@ -50,12 +49,9 @@ const makeSure = (file: string) =>
     yield* makePath(path.dirname(file))
     yield* Effect.scoped(fs.open(file, { flag: "a", mode: 0o600 }))
   }).pipe(
-    Effect.catchIf(isFull, () => Effect.void),
+    Effect.catchIf(isDiskFull, () => Effect.void),
     Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
   )
-
-const isFull = (error: PlatformError): boolean =>
-  errorCode(error) === "ENOSPC" || errorCode(error) === "EDQUOT"
 
 const openStream = (folder: string, name: string, size: string, kept: number) => {
   let current: RotatingFileStream | undefined
