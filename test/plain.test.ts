@@ -334,7 +334,7 @@ describe("options", () => {
         for (const { message, path } of issuesOf(decode(mistakes))) {
           expect(error.message).toContain(`  ${path}: ${message}`)
         }
-        expect(error.cause).toMatchObject({ _tag: "InvalidOptions", issues: { length: 9 } })
+        expect(error.cause).toMatchObject({ _tag: "vitrine/InvalidOptions", issues: { length: 9 } })
         expect(controller.handlers()).toEqual([])
         expect(controller.state()._version).toBe(0)
         yield* before.isAllAgain()
@@ -391,7 +391,7 @@ describe("setup", () => {
           'Stop the program that uses it, or set another "port" (0 picks a free one).'
       )
       expect(error.cause).toMatchObject({
-        _tag: "BindError",
+        _tag: "vitrine/BindError",
         code: "EADDRINUSE",
         cause: { code: "EADDRINUSE", syscall: "listen" }
       })
@@ -480,7 +480,7 @@ describe("setup", () => {
         [{}, 8]
       ] as const) {
         const error = yield* Effect.flip(fromResult(httpTransport().setup(nonsense(context))))
-        expect(error.cause).toMatchObject({ _tag: "InvalidContext", issues: { length: mistakes } })
+        expect(error.cause).toMatchObject({ _tag: "vitrine/InvalidContext", issues: { length: mistakes } })
       }
     })
   )

@@ -16,10 +16,10 @@ const program = Effect.gen(function* () {
   yield* Console.log(yield* types)
   yield* Console.log(yield* dispatch({ type: "lamp.dim", percent: 40 }))
   yield* dispatch({ type: "lamp.dim", percent: 400 }).pipe(
-    Effect.catchTag("InvalidCommandFields", ({ message }) => Console.log(message))
+    Effect.catchTag("vitrine/InvalidCommandFields", ({ message }) => Console.log(message))
   )
   yield* dispatch({ type: "lamp.explode" }).pipe(
-    Effect.catchTag("UnknownCommand", ({ message }) => Console.log(message))
+    Effect.catchTag("vitrine/UnknownCommand", ({ message }) => Console.log(message))
   )
 })
 

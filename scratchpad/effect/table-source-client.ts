@@ -23,7 +23,7 @@ const program = Effect.gen(function* () {
   const { records } = yield* listPage({ table: "Settings", view: null })
   yield* Effect.forEach(records, ({ fields }) => Console.log(fields))
   yield* listPage({ table: "Nothing", view: null })
-}).pipe(Effect.catchTag("TableError", ({ reason }) => Console.log(reason)))
+}).pipe(Effect.catchTag("vitrine/TableError", ({ reason }) => Console.log(reason)))
 
 const platform = [Vitrine.RequestPacingMemory.layer, Vitrine.HttpClientNode.layer, NodeContext.layer] as const
 const layers = client.pipe(Layer.provide(server), Layer.provide(platform))

@@ -65,13 +65,16 @@ const describe = (error: unknown, seen: Set<unknown>): SerializedError => {
   const message = property(error, "message")
   const cause = property(error, "cause")
   const description = {
-    name: typeof name === "string" && name !== "" ? name : "Error",
+    name: typeof name === "string" && name !== "" ? withoutPackage(name) : "Error",
     message: typeof message === "string" ? message : asText(error)
   }
   return cause === undefined || cause === null || seen.has(cause) || seen.size >= maxDepth
     ? description
     : { ...description, cause: describe(cause, seen) }
 }
+
+/** Tags begin with the package's name; a client is shown the name alone. */
+const withoutPackage = (name: string): string => name.replace(/^vitrine\//, "")
 
 const property = (target: object, key: string): unknown => {
   try {

@@ -43,7 +43,7 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
 >() {}
 
 export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyRegistered>()(
-  "CommandAlreadyRegistered",
+  "vitrine/CommandAlreadyRegistered",
   { type: Schema.String }
 ) {
   override get message() {
@@ -51,7 +51,7 @@ export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyR
   }
 }
 
-export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("UnknownCommand", {
+export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("vitrine/UnknownCommand", {
   type: Schema.String,
   known: Schema.Array(Schema.String)
 }) {
@@ -62,17 +62,20 @@ export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("Unknow
   }
 }
 
-export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandFields>()("InvalidCommandFields", {
-  type: Schema.String,
-  issues: Schema.String
-}) {
+export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandFields>()(
+  "vitrine/InvalidCommandFields",
+  {
+    type: Schema.String,
+    issues: Schema.String
+  }
+) {
   override get message() {
     return `The command "${this.type}" was given wrong fields: ${this.issues}`
   }
 }
 
 /** The handler failed or died; `cause` is what it failed with. */
-export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/CommandFailed", {
   type: Schema.String,
   cause: Schema.Defect
 }) {

@@ -100,7 +100,7 @@ export interface ContentSourceDefinition {
   readonly make: Effect.Effect<ContentSource, InvalidOptions, SourceEnvironment | Scope.Scope>
 }
 
-export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
+export class SourceFailed extends Schema.TaggedError<SourceFailed>()("vitrine/SourceFailed", {
   sourceId: Schema.String,
   cause: Schema.Defect,
   /**

@@ -60,10 +60,13 @@ export type IpcError =
   | IpcProtocolError
 
 /** Nobody listens. */
-export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunning>()("ControllerNotRunning", {
-  /** The socket, or the named pipe. */
-  path: Schema.String
-}) {
+export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunning>()(
+  "vitrine/ControllerNotRunning",
+  {
+    /** The socket, or the named pipe. */
+    path: Schema.String
+  }
+) {
   override get message() {
     return `No controller is running here: nobody listens at ${this.path}.`
   }
@@ -71,7 +74,7 @@ export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunnin
 
 /** There is something, but this process may not or should not talk to it. */
 export class ControllerUnreachable extends Schema.TaggedError<ControllerUnreachable>()(
-  "ControllerUnreachable",
+  "vitrine/ControllerUnreachable",
   {
     path: Schema.String,
     /** What is wrong and, where it is known, what to do. */
@@ -85,7 +88,7 @@ export class ControllerUnreachable extends Schema.TaggedError<ControllerUnreacha
 
 /** A process listens, but it is stopped, or too busy to answer. */
 export class ControllerUnresponsive extends Schema.TaggedError<ControllerUnresponsive>()(
-  "ControllerUnresponsive",
+  "vitrine/ControllerUnresponsive",
   { path: Schema.String, seconds: Schema.Number }
 ) {
   override get message() {
@@ -94,7 +97,7 @@ export class ControllerUnresponsive extends Schema.TaggedError<ControllerUnrespo
 }
 
 /** The controller closed the connection, or ended. */
-export class IpcConnectionLost extends Schema.TaggedError<IpcConnectionLost>()("IpcConnectionLost", {
+export class IpcConnectionLost extends Schema.TaggedError<IpcConnectionLost>()("vitrine/IpcConnectionLost", {
   path: Schema.String
 }) {
   override get message() {
@@ -103,7 +106,7 @@ export class IpcConnectionLost extends Schema.TaggedError<IpcConnectionLost>()("
 }
 
 /** The two do not understand each other: another version, say, or a request that is too large. */
-export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("IpcProtocolError", {
+export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vitrine/IpcProtocolError", {
   path: Schema.String,
   detail: Schema.String
 }) {
@@ -113,7 +116,7 @@ export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("Ip
 }
 
 /** The command bus of the controller refused the command, or the command failed; it reads as it does there. */
-export class CommandRefused extends Schema.TaggedError<CommandRefused>()("CommandRefused", {
+export class CommandRefused extends Schema.TaggedError<CommandRefused>()("vitrine/CommandRefused", {
   description: SerializedError
 }) {
   override get name() {

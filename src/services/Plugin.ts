@@ -54,7 +54,7 @@ export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, Plugin
   setup: () => Effect.as(Layer.build(layer), Effect.void)
 })
 
-export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("PluginSetupFailed", {
+export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("vitrine/PluginSetupFailed", {
   plugin: Schema.String,
   cause: Schema.Defect
 }) {

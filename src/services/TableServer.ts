@@ -36,7 +36,7 @@ export interface RequestCounts {
 }
 
 /** The text is no fault. */
-export class InvalidFault extends Schema.TaggedError<InvalidFault>()("InvalidFault", {
+export class InvalidFault extends Schema.TaggedError<InvalidFault>()("vitrine/InvalidFault", {
   text: Schema.String,
   expected: Schema.String
 }) {
@@ -46,7 +46,7 @@ export class InvalidFault extends Schema.TaggedError<InvalidFault>()("InvalidFau
 }
 
 /** The folder of tables could not be listed. */
-export class TableFolderError extends Schema.TaggedError<TableFolderError>()("TableFolderError", {
+export class TableFolderError extends Schema.TaggedError<TableFolderError>()("vitrine/TableFolderError", {
   /** Absolute path. */
   directory: Schema.String,
   /** What the system said and, where it is known, what to do. */

@@ -94,7 +94,7 @@ export const TableErrorReason = Schema.Literal(
   "UnexpectedAnswer"
 )
 
-export class TableError extends Schema.TaggedError<TableError>()("TableError", {
+export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableError", {
   table: Schema.String,
   reason: TableErrorReason,
   /** What happened and, where it is known, what to do; the server's own words included. */
@@ -123,7 +123,7 @@ const passing: ReadonlySet<typeof TableErrorReason.Type> = new Set([
 ])
 
 /** The server no longer knows the cursor: read the list again from its beginning. */
-export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {
+export class CursorExpired extends Schema.TaggedError<CursorExpired>()("vitrine/CursorExpired", {
   table: Schema.String
 }) {
   override get message() {

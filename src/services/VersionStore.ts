@@ -125,7 +125,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 >() {}
 
 /** The downloads folder could not be read or written. */
-export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("VersionStoreError", {
+export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("vitrine/VersionStoreError", {
   /** What was tried, as in "cannot …". */
   action: Schema.String,
   path: Schema.String,
@@ -139,7 +139,7 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
 }
 
 /** Another controller works in the downloads folder. */
-export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("DownloadsInUse", {
+export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrine/DownloadsInUse", {
   path: Schema.String,
   /** The process that works there, where it told. */
   owner: Schema.String
@@ -149,7 +149,7 @@ export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("Downlo
   }
 }
 
-export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("InvalidConsumerId", {
+export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("vitrine/InvalidConsumerId", {
   consumerId: Schema.String
 }) {
   override get message() {
@@ -158,7 +158,7 @@ export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("
 }
 
 /** As many consumers as there may be hold a lease, and this is one more. */
-export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("TooManyLeases", {
+export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("vitrine/TooManyLeases", {
   limit: Schema.Number,
   /** How long a lease lasts, for people. */
   lease: Schema.String
@@ -168,7 +168,7 @@ export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("TooManyL
   }
 }
 
-export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("VersionNotFound", {
+export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("vitrine/VersionNotFound", {
   versionId: Schema.String
 }) {
   override get message() {

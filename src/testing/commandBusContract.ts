@@ -199,7 +199,7 @@ export const commandBusContract = (
       Effect.gen(function* () {
         yield* register("a", () => Effect.succeed("first"))
         const error = yield* Effect.flip(Effect.scoped(register("a", () => Effect.succeed("second"))))
-        expect(error).toMatchObject({ _tag: "CommandAlreadyRegistered", type: "a" })
+        expect(error).toMatchObject({ _tag: "vitrine/CommandAlreadyRegistered", type: "a" })
         expect(error.message).toContain('"a" is already registered')
         expect(yield* dispatch("a")).toBe("first")
       })
@@ -238,7 +238,7 @@ export const commandBusContract = (
           expect(yield* other.types).toEqual(["double"])
           expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
           expect(yield* Effect.flip(Effect.scoped(other.register(double)))).toMatchObject({
-            _tag: "CommandAlreadyRegistered",
+            _tag: "vitrine/CommandAlreadyRegistered",
             type: "double"
           })
           yield* Scope.close(scope, Exit.void)

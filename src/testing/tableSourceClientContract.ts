@@ -152,7 +152,7 @@ export const tableSourceClientContract = (
           yield* setTable("Objects", records(1))
           yield* removeView("Grid view")
           const error = yield* Effect.flip(client.listPage({ table: "Objects", view: "Grid view" }))
-          expect(error).toMatchObject({ _tag: "TableError", table: "Objects", reason: "NotFound" })
+          expect(error).toMatchObject({ _tag: "vitrine/TableError", table: "Objects", reason: "NotFound" })
           expect(error.message).toContain('"Grid view"')
           for (const view of ["On display", null]) {
             expect(yield* client.listPage({ table: "Objects", view })).toEqual({ records: records(1) })
@@ -263,10 +263,10 @@ export const tableSourceClientContract = (
         const { client, setTable } = yield* make({ pageSize: 2 })
         yield* setTable("Objects", records(1))
         const record = yield* Effect.flip(client.readRecord({ table: "Objects", recordId: "rec9" }))
-        expect(record).toMatchObject({ _tag: "TableError", table: "Objects", reason: "NotFound" })
+        expect(record).toMatchObject({ _tag: "vitrine/TableError", table: "Objects", reason: "NotFound" })
         expect(record.message).toContain("rec9")
         const table = yield* Effect.flip(client.readRecord({ table: "Nowhere", recordId: "rec0" }))
-        expect(table).toMatchObject({ _tag: "TableError", table: "Nowhere", reason: "NotFound" })
+        expect(table).toMatchObject({ _tag: "vitrine/TableError", table: "Nowhere", reason: "NotFound" })
       })
     )
 

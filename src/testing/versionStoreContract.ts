@@ -206,7 +206,7 @@ export const versionStoreContract = (
         const acknowledge = (consumerId: string, versionId: string) =>
           store.acknowledge(consumerId, versionId).pipe(
             Effect.as([versionId]),
-            Effect.catchTag("VersionNotFound", () => Effect.succeed([]))
+            Effect.catchTag("vitrine/VersionNotFound", () => Effect.succeed([]))
           )
         const granted = yield* Effect.all(
           [
@@ -243,11 +243,11 @@ export const versionStoreContract = (
         const { manifest } = yield* promote("one")
         for (const consumerId of ["", "..", "../manifest", "a/b", "a\\b", "con", "screen 1 ", ".hidden"]) {
           const error = yield* Effect.flip(store.acknowledge(consumerId, manifest.versionId))
-          expect(error._tag).toBe("InvalidConsumerId")
+          expect(error._tag).toBe("vitrine/InvalidConsumerId")
         }
         for (const versionId of ["20990101T000000Z", "../versions", ""]) {
           const error = yield* Effect.flip(store.acknowledge("screen-1", versionId))
-          expect(error._tag).toBe("VersionNotFound")
+          expect(error._tag).toBe("vitrine/VersionNotFound")
           expect(error.message).toContain(JSON.stringify(versionId))
         }
       })

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { serveIpc } from "../../dist/layers/ipc/IpcServer.js"
+import * as IpcServer from "../../dist/layers/ipc/IpcServer.js"
 import * as CommandBusMemory from "../../dist/layers/memory/CommandBusMemory.js"
 import * as ControllerStateMemory from "../../dist/layers/memory/ControllerStateMemory.js"
 import * as EventBusMemory from "../../dist/layers/memory/EventBusMemory.js"
@@ -21,7 +21,7 @@ input.close()
 
 await Effect.gen(function* () {
   const stopped = yield* Deferred.make()
-  yield* serveIpc({ folder, stop: Deferred.succeed(stopped, undefined) })
+  yield* IpcServer.make({ folder, stop: Deferred.succeed(stopped, undefined) })
   say("serving")
   yield* Deferred.await(stopped)
 }).pipe(

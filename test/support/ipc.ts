@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import type * as TestServices from "effect/TestServices"
 import * as IpcClientSocket from "../../src/layers/ipc/IpcClientSocket.ts"
-import { serveIpc } from "../../src/layers/ipc/IpcServer.ts"
+import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
@@ -57,7 +57,7 @@ export const start = Effect.gen(function* () {
   const stop = Effect.sync(() => {
     stops += 1
   })
-  const paths = yield* Scope.extend(serveIpc({ folder: configurationFolder, stop }), scope)
+  const paths = yield* Scope.extend(IpcServer.make({ folder: configurationFolder, stop }), scope)
   const end = Scope.close(scope, Exit.void).pipe(Effect.disconnect, Effect.timeout("2 seconds"))
   const client = yield* IpcClientSocket.make(paths.socket)
   return { ...paths, configurationFolder, client, end, stops: () => stops, connect: connect(paths.socket) }

@@ -7,7 +7,7 @@ import { describe, expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as IpcClientSocket from "../../src/layers/ipc/IpcClientSocket.ts"
-import { serveIpc } from "../../src/layers/ipc/IpcServer.ts"
+import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import { readPidFile } from "../../src/layers/ipc/pidFile.ts"
 import { locateController } from "../../src/layers/ipc/socketPath.ts"
 import { startHolder } from "../support/holder.ts"
@@ -30,10 +30,10 @@ describe("the place of the controller", () => {
       expect(yield* client.process).toEqual({ pid: first.pid })
       expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
       yield* first.kill
-      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "ControllerNotRunning" })
+      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "vitrine/ControllerNotRunning" })
       expect((yield* Effect.promise(() => lstat(socket))).isSocket()).toBe(true)
       expect(yield* readPidFile(pidFile)).toEqual(Option.some(first.pid))
-      yield* serveIpc({ folder, stop: Effect.void })
+      yield* IpcServer.make({ folder, stop: Effect.void })
       expect(yield* client.process).toEqual({ pid: process.pid })
       expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
     })

@@ -201,7 +201,7 @@ describe("the controller's socket under attack", () => {
         error: { code: -32001, message: expect.stringContaining(`All ${maxConnections} connections`) }
       })
       const error = yield* Effect.flip(client.status)
-      expect(error).toMatchObject({ _tag: "IpcProtocolError" })
+      expect(error).toMatchObject({ _tag: "vitrine/IpcProtocolError" })
       expect(error.message).toContain("Close one first.")
       idle[0]?.close()
       yield* eventually(Effect.map(Effect.option(client.status), ({ _tag }) => _tag === "Some"))

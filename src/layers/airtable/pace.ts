@@ -16,7 +16,7 @@ export const cooldown = Duration.seconds(30)
 const maxCooldowns = 3
 
 /** The server rejects all requests to the base for a while. */
-export class RateLimited extends Data.TaggedError("RateLimited")<{
+export class RateLimited extends Data.TaggedError("vitrine/RateLimited")<{
   readonly error: TableError
   readonly pause: Duration.Duration
 }> {}

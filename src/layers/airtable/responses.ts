@@ -16,7 +16,7 @@ import type { TableRecord } from "../../services/TableSourceClient.ts"
 /** A page of a hundred records is far smaller; more than this is no page. */
 export const maxBodyBytes = 32 * 1024 * 1024
 
-export class BodyTooLong extends Data.TaggedError("BodyTooLong") {}
+export class BodyTooLong extends Data.TaggedError("vitrine/BodyTooLong") {}
 
 type Body = Effect.Effect<Uint8Array, BodyTooLong | ResponseError>
 

@@ -82,7 +82,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
     }
     const bytes = yield* readBody(response).pipe(
       Effect.catchTags({
-        BodyTooLong: () =>
+        "vitrine/BodyTooLong": () =>
           errors.unexpected(request, `the answer has more than ${maxBodyBytes} bytes`, status),
         ResponseError: ({ cause }) => Effect.fail(new Retryable(errors.unreachable(request, cause)))
       })
@@ -168,7 +168,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
           )
     },
     (effect, request) =>
-      Effect.catchTag(effect, "CursorExpired", ({ message }) => errors.unexpected(request, message))
+      Effect.catchTag(effect, "vitrine/CursorExpired", ({ message }) => errors.unexpected(request, message))
   )
 
   return TableSourceClient.of({ listPage, readRecord, attachments })

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { folderProblem } from "../ipc/claimFolder.ts"
 
-export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
+export class NotStarted extends Schema.TaggedError<NotStarted>()("vitrine/NotStarted", {
   /** What the process said, or how it ended. */
   detail: Schema.String
 }) {

@@ -39,7 +39,7 @@ export const makeCommand = (library: object) =>
         const display = yield* makeProgressDisplay
         return yield* fetchInController(display).pipe(
           Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))),
-          Effect.catchTag("ControllerNotRunning", () => fetchHere(file, library, display)),
+          Effect.catchTag("vitrine/ControllerNotRunning", () => fetchHere(file, library, display)),
           logTo({ format: logFormat, write: display.log })
         )
       }).pipe(

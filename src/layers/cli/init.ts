@@ -14,7 +14,7 @@ import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 import { pageTemplate, projectTemplate } from "./projectTemplate.ts"
 
-export class FileNotMade extends Schema.TaggedError<FileNotMade>()("FileNotMade", {
+export class FileNotMade extends Schema.TaggedError<FileNotMade>()("vitrine/FileNotMade", {
   path: Schema.String,
   detail: Schema.String
 }) {

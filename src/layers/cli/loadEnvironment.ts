@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 export class EnvironmentFileUnusable extends Schema.TaggedError<EnvironmentFileUnusable>()(
-  "EnvironmentFileUnusable",
+  "vitrine/EnvironmentFileUnusable",
   { path: Schema.String, detail: Schema.String }
 ) {
   override get message() {

@@ -14,7 +14,7 @@ import type { Shell } from "./completions.ts"
 import { globalOptions } from "./globalOptions.ts"
 import { type Given, type Parameter, type ParameterMistake, readAll } from "./Parameter.ts"
 
-export class ArgumentMistake extends Schema.TaggedError<ArgumentMistake>()("ArgumentMistake", {
+export class ArgumentMistake extends Schema.TaggedError<ArgumentMistake>()("vitrine/ArgumentMistake", {
   detail: Schema.String,
   /** Whose help tells what would be right: `vitrine start`, for example. */
   command: Schema.String

@@ -14,7 +14,7 @@ import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
 import { ControllerAlreadyRunning } from "../ipc/claimFolder.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
-import { serveIpc } from "../ipc/IpcServer.ts"
+import * as IpcServer from "../ipc/IpcServer.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import * as Command from "./Command.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
@@ -66,7 +66,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
   const configuration = yield* loadConfiguration(file, library)
   const asked = yield* Deferred.make<void>()
   // Whoever is refused here leaves the log to the one that runs.
-  const endpoint = serveIpc({
+  const endpoint = IpcServer.make({
     folder: configuration.cwd,
     runFolder,
     stop: Deferred.succeed(asked, undefined)

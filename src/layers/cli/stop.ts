@@ -31,7 +31,7 @@ const gracePeriod = "2 seconds"
 /** How long it has if something holds it up. */
 const patience = "5 seconds"
 
-export class NotStopped extends Schema.TaggedError<NotStopped>()("NotStopped", {
+export class NotStopped extends Schema.TaggedError<NotStopped>()("vitrine/NotStopped", {
   /** The process that the controller says it is; absent where it does not say. Nothing proves it. */
   pid: Schema.optionalWith(Schema.Number, { exact: true }),
   detail: Schema.String
@@ -56,10 +56,10 @@ export const command = Command.make({
       yield* askToEnd(controller).pipe(
         Effect.provide(IpcClientSocket.layer(paths.socket)),
         Effect.catchTags({
-          ControllerNotRunning: endUnasked(controller, ({ message }) => Console.log(message)),
-          IpcConnectionLost: endUnasked(controller, Effect.fail),
-          IpcProtocolError: endUnasked(controller, Effect.fail),
-          ControllerUnresponsive: () => kill(controller)
+          "vitrine/ControllerNotRunning": endUnasked(controller, ({ message }) => Console.log(message)),
+          "vitrine/IpcConnectionLost": endUnasked(controller, Effect.fail),
+          "vitrine/IpcProtocolError": endUnasked(controller, Effect.fail),
+          "vitrine/ControllerUnresponsive": () => kill(controller)
         })
       )
     })

@@ -50,7 +50,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const { claim, claimed, wasClaimed } = yield* makeClaim(folder, trash)
 
   yield* folder.makeRoot
-  yield* Effect.catchTag(claim, "VersionStoreError", ({ message }) =>
+  yield* Effect.catchTag(claim, "vitrine/VersionStoreError", ({ message }) =>
     Effect.logWarning(
       `${message} The content that is there can be shown; nothing can be fetched until that is mended.`
     )

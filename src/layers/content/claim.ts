@@ -34,8 +34,8 @@ export const makeClaim = Effect.fnUntraced(function* (folder: DownloadsFolder, t
     yield* trash.empty
   }).pipe(
     Effect.catchTags({
-      FolderLocked: ({ owner, path }) => new DownloadsInUse({ path, owner }),
-      FolderLockFailed: (cause) =>
+      "vitrine/FolderLocked": ({ owner, path }) => new DownloadsInUse({ path, owner }),
+      "vitrine/FolderLockFailed": (cause) =>
         new VersionStoreError({ action: "lock", path: cause.path, detail: cause.detail, cause })
     }),
     claiming.withPermits(1)
@@ -48,7 +48,7 @@ export const makeClaim = Effect.fnUntraced(function* (folder: DownloadsFolder, t
     /** As `claim`, before something is written: it fails where the folder is not this controller's. */
     claimed: Effect.catchTag(
       claim,
-      "DownloadsInUse",
+      "vitrine/DownloadsInUse",
       ({ message }) => new VersionStoreError({ action: "write to", path: folder.root, detail: message })
     ),
 

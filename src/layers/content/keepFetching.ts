@@ -35,7 +35,9 @@ export const keepFetching = Effect.fnUntraced(function* (
 const fetchQuietly = (fetch: Content["Type"]["fetch"]) =>
   fetch.pipe(
     Effect.as(false),
-    Effect.catchAll((error) => Effect.succeed(error._tag === "SourceFailed" && error.isTransient === true)),
+    Effect.catchAll((error) =>
+      Effect.succeed(error._tag === "vitrine/SourceFailed" && error.isTransient === true)
+    ),
     Effect.catchAllCause((cause) =>
       Effect.as(
         Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void,

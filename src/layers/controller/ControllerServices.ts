@@ -18,7 +18,7 @@ import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 export type CustomServices = Layer.Layer<never, unknown, PluginEnvironment>
 
 export class ControllerServicesFailed extends Schema.TaggedError<ControllerServicesFailed>()(
-  "ControllerServicesFailed",
+  "vitrine/ControllerServicesFailed",
   { cause: Schema.Defect }
 ) {
   override get message() {

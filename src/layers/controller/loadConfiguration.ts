@@ -18,7 +18,7 @@ import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
 
 export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
-  "ConfigurationUnusable",
+  "vitrine/ConfigurationUnusable",
   {
     /** The file, or the folder where none was found. */
     path: Schema.String,

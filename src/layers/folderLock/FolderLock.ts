@@ -20,7 +20,7 @@ import * as Scope from "effect/Scope"
 import { hashOf, socketAddress, socketFile } from "../../internal/socketFile.ts"
 
 /** Another process has the lock of the folder. */
-export class FolderLocked extends Schema.TaggedError<FolderLocked>()("FolderLocked", {
+export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/FolderLocked", {
   path: Schema.String,
   /** The socket, or the named pipe, of the one that has it. */
   socket: Schema.String,
@@ -38,7 +38,7 @@ export class FolderLocked extends Schema.TaggedError<FolderLocked>()("FolderLock
 }
 
 /** The lock of the folder could be had in no way. */
-export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("FolderLockFailed", {
+export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("vitrine/FolderLockFailed", {
   path: Schema.String,
   /** What the system said. */
   detail: Schema.String,

@@ -25,7 +25,7 @@ import { deepestMessage, oneLine, Retryable, retryAfter, withRetries, withTimeou
 import { LocalAddressRefused } from "./localAddress.ts"
 
 /** A file that could not be downloaded. */
-export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("DownloadFailed", {
+export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrine/DownloadFailed", {
   /** What happened. Links may be signed: no more of one than its origin is in it. */
   detail: Schema.String,
   /** Whether another try may succeed later without anybody doing something. */

@@ -19,7 +19,7 @@ export class LocalAddressesAllowed extends Context.Reference<LocalAddressesAllow
 ) {}
 
 /** Fails a request that would have connected to a local address; nothing was sent. */
-export class LocalAddressRefused extends Data.TaggedError("LocalAddressRefused")<{
+export class LocalAddressRefused extends Data.TaggedError("vitrine/LocalAddressRefused")<{
   readonly address: string
 }> {
   override get message() {

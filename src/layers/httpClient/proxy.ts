@@ -8,7 +8,7 @@ import * as Undici from "@effect/platform-node/Undici"
 import * as Data from "effect/Data"
 
 /** The proxy cannot be used. Of its address only the origin is shown: the rest may hold a password. */
-export class ProxyFailed extends Data.TaggedError("ProxyFailed")<{ readonly detail: string }> {
+export class ProxyFailed extends Data.TaggedError("vitrine/ProxyFailed")<{ readonly detail: string }> {
   override get message() {
     return this.detail
   }

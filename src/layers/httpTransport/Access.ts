@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { printableStart } from "../../internal/printable.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
-export class HostNotAllowed extends Schema.TaggedError<HostNotAllowed>()("HostNotAllowed", {
+export class HostNotAllowed extends Schema.TaggedError<HostNotAllowed>()("vitrine/HostNotAllowed", {
   host: Schema.String
 }) {
   override get message() {
@@ -18,7 +18,7 @@ export class HostNotAllowed extends Schema.TaggedError<HostNotAllowed>()("HostNo
   }
 }
 
-export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()("OriginNotAllowed", {
+export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()("vitrine/OriginNotAllowed", {
   /** None where a browser sent the request of a page without naming its origin. */
   origin: Schema.optional(Schema.String)
 }) {
@@ -29,13 +29,13 @@ export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()("Or
   }
 }
 
-export class TokenRequired extends Schema.TaggedError<TokenRequired>()("TokenRequired", {}) {
+export class TokenRequired extends Schema.TaggedError<TokenRequired>()("vitrine/TokenRequired", {}) {
   override get message() {
     return 'Token required: send "Authorization: Bearer TOKEN" with the "token" of the HTTP transport. GET /events takes "?token=TOKEN" as well.'
   }
 }
 
-export class JsonRequired extends Schema.TaggedError<JsonRequired>()("JsonRequired", {}) {
+export class JsonRequired extends Schema.TaggedError<JsonRequired>()("vitrine/JsonRequired", {}) {
   override get message() {
     return 'JSON required: send "Content-Type: application/json".'
   }

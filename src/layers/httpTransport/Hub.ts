@@ -55,7 +55,7 @@ export interface Hub {
   readonly close: Effect.Effect<void>
 }
 
-export class TooManyClients extends Schema.TaggedError<TooManyClients>()("TooManyClients", {
+export class TooManyClients extends Schema.TaggedError<TooManyClients>()("vitrine/TooManyClients", {
   maxClients: Schema.Number
 }) {
   override get message() {

@@ -10,13 +10,13 @@ import * as Stream from "effect/Stream"
 /** The largest body that is accepted, in bytes. */
 export const maxBytes = 65_536
 
-export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {}) {
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("vitrine/BodyTooLarge", {}) {
   override get message() {
     return `The body exceeds ${maxBytes} bytes.`
   }
 }
 
-export class BodyUnreadable extends Schema.TaggedError<BodyUnreadable>()("BodyUnreadable", {}) {
+export class BodyUnreadable extends Schema.TaggedError<BodyUnreadable>()("vitrine/BodyUnreadable", {}) {
   override get message() {
     return "The body could not be read to its end."
   }

@@ -12,7 +12,7 @@ import type { Refusal } from "./Access.ts"
 import type { TooManyClients } from "./Hub.ts"
 import type { BodyTooLarge, BodyUnreadable } from "./RequestBody.ts"
 
-export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("NoSuchRoute", {
+export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("vitrine/NoSuchRoute", {
   method: Schema.String,
   path: Schema.String
 }) {
@@ -21,13 +21,15 @@ export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("NoSuchRoute"
   }
 }
 
-export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", { detail: Schema.String }) {
+export class BadRequest extends Schema.TaggedError<BadRequest>()("vitrine/BadRequest", {
+  detail: Schema.String
+}) {
   override get message() {
     return this.detail
   }
 }
 
-export class CommandNotAllowed extends Schema.TaggedError<CommandNotAllowed>()("CommandNotAllowed", {
+export class CommandNotAllowed extends Schema.TaggedError<CommandNotAllowed>()("vitrine/CommandNotAllowed", {
   type: Schema.String
 }) {
   override get message() {
@@ -68,27 +70,27 @@ export const result = (value: unknown) => jsonBody(`{"result":${jsonText(value)}
 
 export const error = (error: AnswerableError): HttpServerResponse.HttpServerResponse => {
   switch (error._tag) {
-    case "BadRequest":
-    case "BodyUnreadable":
+    case "vitrine/BadRequest":
+    case "vitrine/BodyUnreadable":
       return plainError(400, error)
-    case "TokenRequired":
+    case "vitrine/TokenRequired":
       return HttpServerResponse.setHeader(plainError(401, error), "www-authenticate", "Bearer")
-    case "CommandNotAllowed":
-    case "HostNotAllowed":
-    case "OriginNotAllowed":
+    case "vitrine/CommandNotAllowed":
+    case "vitrine/HostNotAllowed":
+    case "vitrine/OriginNotAllowed":
       return plainError(403, error)
-    case "NoSuchRoute":
+    case "vitrine/NoSuchRoute":
       return plainError(404, error)
-    case "BodyTooLarge":
+    case "vitrine/BodyTooLarge":
       return plainError(413, error)
-    case "JsonRequired":
+    case "vitrine/JsonRequired":
       return plainError(415, error)
-    case "TooManyClients":
+    case "vitrine/TooManyClients":
       return plainError(503, error)
-    case "CommandFailed":
+    case "vitrine/CommandFailed":
       return commandError(error.cause)
-    case "InvalidCommandFields":
-    case "UnknownCommand":
+    case "vitrine/InvalidCommandFields":
+    case "vitrine/UnknownCommand":
       return commandError(error)
   }
 }

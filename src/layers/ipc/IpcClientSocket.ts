@@ -107,7 +107,7 @@ export const make = (path: string) =>
     const query = <A, I>(method: string, schema: Schema.Schema<A, I>) =>
       call(method).pipe(
         // Nothing but a command can be refused as one.
-        Effect.catchTag("CommandRefused", ({ message }) => garbled(message)),
+        Effect.catchTag("vitrine/CommandRefused", ({ message }) => garbled(message)),
         Effect.flatMap((result) =>
           Effect.try({
             try: () => Schema.decodeUnknownSync(schema)(result),
@@ -129,7 +129,7 @@ export const make = (path: string) =>
       dispatch: (command) => Effect.zipRight(process, call("dispatch", { command })),
       events: ask("subscribe").pipe(
         Effect.tap(({ answer }) =>
-          Effect.catchTag(resultOf(answer), "CommandRefused", ({ message }) => garbled(message))
+          Effect.catchTag(resultOf(answer), "vitrine/CommandRefused", ({ message }) => garbled(message))
         ),
         inTime,
         Effect.map(({ rest }) =>

@@ -44,6 +44,7 @@ import * as Net from "node:net"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { socketAddress } from "../../internal/socketFile.ts"
@@ -90,7 +91,7 @@ export interface IpcServerOptions {
  * Serves the controller whose configuration lies in the folder until the scope ends, and claims the folder for
  * it. Nobody can delay the end.
  */
-export const serveIpc: (
+export const make: (
   options: IpcServerOptions
 ) => Effect.Effect<
   ControllerPaths,
@@ -128,6 +129,15 @@ export const serveIpc: (
   yield* Effect.logDebug(`The controller listens at ${paths.socket}`)
   return paths
 })
+
+/** As `make`, for as long as the layer is in use. */
+export const layer = (
+  options: IpcServerOptions
+): Layer.Layer<
+  never,
+  ControllerAlreadyRunning | IpcSocketUnusable,
+  CommandBus | EventBus | ControllerState
+> => Layer.scopedDiscard(make(options))
 
 const listen = (server: Net.Server, path: string) =>
   addressOf(path).pipe(

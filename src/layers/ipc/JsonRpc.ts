@@ -25,7 +25,7 @@ const errorFields = {
   data: Schema.optionalWith(Schema.Unknown, { exact: true })
 }
 
-export class RpcError extends Schema.TaggedError<RpcError>()("RpcError", errorFields) {}
+export class RpcError extends Schema.TaggedError<RpcError>()("vitrine/RpcError", errorFields) {}
 
 const Id = Schema.Union(Schema.String, Schema.Number, Schema.Null)
 export type Id = typeof Id.Type

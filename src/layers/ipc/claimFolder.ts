@@ -15,7 +15,7 @@ import { isTrustedOwner } from "./trustedOwner.ts"
 
 /** Another controller runs with the configuration. */
 export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlreadyRunning>()(
-  "ControllerAlreadyRunning",
+  "vitrine/ControllerAlreadyRunning",
   {
     /** The folder that it holds. */
     path: Schema.String,
@@ -29,7 +29,7 @@ export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlrea
 }
 
 /** There can be no socket where it is to be. */
-export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("IpcSocketUnusable", {
+export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("vitrine/IpcSocketUnusable", {
   path: Schema.String,
   /** What is wrong and, where it is known, what to do. */
   detail: Schema.String,
@@ -48,9 +48,9 @@ export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths, 
   yield* ownFolder(paths.folder, folder)
   yield* lockFolder(paths.folder, paths.folder).pipe(
     Effect.catchTags({
-      FolderLocked: ({ owner, path, pid }) =>
+      "vitrine/FolderLocked": ({ owner, path, pid }) =>
         pid === undefined ? refuseMute(paths, path, owner) : new ControllerAlreadyRunning({ path, owner }),
-      FolderLockFailed: ({ cause, path }) => unusable(path)(cause)
+      "vitrine/FolderLockFailed": ({ cause, path }) => unusable(path)(cause)
     })
   )
   if (process.platform !== "win32") {
@@ -148,7 +148,7 @@ const removeDeadSocket = Effect.fnUntraced(function* (paths: ControllerPaths) {
     Effect.matchEffect({
       onSuccess: ({ pid }) => new ControllerAlreadyRunning({ path, owner: `process ${pid}` }),
       onFailure: (error) =>
-        error._tag === "ControllerNotRunning" ? Effect.void : refuseMute(paths, path, error.message)
+        error._tag === "vitrine/ControllerNotRunning" ? Effect.void : refuseMute(paths, path, error.message)
     })
   )
   yield* attempt(path, () => rm(path, { force: true }))

@@ -29,7 +29,7 @@ export const countCommand = (type: string) => {
   return <A, E extends DispatchError, R>(dispatch: Effect.Effect<A, E, R>) =>
     Effect.tapBoth(dispatch, {
       onSuccess: () => ok,
-      onFailure: ({ _tag }) => (_tag === "InvalidCommandFields" ? invalid : failed)
+      onFailure: ({ _tag }) => (_tag === "vitrine/InvalidCommandFields" ? invalid : failed)
     })
 }
 

@@ -24,7 +24,7 @@ export const make = (context: Pick<PlainContext, "dispatchCommand">) =>
   })
 
 /** What the controller returned is no result, so that nobody knows what became of the command. */
-export class NoResult extends Schema.TaggedError<NoResult>()("NoResult", { issue: Schema.String }) {
+export class NoResult extends Schema.TaggedError<NoResult>()("vitrine/NoResult", { issue: Schema.String }) {
   override get message() {
     return `"dispatchCommand" must return a ResultAsync of neverthrow, such as okAsync(value): ${this.issue}`
   }

@@ -10,7 +10,7 @@ import { expects } from "../../internal/Options.ts"
 import { mistakesText, PlacedIssue, placedIssues } from "../../internal/ParseIssues.ts"
 
 /** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
-export class InvalidContext extends Schema.TaggedError<InvalidContext>()("InvalidContext", {
+export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrine/InvalidContext", {
   /** What it was given to. */
   method: Schema.Literal("setup", "fetch"),
   issues: Schema.Array(PlacedIssue)

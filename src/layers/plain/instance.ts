@@ -93,17 +93,20 @@ export const setUp = <A extends object>(
 }
 
 /** The controller was aborted before the plugin was set up. */
-export class ControllerStops extends Schema.TaggedError<ControllerStops>()("ControllerStops", {}) {
+export class ControllerStops extends Schema.TaggedError<ControllerStops>()("vitrine/ControllerStops", {}) {
   override get message() {
     return "The controller stops."
   }
 }
 
 /** Something could not be released; everything else was. */
-export class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()("PluginShutdownFailed", {
-  plugin: Schema.String,
-  cause: Schema.Defect
-}) {
+export class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFailed>()(
+  "vitrine/PluginShutdownFailed",
+  {
+    plugin: Schema.String,
+    cause: Schema.Defect
+  }
+) {
   override get message() {
     return `The plugin "${this.plugin}" did not shut down cleanly. ${messageOf(this.cause)}`
   }

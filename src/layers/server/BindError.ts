@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 
 /** The port could not be bound. */
-export class BindError extends Schema.TaggedError<BindError>()("BindError", {
+export class BindError extends Schema.TaggedError<BindError>()("vitrine/BindError", {
   host: Schema.String,
   port: Schema.Number,
   /** The system's code, `EADDRINUSE` for example. */

@@ -4,7 +4,7 @@
  */
 import * as Schema from "effect/Schema"
 
-export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
+export class ApiError extends Schema.TaggedError<ApiError>()("vitrine/ApiError", {
   status: Schema.Number,
   body: Schema.Unknown,
   /** In seconds, for the header of that name. */

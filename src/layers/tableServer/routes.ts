@@ -119,8 +119,8 @@ const about = <R>(
     return yield* orFault(faults, place, served)
   }).pipe(
     Effect.catchTags({
-      InvalidTableFile: (error) => Effect.fail(invalidTableFile(error.message)),
-      TableFolderError: (error) =>
+      "vitrine/InvalidTableFile": (error) => Effect.fail(invalidTableFile(error.message)),
+      "vitrine/TableFolderError": (error) =>
         Effect.zipRight(Effect.logError(error.message), Effect.fail(serverError(error.message)))
     }),
     answered

@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 
 /** What is in the table cannot be saved, or its file cannot be written. */
-export class TableNotSaved extends Schema.TaggedError<TableNotSaved>()("TableNotSaved", {
+export class TableNotSaved extends Schema.TaggedError<TableNotSaved>()("vitrine/TableNotSaved", {
   table: Schema.String,
   /** What is wrong, where, and what would be right. */
   detail: Schema.String,

@@ -42,7 +42,7 @@ export const countRequests =
   }
 
 const reasonOf = (error: TableError | CursorExpired): string =>
-  error._tag === "TableError" ? error.reason : error._tag
+  error._tag === "vitrine/TableError" ? error.reason : error._tag
 
 /** The observer, with the waits it is told of counted as those of a source. */
 export const countWaits = (

@@ -243,7 +243,7 @@ describe("a request for a record", () => {
     Effect.gen(function* () {
       const { readRecord } = yield* setUp(answer)
       expect(yield* Effect.flip(readRecord("rec1"))).toMatchObject({
-        _tag: "TableError",
+        _tag: "vitrine/TableError",
         reason: "UnexpectedAnswer"
       })
     })
@@ -261,7 +261,7 @@ describe("redirects", () => {
       for (const status of [301, 302, 307, 308]) {
         const { listPage } = yield* setUp(text(status, "", { location: `${other.url}/secret` }), httpClient)
         const error = yield* Effect.flip(listPage(list))
-        expect(error).toMatchObject({ _tag: "TableError", reason: "UnexpectedAnswer", status })
+        expect(error).toMatchObject({ _tag: "vitrine/TableError", reason: "UnexpectedAnswer", status })
         expect(error.message).toContain(`redirects to ${other.url},`)
         expect(error.message).toContain('"endpointUrl"')
       }
@@ -308,7 +308,7 @@ describe("a refusal", () => {
       Effect.gen(function* () {
         const { listPage, received } = yield* setUp(json(status, body))
         const refused = yield* Effect.flip(listPage(list))
-        expect(refused).toMatchObject({ _tag: "TableError", table: "Objects", reason, status })
+        expect(refused).toMatchObject({ _tag: "vitrine/TableError", table: "Objects", reason, status })
         expect(refused).toMatchObject({ isTransient: false })
         for (const words of says) {
           expect(refused.message).toContain(words)
@@ -333,7 +333,7 @@ describe("a refusal", () => {
   it.scoped("of a forgotten list is told apart", () =>
     Effect.gen(function* () {
       const expired = yield* refusal(json(422, error("LIST_RECORDS_ITERATOR_NOT_AVAILABLE")))
-      expect(expired).toMatchObject({ _tag: "CursorExpired", table: "Objects" })
+      expect(expired).toMatchObject({ _tag: "vitrine/CursorExpired", table: "Objects" })
     })
   )
 })

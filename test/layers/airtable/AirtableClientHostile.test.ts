@@ -252,7 +252,7 @@ describe("an answer of the wrong form", () => {
       for (const [[name, , reason, bounds, words], { answer, requests, took }] of all) {
         expect({ name, answer, requests, took }).toMatchObject({
           name,
-          answer: { _tag: "TableError", reason },
+          answer: { _tag: "vitrine/TableError", reason },
           ...bounds
         })
         expect(`${name}: ${answer}`).toContain(words)
@@ -375,7 +375,7 @@ describe("a server that asks to be left alone", () => {
         )
       )
       const { answer, ...bounds } = value
-      expect(answer).toMatchObject({ _tag: "TableError", reason: "RateLimited" })
+      expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "RateLimited" })
       expect(bounds).toEqual({ requests: 16, took: 15 * 300_000 })
     })
   )
@@ -398,7 +398,7 @@ describe("a list", () => {
     })
 
   const failing = (reason: string, requests: number) => ({
-    answer: { _tag: "TableError", reason },
+    answer: { _tag: "vitrine/TableError", reason },
     requests,
     took: 0
   })
@@ -525,7 +525,7 @@ describe("the network", () => {
       )
       const client = yield* makeClient("http://tables.example", agent)
       expect(yield* outcome(client.listPage(list))).toMatchObject({
-        answer: { _tag: "TableError", reason: "Timeout" },
+        answer: { _tag: "vitrine/TableError", reason: "Timeout" },
         took: timedOut.took
       })
       expect(lookups).toHaveLength(4)
@@ -538,7 +538,7 @@ describe("the network", () => {
       const agent = connecting({ lookup: (_name, _options, callback) => callback(failure, "", 4) })
       const client = yield* makeClient("http://tables.example", agent)
       const { answer, took } = yield* outcome(client.listPage(list))
-      expect(answer).toMatchObject({ _tag: "TableError", reason: "Unreachable" })
+      expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "Unreachable" })
       expect(String(answer)).toContain("ENOTFOUND")
       expect(took).toBe(triedAgain.took)
     })
@@ -584,7 +584,7 @@ describe("the network", () => {
       const client = yield* makeClient(url, connecting({ ca }))
       const { answer, took } = yield* outcome(client.listPage(list))
       const isTransient = cert === certificates.future
-      expect(answer).toMatchObject({ _tag: "TableError", reason: "Unreachable", isTransient })
+      expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "Unreachable", isTransient })
       expect(String(answer)).toContain(`the certificate of ${url} is not accepted: `)
       expect(String(answer)).toContain(words)
       expect({ connections: connections(), took }).toEqual({ connections: 1, took: 0 })
@@ -606,7 +606,7 @@ describe("the network", () => {
       for (const address of [plain.url.replace("http:", "https:"), url.replace("https:", "http:")]) {
         const client = yield* makeClient(address)
         const { answer, took } = yield* outcome(client.listPage(list))
-        expect(answer).toMatchObject({ _tag: "TableError", reason: "Unreachable" })
+        expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "Unreachable" })
         expect(took).toBe(triedAgain.took)
       }
     })
@@ -654,7 +654,7 @@ describe("the key", () => {
       const server = yield* ScriptedServer.make(answer)
       const client = yield* makeClient(server.url, undefined, apiKey)
       const asked = yield* outcome(client.listPage(list))
-      expect(asked.answer).toMatchObject({ _tag: "TableError" })
+      expect(asked.answer).toMatchObject({ _tag: "vitrine/TableError" })
       expect(String(asked.answer)).not.toMatch(traces)
     })
   )

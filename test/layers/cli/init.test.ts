@@ -65,7 +65,7 @@ describe("vitrine init, where a file cannot be written", () => {
       const folder = yield* newFolder
       const failure = yield* Effect.flip(withDiskFullAt("Objects.csv")(init(folder)))
       expect(failure).toMatchObject({
-        _tag: "FileNotMade",
+        _tag: "vitrine/FileNotMade",
         message: expect.stringMatching(/Objects\.csv could not be made: the disk is full\.$/)
       })
       expect(yield* fs.readDirectory(`${folder}/tables`)).toEqual([])

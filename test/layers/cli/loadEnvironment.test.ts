@@ -76,7 +76,7 @@ describe("an environment file", () => {
     writeFileSync(file, "")
     const failure = Effect.runSync(Effect.flip(loadEnvironment(Option.some(`${file}.missing`))))
     expect(failure).toMatchObject({
-      _tag: "EnvironmentFileUnusable",
+      _tag: "vitrine/EnvironmentFileUnusable",
       path: `${file}.missing`,
       detail: expect.stringContaining("ENOENT")
     })

@@ -155,7 +155,7 @@ describe("VersionStoreDisk", () => {
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(`${directory}/manifest.json/in/the/way`, { recursive: true })
       const error = yield* Effect.flip(promote("one").pipe(Effect.provide(storeIn(directory))))
-      expect(error).toMatchObject({ _tag: "VersionStoreError", path: `${directory}/manifest.json` })
+      expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", path: `${directory}/manifest.json` })
       expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([])
       expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
     })
@@ -186,7 +186,7 @@ describe("VersionStoreDisk", () => {
   scenario("refuses a folder that another controller works in, and names it", (directory) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(manifestIn(directory)).pipe(Effect.provide(storeIn(directory)))
-      expect(error._tag).toBe("DownloadsInUse")
+      expect(error._tag).toBe("vitrine/DownloadsInUse")
       expect(error.message).toContain(directory)
       expect(error.message).toContain(`process ${process.pid}`)
       expect((yield* manifestIn(directory)).status).toBe("missing")

@@ -475,7 +475,7 @@ describe("a disk (skipped where this user may not mount one)", () => {
           expect(log).toHaveLength(3)
           expect(log.every((line) => line.includes("the disk is read-only"))).toBe(true)
           const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
-          expect(other._tag).toBe("DownloadsInUse")
+          expect(other._tag).toBe("vitrine/DownloadsInUse")
         }).pipe(Effect.provide(storeIn(folder)), withLog(log))
       })
   )
@@ -551,12 +551,12 @@ describe("a disk (skipped where this user may not mount one)", () => {
             `Cannot make ${folder}/.staging: ${problem}.`
           )
           expect((yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? "")))._tag).toBe(
-            "VersionStoreError"
+            "vitrine/VersionStoreError"
           )
           yield* again(disk)
           expect((yield* promote("three")).changed).toBe(true)
           const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
-          expect(other._tag).toBe("DownloadsInUse")
+          expect(other._tag).toBe("vitrine/DownloadsInUse")
         }).pipe(Effect.provide(storeIn(folder)), withLog(log), (scenario) =>
           withTemporaryFolder(folder, scenario)
         )

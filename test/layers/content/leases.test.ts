@@ -108,7 +108,7 @@ describe("many consumers", () => {
       const { manifest } = yield* promote("one")
       yield* acknowledgeAll(256, manifest.versionId)
       const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId))
-      expect(refused).toMatchObject({ _tag: "TooManyLeases", limit: 256 })
+      expect(refused).toMatchObject({ _tag: "vitrine/TooManyLeases", limit: 256 })
       expect(refused.message).toBe(
         "256 consumers hold a lease, and there can be no more. Give every screen one consumerId and keep it when the page loads again; leases that are not renewed end after 30m."
       )
@@ -132,7 +132,7 @@ describe("many consumers", () => {
       const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId)).pipe(
         Effect.provide(store)
       )
-      expect(refused._tag).toBe("TooManyLeases")
+      expect(refused._tag).toBe("vitrine/TooManyLeases")
     })
   )
 

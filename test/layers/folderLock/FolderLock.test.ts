@@ -33,7 +33,7 @@ const lock = (directory: string) => lockFolder(directory, `${directory}/scratch`
 const isRefused = (directory: string) =>
   lock(directory).pipe(
     Effect.as(false),
-    Effect.catchTag("FolderLocked", ({ owner, path, pid }) =>
+    Effect.catchTag("vitrine/FolderLocked", ({ owner, path, pid }) =>
       Effect.succeed(owner === `process ${process.pid}` && pid === process.pid && path === directory)
     ),
     Effect.scoped
@@ -87,7 +87,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
         yield* leaveDeadSocket(`${directory}/.lock-000000000000`)
         yield* leaveDeadSocket(`${directory}/.lock-ffffffffffff`)
         for (const refusal of yield* contend(lock(directory))) {
-          expect(refusal).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
+          expect(refusal).toMatchObject({ _tag: "vitrine/FolderLocked", pid: process.pid })
         }
       }
     })
@@ -131,7 +131,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       for (const behave of [endless, strange]) {
         const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
         expect(yield* Effect.scoped(refusal)).toMatchObject({
-          _tag: "FolderLocked",
+          _tag: "vitrine/FolderLocked",
           owner: `it does not answer at ${directory}/.lock-ffffffffffff`
         })
       }
@@ -153,7 +153,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       expect(yield* isRefused(directory)).toBe(true)
       yield* makeAnew
       yield* lock(directory)
-      expect(yield* Effect.flip(keepLocked)).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
+      expect(yield* Effect.flip(keepLocked)).toMatchObject({ _tag: "vitrine/FolderLocked", pid: process.pid })
     })
   )
 
@@ -164,7 +164,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
       yield* fs.makeDirectory(`${deep}/scratch`, { recursive: true })
       for (let round = 0; round < 5; round++) {
         for (const refusal of yield* contend(lock(deep))) {
-          expect(refusal).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
+          expect(refusal).toMatchObject({ _tag: "vitrine/FolderLocked", pid: process.pid })
         }
       }
       expect(yield* fs.readDirectory(deep)).toEqual(["scratch"])
@@ -217,7 +217,7 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
         yield* fs.makeDirectory(`${folder}/scratch`)
         yield* makeReadOnly
         for (const refusal of yield* contend(lock(folder))) {
-          expect(refusal).toMatchObject({ _tag: "FolderLocked", pid: process.pid })
+          expect(refusal).toMatchObject({ _tag: "vitrine/FolderLocked", pid: process.pid })
         }
         yield* Effect.scoped(
           Effect.gen(function* () {

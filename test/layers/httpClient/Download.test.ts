@@ -59,7 +59,7 @@ describe("a download", () => {
       ] as const) {
         server.next(answer)
         const failed = yield* Effect.flip(fetch())
-        expect(failed).toMatchObject({ _tag: "DownloadFailed", isExpired, isTransient: false })
+        expect(failed).toMatchObject({ _tag: "vitrine/DownloadFailed", isExpired, isTransient: false })
         expect(failed.message).toContain(detail)
         expect(failed.message).not.toContain("secret")
         expect(yield* files).toEqual([])

@@ -142,22 +142,22 @@ describe("the proxy of the environment", () => {
       yield* withEnvironment({ HTTPS_PROXY: `http://user:s3cret@${proxy}` })
       refuse(403)
       expect(yield* failure("https://tables.example/")).toBe(
-        `ProxyFailed: the proxy http://${proxy} refuses the connection with HTTP 403`
+        `vitrine/ProxyFailed: the proxy http://${proxy} refuses the connection with HTTP 403`
       )
       refuse(407)
       expect(yield* failure("https://tables.example/")).toBe(
-        `ProxyFailed: the proxy http://${proxy} refuses the connection with HTTP 407. Put the user and the password into its address: http://user:password@host:port`
+        `vitrine/ProxyFailed: the proxy http://${proxy} refuses the connection with HTTP 407. Put the user and the password into its address: http://user:password@host:port`
       )
       for (const scheme of ["http", "https"]) {
         yield* withEnvironment({ HTTP_PROXY: "http://user:s3cret@127.0.0.1:1" })
         expect(yield* failure(`${scheme}://tables.example/`)).toMatch(
-          /^ProxyFailed: the proxy http:\/\/127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/
+          /^vitrine\/ProxyFailed: the proxy http:\/\/127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/
         )
       }
       for (const address of ["http://", "socks5://s3cret:1", "http://s3cret:99999"]) {
         yield* withEnvironment({ https_proxy: address })
         expect(yield* failure("https://tables.example/")).toBe(
-          'ProxyFailed: the environment variable https_proxy or HTTPS_PROXY is not the address of an http or https proxy, such as "http://proxy.example:3128"'
+          'vitrine/ProxyFailed: the environment variable https_proxy or HTTPS_PROXY is not the address of an http or https proxy, such as "http://proxy.example:3128"'
         )
       }
     })

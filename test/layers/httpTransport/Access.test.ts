@@ -17,7 +17,9 @@ const secret = "a-token-that-nobody-guesses"
 
 /** Why a request is refused, by the tag of the error. */
 const refusal = (options: Access.Options, request: Access.RequestHead) =>
-  Option.getOrUndefined(Option.map(Access.make(options).refuse(request), ({ _tag }) => _tag))
+  Option.getOrUndefined(
+    Option.map(Access.make(options).refuse(request), ({ _tag }) => _tag.replace("vitrine/", ""))
+  )
 
 const header = FastCheck.option(
   FastCheck.oneof(

@@ -121,7 +121,10 @@ describe("options with mistakes", () => {
       Effect.gen(function* () {
         const layer = Layer.provide(HttpTransportLayer.layer(mistakes), transport.memoryServices(mode))
         const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-        expect(error).toMatchObject({ _tag: "InvalidOptions", subject: "the options of the HTTP transport" })
+        expect(error).toMatchObject({
+          _tag: "vitrine/InvalidOptions",
+          subject: "the options of the HTTP transport"
+        })
         for (const path of ["port", "maxClients", "events[1]", "allowedCommand"]) {
           expect(error.message).toContain(`  ${path}: `)
         }
@@ -342,7 +345,7 @@ describe("binding", () => {
     Effect.gen(function* () {
       const port = yield* transport.port
       const error = yield* Effect.flip(Effect.scoped(Layer.build(transport.layer({ port }))))
-      expect(error).toMatchObject({ _tag: "BindError", host: "127.0.0.1", port, code: "EADDRINUSE" })
+      expect(error).toMatchObject({ _tag: "vitrine/BindError", host: "127.0.0.1", port, code: "EADDRINUSE" })
       expect(error.message).toBe(
         `Cannot listen on 127.0.0.1:${port}: port ${port} is already in use. ` +
           'Stop the program that uses it, or set another "port" (0 picks a free one).'
@@ -356,7 +359,7 @@ describe("binding", () => {
     (host) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(transport.layer({ host }))))
-        expect(error).toMatchObject({ _tag: "BindError", host })
+        expect(error).toMatchObject({ _tag: "vitrine/BindError", host })
         expect(error.message).toContain(
           `Cannot listen on ${host}:0: this machine has no interface "${host}". Set "host"`
         )

@@ -363,7 +363,7 @@ describe("Hub", () => {
       const hub = yield* Hub.make({ ...options, maxClients: 2 })
       const waiting = yield* Effect.replicateEffect(Effect.fork(join(hub)), 2)
       yield* Effect.yieldNow()
-      expect(yield* Effect.flip(join(hub))).toMatchObject({ _tag: "TooManyClients" })
+      expect(yield* Effect.flip(join(hub))).toMatchObject({ _tag: "vitrine/TooManyClients" })
       yield* Effect.forEach(waiting, Fiber.interrupt)
       yield* Effect.fork(join(hub))
     }).pipe(
@@ -383,7 +383,7 @@ describe("Hub", () => {
       yield* join(hub)
       const { received, sink } = makeClient()
       const error = yield* Effect.flip(hub.join(sink))
-      expect(error).toMatchObject({ _tag: "TooManyClients", maxClients: 2 })
+      expect(error).toMatchObject({ _tag: "vitrine/TooManyClients", maxClients: 2 })
       expect(error.message).toContain("2 event streams")
       expect(received.text()).toBe("")
       expect((yield* hub.statistics).clients).toBe(2)

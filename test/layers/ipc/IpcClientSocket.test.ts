@@ -51,7 +51,7 @@ describe("the client of a controller's socket", () => {
       ]
       for (const question of [...questions, Effect.scoped(client.events)]) {
         expect(yield* Effect.flip(question)).toMatchObject({
-          _tag: "ControllerNotRunning",
+          _tag: "vitrine/ControllerNotRunning",
           message: `No controller is running here: nobody listens at ${path}.`
         })
       }
@@ -75,7 +75,10 @@ describe("the client of a controller's socket", () => {
         const asking = yield* Effect.fork(Effect.flip(question))
         yield* somebodySleeps
         yield* TestClock.adjust("5 seconds")
-        expect(yield* Fiber.join(asking)).toMatchObject({ _tag: "ControllerUnresponsive", seconds: 5 })
+        expect(yield* Fiber.join(asking)).toMatchObject({
+          _tag: "vitrine/ControllerUnresponsive",
+          seconds: 5
+        })
       }
     })
   )
@@ -107,8 +110,10 @@ describe("the client of a controller's socket", () => {
     Effect.gen(function* () {
       for (const end of ["end", "destroy"] as const) {
         const { client } = yield* talkingTo((socket) => socket[end]())
-        expect(yield* Effect.flip(client.status)).toMatchObject({ _tag: "IpcConnectionLost" })
-        expect(yield* Effect.flip(Effect.scoped(client.events))).toMatchObject({ _tag: "IpcConnectionLost" })
+        expect(yield* Effect.flip(client.status)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
+        expect(yield* Effect.flip(Effect.scoped(client.events))).toMatchObject({
+          _tag: "vitrine/IpcConnectionLost"
+        })
       }
     })
   )
@@ -119,7 +124,7 @@ describe("the client of a controller's socket", () => {
       const { client } = yield* talkingTo((socket) =>
         socket.end('{"jsonrpc":"2.0","id":1,"result":{"pid":1}}')
       )
-      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "IpcConnectionLost" })
+      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
     })
   )
 
@@ -147,7 +152,7 @@ describe("the client of a controller's socket", () => {
       Effect.gen(function* () {
         const { client } = yield* answering(line)
         const error = yield* Effect.flip(client.status)
-        expect(error._tag).toBe("IpcProtocolError")
+        expect(error._tag).toBe("vitrine/IpcProtocolError")
         expect(error.message).toContain(detail)
       })
     )
@@ -159,10 +164,10 @@ describe("the client of a controller's socket", () => {
       const event = (name: string) =>
         `{"jsonrpc":"2.0","method":"event","params":{"name":"${name}","payload":{}}}`
       for (const [last, tag] of [
-        ["", "IpcConnectionLost"],
-        [event("c"), "IpcConnectionLost"],
-        ["garbage\n", "IpcProtocolError"],
-        ['{"jsonrpc":"2.0","id":2,"result":null}\n', "IpcProtocolError"]
+        ["", "vitrine/IpcConnectionLost"],
+        [event("c"), "vitrine/IpcConnectionLost"],
+        ["garbage\n", "vitrine/IpcProtocolError"],
+        ['{"jsonrpc":"2.0","id":2,"result":null}\n', "vitrine/IpcProtocolError"]
       ]) {
         const { client } = yield* talkingTo((socket) =>
           socket.end(`{"jsonrpc":"2.0","id":1,"result":null}\n${event("a")}\n${event("b")}\n${last}`)

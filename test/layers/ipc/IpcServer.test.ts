@@ -69,7 +69,7 @@ describe("the controller's socket", () => {
       expect(yield* client.dispatch({ type: "nothing" })).toBe(null)
       const broken = yield* Effect.flip(client.dispatch({ type: "content.broken" }))
       expect(broken).toMatchObject({
-        _tag: "CommandRefused",
+        _tag: "vitrine/CommandRefused",
         name: "CommandFailed",
         message: 'The command "content.broken" failed: The disk is full',
         cause: { message: "The disk is full", cause: { name: "Error", message: "ENOSPC" } }
@@ -373,9 +373,9 @@ describe("the controller's socket", () => {
       yield* end
       expect(yield* idle.received.whole).toBe("")
       expect(yield* halfOpen.received.whole).toBe("")
-      expect(yield* Effect.flip(Stream.runDrain(events))).toMatchObject({ _tag: "IpcConnectionLost" })
-      expect(yield* Fiber.join(stubborn)).toMatchObject({ _tag: "IpcConnectionLost" })
-      expect(yield* Effect.flip(client.status)).toMatchObject({ _tag: "ControllerNotRunning" })
+      expect(yield* Effect.flip(Stream.runDrain(events))).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
+      expect(yield* Fiber.join(stubborn)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
+      expect(yield* Effect.flip(client.status)).toMatchObject({ _tag: "vitrine/ControllerNotRunning" })
     })
   )
 

@@ -9,7 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
-import { serveIpc } from "../../../src/layers/ipc/IpcServer.ts"
+import * as IpcServer from "../../../src/layers/ipc/IpcServer.ts"
 import { listeningProcess } from "../../../src/layers/ipc/listeningProcess.ts"
 import { readPidFile } from "../../../src/layers/ipc/pidFile.ts"
 import { locateController } from "../../../src/layers/ipc/socketPath.ts"
@@ -19,7 +19,7 @@ import { scenario, start, temporaryFolder } from "../../support/ipc.ts"
 import { withLog } from "../../support/logged.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
-const serve = (folder: string) => serveIpc({ folder, stop: Effect.void })
+const serve = (folder: string) => IpcServer.make({ folder, stop: Effect.void })
 const refusal = (folder: string) => Effect.scoped(Effect.flip(serve(folder)))
 
 describe("the place of the controller", () => {
@@ -28,7 +28,7 @@ describe("the place of the controller", () => {
     Effect.gen(function* () {
       const { client, configurationFolder, folder } = yield* start
       const error = yield* refusal(configurationFolder)
-      expect(error._tag).toBe("ControllerAlreadyRunning")
+      expect(error._tag).toBe("vitrine/ControllerAlreadyRunning")
       expect(error.message).toBe(
         `A controller is already running here (process ${process.pid}; it holds ${folder}). Stop it first with "vitrine stop", or give this one a folder of its own.`
       )
@@ -45,7 +45,7 @@ describe("the place of the controller", () => {
         yield* Effect.promise(() => mkdir(dirname(socket)))
         yield* leaveDeadSocket(socket)
         for (const refusal of yield* contend(serve(folder))) {
-          expect(refusal).toMatchObject({ _tag: "ControllerAlreadyRunning" })
+          expect(refusal).toMatchObject({ _tag: "vitrine/ControllerAlreadyRunning" })
         }
       }
     })
@@ -63,7 +63,7 @@ describe("the place of the controller", () => {
       expect(locks).toHaveLength(1)
       yield* Effect.forEach(locks, (lock) => fs.remove(join(folder, lock)))
       expect(yield* refusal(configurationFolder)).toMatchObject({
-        _tag: "ControllerAlreadyRunning",
+        _tag: "vitrine/ControllerAlreadyRunning",
         path: socket,
         owner: `process ${process.pid}`
       })
@@ -91,7 +91,7 @@ describe("the place of the controller", () => {
         yield* somebodySleeps
         yield* TestClock.adjust("5 seconds")
         const error = yield* Fiber.join(starting)
-        expect(error._tag).toBe("ControllerAlreadyRunning")
+        expect(error._tag).toBe("vitrine/ControllerAlreadyRunning")
         expect(error.message).toContain(said)
       }
     })
@@ -155,7 +155,7 @@ describe("the place of the controller", () => {
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/gone`
       expect(yield* refusal(folder)).toMatchObject({
-        _tag: "IpcSocketUnusable",
+        _tag: "vitrine/IpcSocketUnusable",
         path: `${folder}/.vitrine`,
         message: expect.stringContaining("ENOENT")
       })
@@ -174,7 +174,7 @@ describe("the place of the controller", () => {
           expect((yield* Effect.promise(() => lstat(socket))).mode & 0o777).toBe(0o600)
           const client = yield* IpcClientSocket.make(socket)
           expect(yield* client.process).toEqual({ pid: process.pid })
-          expect(yield* refusal(folder)).toMatchObject({ _tag: "ControllerAlreadyRunning" })
+          expect(yield* refusal(folder)).toMatchObject({ _tag: "vitrine/ControllerAlreadyRunning" })
           expect(yield* readPidFile(pidFile)).toEqual(Option.some(process.pid))
           expect(yield* listeningProcess(own, "controller.sock")).toEqual(Option.some(process.pid))
         })
@@ -190,7 +190,7 @@ describe("the place of the controller", () => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* temporaryFolder
       const runFolder = `${yield* temporaryFolder}/run/exhibit`
-      const { socket } = yield* serveIpc({ folder, runFolder, stop: Effect.void })
+      const { socket } = yield* IpcServer.make({ folder, runFolder, stop: Effect.void })
       expect(dirname(socket)).toBe(runFolder)
       expect((yield* Effect.promise(() => lstat(runFolder))).mode & 0o777).toBe(0o700)
       const client = yield* Effect.provide(IpcClient, IpcClientSocket.layerOfFolder(folder, runFolder))
@@ -206,7 +206,9 @@ describe("the place of the controller", () => {
       const runFolder = `${yield* temporaryFolder}/shared`
       yield* Effect.promise(() => mkdir(runFolder))
       yield* Effect.promise(() => chmod(runFolder, 0o755))
-      const error = yield* Effect.scoped(Effect.flip(serveIpc({ folder, runFolder, stop: Effect.void })))
+      const error = yield* Effect.scoped(
+        Effect.flip(IpcServer.make({ folder, runFolder, stop: Effect.void }))
+      )
       expect(error.message).toBe(
         `The controller's socket cannot be used at ${runFolder}: other users may enter it (its mode is 755). Give it the mode 700, or name a folder that is not there yet.`
       )

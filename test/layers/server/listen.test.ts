@@ -39,7 +39,7 @@ describe("listen", () => {
       const { close, port } = yield* start(answer)
       const server = createServer(answer)
       const error = yield* Effect.flip(Effect.scoped(listen(server, { host, port })))
-      expect(error).toMatchObject({ _tag: "BindError", host, port, code: "EADDRINUSE" })
+      expect(error).toMatchObject({ _tag: "vitrine/BindError", host, port, code: "EADDRINUSE" })
       expect(error.cause).toBeInstanceOf(Error)
       expect(server.listening).toBe(false)
       yield* close
@@ -52,7 +52,7 @@ describe("listen", () => {
     Effect.gen(function* () {
       const server = createServer(answer)
       const error = yield* Effect.flip(Effect.scoped(listen(server, { host: "192.0.2.1", port: 0 })))
-      expect(error).toMatchObject({ _tag: "BindError", host: "192.0.2.1", code: "EADDRNOTAVAIL" })
+      expect(error).toMatchObject({ _tag: "vitrine/BindError", host: "192.0.2.1", code: "EADDRNOTAVAIL" })
     })
   )
 

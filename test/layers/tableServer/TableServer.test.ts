@@ -213,10 +213,10 @@ describe("TableServer", () => {
       )
       assert.include((yield* Effect.flip(start(`${directory}/Objects.json`))).message, "it is not a folder")
       const { port } = yield* start(directory)
-      assert.strictEqual((yield* Effect.flip(start(directory, { port })))._tag, "BindError")
+      assert.strictEqual((yield* Effect.flip(start(directory, { port })))._tag, "vitrine/BindError")
       const misspelt = { prot: 1, port: 70_000, token: "" }
       const wrong = yield* Effect.flip(start(directory, misspelt))
-      assert.strictEqual(wrong._tag, "InvalidOptions")
+      assert.strictEqual(wrong._tag, "vitrine/InvalidOptions")
       for (const part of [
         "prot: there is no such key; known are: ",
         "port: expected a whole number",

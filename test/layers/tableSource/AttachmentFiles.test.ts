@@ -415,7 +415,7 @@ describe("a download", () => {
       const { exit, said } = yield* patiently(fetch())
       expect(said.map((line) => /Trying again in (.*)$/.exec(line)?.[1])).toEqual(["1s", "2s", "4s"])
       expect(String(exit)).toContain(`${host.url} gave 3 of 5 bytes`)
-      expect(yield* Effect.flip(exit)).toMatchObject({ _tag: "SourceFailed", isTransient: true })
+      expect(yield* Effect.flip(exit)).toMatchObject({ _tag: "vitrine/SourceFailed", isTransient: true })
       expect(yield* Queue.size(host.received)).toBe(4)
     }).pipe(run)
   )
@@ -436,7 +436,7 @@ describe("a download", () => {
         host.next(answer)
         const failed = yield* Effect.flip(fetch())
         expect(failed.message).toContain(words)
-        expect(failed).toMatchObject({ _tag: "SourceFailed", isTransient: false })
+        expect(failed).toMatchObject({ _tag: "vitrine/SourceFailed", isTransient: false })
       }
       for (const url of ["", "att1", "ftp://127.0.0.1/a", "data:,x"]) {
         yield* setOne({ url })

@@ -115,7 +115,7 @@ describe("readTable", () => {
       const error = yield* Effect.flip(
         readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
       )
-      expect(error).toMatchObject({ _tag: "TableError", reason: "UnexpectedAnswer" })
+      expect(error).toMatchObject({ _tag: "vitrine/TableError", reason: "UnexpectedAnswer" })
       expect(error.message).toContain("circle")
     })
   )
@@ -130,7 +130,11 @@ describe("readTable", () => {
       const error = yield* Effect.flip(
         readTable(list, Stream.runDrain).pipe(Effect.provideService(TableSourceClient, client))
       )
-      expect(error).toMatchObject({ _tag: "TableError", table: "Objects", reason: "UnexpectedAnswer" })
+      expect(error).toMatchObject({
+        _tag: "vitrine/TableError",
+        table: "Objects",
+        reason: "UnexpectedAnswer"
+      })
       expect(error.message).toContain("after 10000 pages")
       expect(asked).toBe(10_000)
     })

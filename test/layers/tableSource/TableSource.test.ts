@@ -234,7 +234,7 @@ describe("a fetch", () => {
       const refusal = new TableError({ table: "Objects", reason: "Refused", detail: "the server's words" })
       yield* failNext(refusal)
       expect(yield* Effect.flip(fetch)).toMatchObject({
-        _tag: "SourceFailed",
+        _tag: "vitrine/SourceFailed",
         sourceId: "exhibits",
         cause: refusal
       })
@@ -376,7 +376,7 @@ describe("tableSource", () => {
   it.effect("is not made of options that are wrong", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.scoped(tableSource({ ...config, apiKey: "pat secret" }).make))
-      expect(error._tag).toBe("InvalidOptions")
+      expect(error._tag).toBe("vitrine/InvalidOptions")
       expect(error.message).not.toContain("pat secret")
     }).pipe(
       Effect.provide(Layer.mergeAll(NodeContext.layer, NodeHttpClient.layerUndici, RequestPacingMemory.layer))

@@ -18,7 +18,7 @@ export interface LogFileOptions {
 }
 
 /** There can be no log where it is to be. */
-export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
+export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("vitrine/LogFileUnusable", {
   path: Schema.String,
   detail: Schema.String
 }) {

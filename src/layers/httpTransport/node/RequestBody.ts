@@ -37,7 +37,7 @@ export const read = (response: ServerResponse): Body =>
     return body === undefined
       ? Effect.async((resume) => Effect.sync(collect(request, resume)))
       : Deferred.await(body)
-  }).pipe(Effect.tapErrorTag("BodyTooLarge", () => Effect.sync(() => linger(response))))
+  }).pipe(Effect.tapErrorTag("vitrine/BodyTooLarge", () => Effect.sync(() => linger(response))))
 
 /** Closes the connection of a client that goes on sending when it has been answered. */
 const linger = (response: ServerResponse) => {

@@ -54,7 +54,7 @@ export const make = <A>(
         const isSettled = Date.now() - modified > timeStepMs
         const content = yield* load(file, place).pipe(
           Effect.map((loaded): Entry<A>["content"] => Either.right(loaded)),
-          Effect.catchTag("InvalidTableFile", (error) => Effect.succeed(Either.left(error)))
+          Effect.catchTag("vitrine/InvalidTableFile", (error) => Effect.succeed(Either.left(error)))
         )
         return { stamp, isSettled, content }
       }).pipe(Effect.catchAll((error) => Effect.succeed(unreadable<A>(file, error))))
@@ -107,7 +107,7 @@ const unreadable = <A>(file: string, error: InvalidTableFile | PlatformError): E
   stamp: error.message,
   isSettled: true,
   content: Either.left(
-    error._tag === "InvalidTableFile"
+    error._tag === "vitrine/InvalidTableFile"
       ? error
       : new InvalidTableFile({ file, problem: `cannot be read: ${explain(error)}` })
   )

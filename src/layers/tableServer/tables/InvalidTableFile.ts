@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 
-export class InvalidTableFile extends Schema.TaggedError<InvalidTableFile>()("InvalidTableFile", {
+export class InvalidTableFile extends Schema.TaggedError<InvalidTableFile>()("vitrine/InvalidTableFile", {
   /** Its name, without the folder. */
   file: Schema.String,
   /** Counted from 1, where it is known. */

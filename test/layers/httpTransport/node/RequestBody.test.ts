@@ -223,7 +223,7 @@ describe("the body of a request", () => {
       const reading = yield* Effect.fork(Effect.flip(read(new ServerResponse(request))))
       yield* Effect.yieldNow()
       request.destroy()
-      expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "BodyUnreadable" })
+      expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "vitrine/BodyUnreadable" })
     })
   )
 })

@@ -75,7 +75,7 @@ describe("Faults", () => {
   it.effect("are gone when they are cleared, and are not added when they are none", () =>
     Effect.gen(function* () {
       const faults = Faults.make([])
-      assert.strictEqual((yield* Effect.flip(faults.control.add("nonsense")))._tag, "InvalidFault")
+      assert.strictEqual((yield* Effect.flip(faults.control.add("nonsense")))._tag, "vitrine/InvalidFault")
       assert.isTrue(Option.isNone(yield* faults.take(objects)))
       yield* faults.control.add("all stall")
       yield* faults.control.clear

@@ -189,7 +189,7 @@ describe("a fault of the table server", () => {
     Effect.gen(function* () {
       const { directory } = yield* museum
       const wrong = yield* Effect.flip(start(directory, { faults: ["Objects 503", "Objects sulk"] }))
-      assert.strictEqual(wrong._tag, "InvalidOptions")
+      assert.strictEqual(wrong._tag, "vitrine/InvalidOptions")
       assert.match(wrong.message, /faults\[1\]: expected "WHERE WHAT .*got "Objects sulk"/)
     }).pipe(Effect.provide(NodeContext.layer))
   )
