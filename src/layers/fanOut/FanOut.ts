@@ -39,6 +39,22 @@ export interface DropListener {
   readonly missed: (frames: number) => void
 }
 
+/** The clock and the event loop of a fan-out: Node's, or those of a test. */
+export interface FanOutScheduler {
+  /** A time in milliseconds that never goes back. */
+  readonly now: () => number
+  /** Runs the task in the next turn of the event loop. */
+  readonly soon: (task: () => void) => void
+  /** Runs the task after so many milliseconds. */
+  readonly later: (task: () => void, milliseconds: number) => void
+}
+
+const nodeScheduler: FanOutScheduler = {
+  now: () => performance.now(),
+  soon: (task) => setImmediate(task),
+  later: (task, milliseconds) => setTimeout(task, milliseconds)
+}
+
 /** The size of a piece, about, in characters. */
 const batchLength = 64 * 1024
 
@@ -50,7 +66,10 @@ export const maxWaitingLength = 64 * 1024 * 1024
 const laggingBytes = 256 * 1024
 const stallTimeoutMs = 100
 
-export const makeFanOut = (dropListener: DropListener): FanOut => {
+export const makeFanOut = (
+  dropListener: DropListener,
+  scheduler: FanOutScheduler = nodeScheduler
+): FanOut => {
   /** Frames, with the sinks that have joined in front of each. */
   const waiting = makeSlidingQueue<{ readonly frame: string; readonly joined: Set<FanOutSink> }>({
     maxLength: maxWaiting,
@@ -116,7 +135,7 @@ export const makeFanOut = (dropListener: DropListener): FanOut => {
 
   /** Whether somebody who reads would fall behind further by another piece. */
   const isAwaited = () => {
-    const now = performance.now()
+    const now = scheduler.now()
     let awaited = false
     for (const [sink, laggingSince] of sinks) {
       const since = sink.queuedBytes() > laggingBytes ? Math.min(laggingSince, now) : Number.POSITIVE_INFINITY
@@ -129,13 +148,13 @@ export const makeFanOut = (dropListener: DropListener): FanOut => {
   const schedule = () => {
     if (waiting.length() > 0) {
       scheduled = true
-      setImmediate(goOn)
+      scheduler.soon(goOn)
     }
   }
 
   const goOn = () => {
     if (isAwaited()) {
-      setTimeout(goOn, 1)
+      scheduler.later(goOn, 1)
     } else {
       scheduled = false
       sendBatch()

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeFanOut as make, maxWaiting, maxWaitingLength } from "../../../src/layers/fanOut/FanOut.ts"
+import {
+  type FanOutScheduler,
+  makeFanOut as make,
+  maxWaiting,
+  maxWaitingLength
+} from "../../../src/layers/fanOut/FanOut.ts"
 import * as Received from "../../support/Received.ts"
-import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 /** A sink that keeps what it is sent. */
 const makeSink = () => {
@@ -14,16 +18,78 @@ const makeSink = () => {
   return { received, sink: { begin: () => {}, send, queuedBytes: () => 0, end: received.end } }
 }
 
-const makeFanOut = () => {
-  const dropListener = { clientsDropped: 0, framesMissed: 0 }
-  const fanOut = make({
-    dropped: () => {
-      dropListener.clientsDropped += 1
+/** A sink whose client takes nothing until it reads. */
+const makeSlowSink = () => {
+  let queued = 0
+  return {
+    send: (frames: Uint8Array) => {
+      queued += frames.length
+      return true
     },
-    missed: (frames) => {
-      dropListener.framesMissed += frames
+    queuedBytes: () => queued,
+    read: () => {
+      queued = 0
     }
-  })
+  }
+}
+
+/** A scheduler that the test drives. */
+const makeScheduler = () => {
+  let now = 0
+  let soon: Array<() => void> = []
+  let timers: Array<{ readonly at: number; readonly task: () => void }> = []
+  const turn = () => {
+    const tasks = soon
+    soon = []
+    for (const task of tasks) task()
+  }
+  const runTimers = () => {
+    const due = timers.filter(({ at }) => at <= now)
+    timers = timers.filter(({ at }) => at > now)
+    for (const { task } of due) task()
+  }
+  return {
+    now: () => now,
+    soon: (task: () => void) => {
+      soon.push(task)
+    },
+    later: (task: () => void, milliseconds: number) => {
+      timers.push({ at: now + milliseconds, task })
+    },
+    /** Lets one turn of the event loop pass. */
+    turn,
+    /** Lets time pass, with as many turns in each millisecond as there is something to do in. */
+    advance: (milliseconds: number) => {
+      const end = now + milliseconds
+      while (now < end || soon.length > 0) {
+        if (soon.length > 0) {
+          turn()
+        } else {
+          now += 1
+          runTimers()
+        }
+      }
+    },
+    isIdle: () => soon.length === 0 && timers.length === 0
+  }
+}
+
+/** As much as is sent in one turn of the event loop. */
+const batch = "x".repeat(64 * 1024)
+
+const makeFanOut = (scheduler?: FanOutScheduler) => {
+  const dropListener = { clientsDropped: 0, framesMissed: 0 }
+  const fanOut = make(
+    {
+      dropped: () => {
+        dropListener.clientsDropped += 1
+      },
+      missed: (frames) => {
+        dropListener.framesMissed += frames
+      }
+    },
+    scheduler
+  )
   return { ...fanOut, dropListener }
 }
 
@@ -90,30 +156,49 @@ describe("FanOut", () => {
     })
   )
 
-  it.effect("waits with the next piece for who is behind, but not for ever", () =>
-    Effect.gen(function* () {
-      const fanOut = makeFanOut()
+  it.effect("sends a burst in batches, one for each turn of the event loop", () =>
+    Effect.sync(() => {
+      const scheduler = makeScheduler()
+      const fanOut = makeFanOut(scheduler)
+      const { received, sink } = makeSink()
+      fanOut.join(sink)
+      for (let number = 0; number < 3; number++) fanOut.add(batch)
+      fanOut.flush()
+      expect(received.text().length).toBe(batch.length)
+      fanOut.flush()
+      expect(received.text().length).toBe(batch.length)
+      scheduler.turn()
+      expect(received.text().length).toBe(2 * batch.length)
+      scheduler.turn()
+      expect(received.text().length).toBe(3 * batch.length)
+      expect(scheduler.isIdle()).toBe(true)
+    })
+  )
+
+  it.effect("waits with the next batch for a client that lags, 100 ms at most", () =>
+    Effect.sync(() => {
+      const scheduler = makeScheduler()
+      const fanOut = makeFanOut(scheduler)
       const reader = makeSink()
-      let queued = 0
-      const slow = {
-        ...makeSink().sink,
-        send: (frames: Uint8Array) => {
-          queued += frames.length
-          return true
-        },
-        queuedBytes: () => queued
-      }
+      const slow = makeSlowSink()
       fanOut.join(reader.sink)
       fanOut.join(slow)
-      const frame = "x".repeat(64 * 1024)
-      for (let number = 0; number < 12; number++) fanOut.add(frame)
+      for (let number = 0; number < 12; number++) fanOut.add(batch)
       fanOut.flush()
-      yield* eventually(Effect.sync(() => queued === 5 * frame.length))
-      yield* Effect.replicateEffect(eventLoopTurn, 10)
-      expect(queued).toBe(5 * frame.length)
-      queued = 0
-      yield* eventually(Effect.sync(() => queued === 5 * frame.length))
-      yield* reader.received.until((text) => text.length === 12 * frame.length)
+      scheduler.advance(50)
+      expect(slow.queuedBytes()).toBe(5 * batch.length)
+
+      // Read in time: the next batches follow.
+      slow.read()
+      scheduler.advance(1)
+      expect(slow.queuedBytes()).toBe(5 * batch.length)
+
+      // Not read: the others wait until the time is over, and no longer.
+      scheduler.advance(99)
+      expect(reader.received.text().length).toBe(10 * batch.length)
+      scheduler.advance(1)
+      expect(reader.received.text().length).toBe(12 * batch.length)
+      expect(scheduler.isIdle()).toBe(true)
     })
   )
 })
