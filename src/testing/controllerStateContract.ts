@@ -1,5 +1,8 @@
 /**
  * What every `ControllerState` does.
+ *
+ * No test has two instances of one engine, as those of the buses do: a state is what one controller says of itself, and
+ * that of another must never be part of it.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,5 @@
 /**
- * What every `VersionStore` promises. `layer` is a new, empty store that keeps two versions and honours leases
- * for 30 minutes.
+ * What every `VersionStore` does, wherever it keeps its versions.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -8,10 +7,32 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import { type ManifestReading, type PromoteOptions, VersionStore } from "../services/VersionStore.ts"
+import {
+  DownloadsInUse,
+  type ManifestReading,
+  type PromoteOptions,
+  VersionStore
+} from "../services/VersionStore.ts"
+
+/** A store, which may use the platform of Node. */
+type StoreLayer = Layer.Layer<VersionStore, unknown, FileSystem.FileSystem | Path.Path>
+
+/** What a store of versions can and cannot do. */
+export interface VersionStoreTraits {
+  /**
+   * Two stores over one folder, with the options of the other: only one of them can be open at a time, the other is
+   * rejected with `DownloadsInUse`. Left out: the versions end with the layer.
+   */
+  readonly pair?: Effect.Effect<
+    readonly [StoreLayer, StoreLayer],
+    unknown,
+    Scope.Scope | FileSystem.FileSystem | Path.Path
+  >
+}
 
 /** Stages one source with one file and promotes it. */
 export const promote = (content: string) => promoteWith<never>(content, {})
@@ -32,10 +53,20 @@ const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe
   Effect.map((versions) => versions.map(({ versionId }) => versionId))
 )
 
-export const versionStoreContract = (
-  name: string,
-  layer: Layer.Layer<VersionStore, unknown, FileSystem.FileSystem | Path.Path>
-) => {
+/** The content of the active version. */
+const activeContent = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { previousDirectory } = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+  const directory = yield* Effect.flatten(previousDirectory("objects"))
+  return yield* fs.readFileString(path.join(directory, "Objects.json"))
+}).pipe(Effect.scoped)
+
+/**
+ * The layer gives an empty store each time it is built, which keeps two versions and honours leases for 30 minutes.
+ * The tests run by `TestClock`.
+ */
+export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: VersionStoreTraits = {}) => {
   const scenario = (
     title: string,
     test: Effect.Effect<void, unknown, VersionStore | FileSystem.FileSystem | Path.Path>
@@ -252,5 +283,29 @@ export const versionStoreContract = (
         }
       })
     )
+
+    if (pair !== undefined) {
+      it.scoped("rejects a second one of the same folder, which can be opened when the first has ended", () =>
+        Effect.gen(function* () {
+          const [one, other] = yield* pair
+          yield* Effect.gen(function* () {
+            const store = yield* VersionStore
+            const { manifest } = yield* promote("one")
+            const error = yield* Effect.flip(Effect.scoped(Layer.build(other)))
+            expect(error).toBeInstanceOf(DownloadsInUse)
+            expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+            expect(yield* activeContent).toBe("one")
+            yield* promoteLater("two")
+          }).pipe(Effect.provide(one))
+          yield* Effect.gen(function* () {
+            expect(yield* activeContent).toBe("two")
+            const { manifest } = yield* promoteLater("three")
+            const store = yield* VersionStore
+            expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+            expect(yield* store.versions).toHaveLength(3)
+          }).pipe(Effect.provide(other))
+        }).pipe(Effect.provide(NodeContext.layer))
+      )
+    }
   })
 }

@@ -24,7 +24,10 @@ versionStoreContract(
       const path = yield* Path.Path
       return storeIn(path.join(yield* temporary, "not", "there", "yet"))
     })
-  )
+  ),
+  {
+    pair: Effect.map(temporary, (directory) => [storeIn(directory), storeIn(directory)] as const)
+  }
 )
 
 describe("VersionStoreDisk", () => {
