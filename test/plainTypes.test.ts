@@ -1,7 +1,22 @@
-/** Contexts as controllers type them that know nothing of Vitrine fit without a cast. */
+/**
+ * Contexts as controllers type them that know nothing of Vitrine fit without a cast, and options that are declared without
+ * Effect are those that are decoded.
+ */
 import { describe, expectTypeOf, it } from "@effect/vitest"
+import type * as Redacted from "effect/Redacted"
 import type { Result, ResultAsync } from "neverthrow"
-import type { HttpTransportInstance, HttpTransportPlugin, PlainContext } from "../src/plain.ts"
+import type { AirtableClientConfig } from "../src/layers/airtable/AirtableConfig.ts"
+import type { AirtableClientOptions, AirtableSourceOptions } from "../src/layers/airtable/AirtableOptions.ts"
+import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
+import type * as TableSource from "../src/layers/tableSource/TableSourceConfig.ts"
+import type { TableSourceOptions } from "../src/layers/tableSource/TableSourceOptions.ts"
+import type {
+  HttpTransportConfig,
+  HttpTransportInstance,
+  HttpTransportPlugin,
+  PlainContext,
+  TableSourceConfig
+} from "../src/plain.ts"
 
 interface Promoted {
   versionId: string
@@ -71,7 +86,16 @@ interface Arrows extends Omit<Foreign, "dispatchCommand" | "updateState"> {
   updateState: (producer: (draft: Slice) => Slice | undefined) => Promise<void>
 }
 
+type Secret = string | Redacted.Redacted
+
 describe("the types of vitrine/plain", () => {
+  it("have the options that are decoded, and no others", () => {
+    expectTypeOf<HttpTransportConfig<Secret>>().toEqualTypeOf<typeof HttpTransportOptions.Encoded>()
+    expectTypeOf<TableSourceConfig<Secret>>().toEqualTypeOf<typeof AirtableSourceOptions.Encoded>()
+    expectTypeOf<AirtableClientConfig<Secret>>().toEqualTypeOf<typeof AirtableClientOptions.Encoded>()
+    expectTypeOf<TableSource.TableSourceConfig>().toEqualTypeOf<typeof TableSourceOptions.Encoded>()
+  })
+
   it("take contexts as other controllers have them", () => {
     expectTypeOf<Foreign>().toExtend<PlainContext>()
     expectTypeOf<Arrows>().toExtend<PlainContext>()

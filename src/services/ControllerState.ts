@@ -7,47 +7,9 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { GlobalState, Mode, Row, Section, StatusSnapshot } from "./StatusSnapshot.ts"
 
-/** `task` runs one command and ends; `persistent` runs until it is stopped. */
-export type Mode = "task" | "persistent"
-
-/** The body of `GET /state`. No secret is ever in it. */
-export interface GlobalState {
-  readonly system: {
-    /** ISO 8601, UTC. */
-    readonly startTime: string
-    readonly mode: Mode
-  }
-  readonly plugins: Readonly<Record<string, unknown>>
-  /** Grows by one with every change. */
-  readonly _version: number
-}
-
-export type Tone = "ok" | "warn" | "error" | "neutral"
-
-export type Row =
-  | { readonly type: "kv"; readonly label: string; readonly value: string; readonly tone?: Tone }
-  | { readonly type: "list"; readonly label: string; readonly items: ReadonlyArray<Row> }
-  | { readonly type: "text"; readonly text: string; readonly tone?: Tone }
-
-export interface Section {
-  readonly name: string
-  /** Lower comes first. Default 50. */
-  readonly order?: number
-  readonly title: string
-  readonly rows: ReadonlyArray<Row>
-}
-
-/** The body of `GET /status`, and what the status command prints. */
-export interface StatusSnapshot {
-  readonly header: {
-    /** ISO 8601, UTC. */
-    readonly startTime: string
-    readonly uptimeMs: number
-    readonly mode: Mode
-  }
-  readonly sections: ReadonlyArray<Section>
-}
+export type { GlobalState, Mode, Row, Section, StatusSnapshot, Tone } from "./StatusSnapshot.ts"
 
 /** A section whose rows are built anew for every snapshot. */
 export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {

@@ -30,7 +30,8 @@ class Installed extends Context.Tag("test/Installed")<
   { readonly folder: string; readonly packed: Packed }
 >() {}
 
-const install = Effect.gen(function* () {
+/** Unpacks the package into a project of its own, with what it finds there by these names. */
+const install = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-package-" }))
   const link = Effect.fnUntraced(function* (target: string, path: string) {
@@ -48,7 +49,7 @@ const install = Effect.gen(function* () {
   execFileSync("tar", ["-xzf", filename, "-C", join(modules, "vitrine"), "--strip-components", "1"], {
     cwd: folder
   })
-  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+  for (const name of names) {
     yield* link(join(repository, "node_modules", name), join(modules, name))
   }
   yield* link("../vitrine/dist/bin.js", join(modules, ".bin/vitrine"))
@@ -58,7 +59,9 @@ const install = Effect.gen(function* () {
 
 const pathsOf = ({ files }: Packed) => files.map(({ path }) => path)
 
-layer(Layer.provideMerge(Layer.scoped(Installed, install), NodeContext.layer), {
+const installed = Layer.scoped(Installed, install(Object.keys({ ...dependencies, ...peerDependencies })))
+
+layer(Layer.provideMerge(installed, NodeContext.layer), {
   excludeTestServices: true,
   timeout: 60_000
 })("the package", (it) => {
@@ -207,23 +210,72 @@ plainTransport({ port: "8710" })
           yield* fs.makeDirectory(project)
           yield* fs.writeFileString(join(project, "package.json"), '{ "type": "module" }\n')
           yield* fs.writeFileString(join(project, "consumer.ts"), program)
-          const compilerOptions = {
-            ...setting,
-            target: "es2022",
-            lib: ["es2023"],
-            types: ["node"],
-            typeRoots: [join(repository, "node_modules/@types")],
-            strict: true,
-            noEmit: true,
-            skipLibCheck: false
-          }
-          yield* fs.writeFileString(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }))
+          yield* fs.writeFileString(join(project, "tsconfig.json"), strictly(setting))
           expect(compile(project)).toBe("")
         })
       )
     }
+
+    it.scoped("of vitrine/plain that need no Effect", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* install(Object.keys(dependencies))
+        yield* fs.writeFileString(join(folder, "plain.ts"), plainProgram)
+        yield* fs.writeFileString(
+          join(folder, "tsconfig.json"),
+          strictly({ module: "nodenext", moduleResolution: "nodenext" })
+        )
+        expect(compile(folder)).toBe("")
+      })
+    )
   })
 })
+
+/** Each mistake in it is one only where the types are not `any`. */
+const plainProgram = `
+import { BindError, httpTransport, InvalidContext, InvalidOptions } from "vitrine/plain"
+import { type PlainContext, type PlainFetchContext, tableSource } from "vitrine/plain"
+
+export const setUp = (context: PlainContext) =>
+  httpTransport({ port: 0, token: "0123456789abcdef" })
+    .setup(context)
+    .map(({ address }): number | undefined => address?.port)
+export const read = (context: PlainFetchContext): ReadonlyArray<Promise<unknown>> =>
+  tableSource({ id: "a", baseId: "b", apiKey: "c", tables: ["Objects"] }).fetch(context).map(({ data }) => data)
+export const placeOf = (error: unknown): string | undefined => {
+  if (error instanceof BindError) {
+    // @ts-expect-error: a misspelt field
+    error.prot
+    return \`port \${error.port}: \${error.message}\`
+  }
+  return error instanceof InvalidOptions || error instanceof InvalidContext ? error.issues[0]?.path : undefined
+}
+// @ts-expect-error: a misspelt option
+httpTransport({ prot: 8710 })
+// @ts-expect-error: no port
+httpTransport({ port: "8710" })
+// @ts-expect-error: a misspelt option
+tableSource({ id: "a", baseId: "b", apiKey: "c", table: ["Objects"] })
+// @ts-expect-error: no key
+tableSource({ id: "a", baseId: "b" })
+// @ts-expect-error: no mode
+export const mode: PlainContext["mode"] = "persist"
+`
+
+/** The configuration of a compiler that overlooks nothing, declarations included. */
+const strictly = (setting: { readonly module: string; readonly moduleResolution: string }): string => {
+  const compilerOptions = {
+    ...setting,
+    target: "es2022",
+    lib: ["es2023"],
+    types: ["node"],
+    typeRoots: [join(repository, "node_modules/@types")],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false
+  }
+  return JSON.stringify({ compilerOptions })
+}
 
 /** What the compiler has to say. */
 const compile = (project: string): string => {

@@ -1,5 +1,6 @@
 /**
- * The options of the hosted table API: of a client, and of a source with that client.
+ * The options of the hosted table API, of a client and of a source with that client, and what each must be;
+ * `AirtableConfig.ts` says what they are for.
  */
 import * as Either from "effect/Either"
 import { flow } from "effect/Function"
@@ -14,6 +15,7 @@ import {
   text,
   ViewName
 } from "../tableSource/TableSourceOptions.ts"
+import type * as Config from "./AirtableConfig.ts"
 
 /** Without what has no place in it, and without a slash at its end. */
 const endpoint = (url: string): string => url.replace(/\/+$/, "")
@@ -37,18 +39,13 @@ const ApiKey = Schema.transform(Schema.declare(isApiKey), Schema.RedactedFromSel
 
 /** Where the base is, how to get in, and how long one request may take. */
 export const AirtableClientOptions = Schema.Struct({
-  /** Identifier of the hosted base, `app…`. */
   baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
-
-  /** A token that may read the base, as text or `Redacted`. It is sent to `endpointUrl` only, and never shown. */
   apiKey: Schema.propertySignature(
     expectsSecret(
       ApiKey,
       "the API key: printable ASCII characters without spaces (is the environment variable set?)"
     )
   ).annotations({ missingMessage: () => "is required (is the environment variable set?)" }),
-
-  /** Where the API is; a path prefix is kept. Default `https://api.airtable.com`. */
   endpointUrl: optional(
     expectsSecret(
       text(isEndpoint),
@@ -56,25 +53,22 @@ export const AirtableClientOptions = Schema.Struct({
     ),
     "https://api.airtable.com"
   ),
-
   maxTimeout: TableSourceOptions.fields.maxTimeout
 })
 export type AirtableClientOptions = typeof AirtableClientOptions.Type
 
 /** The options as a user writes them. */
-export type AirtableClientConfig = typeof AirtableClientOptions.Encoded
+export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted.Redacted>
 
 export const AirtableSourceOptions = Schema.Struct({
   ...TableSourceOptions.fields,
   ...AirtableClientOptions.fields,
-
-  /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
   defaultView: optional(ViewName, "Grid view")
 })
 export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
 
 /** The options as a user writes them. */
-export type AirtableSourceConfig = typeof AirtableSourceOptions.Encoded
+export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted>
 
 const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
   ...options,

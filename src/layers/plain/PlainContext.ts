@@ -3,7 +3,7 @@
  *
  * The types are structural: a controller may give more, and no package is needed to fit them.
  */
-import type { GlobalState, Mode, StatusSnapshot } from "../../services/ControllerState.ts"
+import type { GlobalState, Mode, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 
 /** What `setup` of a plugin is given. */
 export interface PlainContext {

@@ -22,15 +22,8 @@ import * as ControllerStatePlain from "./ControllerStatePlain.ts"
 import { checkContext } from "./checkContext.ts"
 import * as EventBusPlain from "./EventBusPlain.ts"
 import type { PlainContext } from "./PlainContext.ts"
+import type { Instance } from "./PlainPlugin.ts"
 import { withPlainLogger } from "./plainLogger.ts"
-
-export interface Instance {
-  /**
-   * Shuts it down, within two seconds. A second time, or after the abort signal has done it, nothing more happens, and
-   * the result is the same. The reason is for the log.
-   */
-  readonly disconnect: (reason?: unknown) => ResultAsync<void, Error>
-}
 
 /** What a plain controller provides. */
 export type PlainServices = EventBus | CommandBus | ControllerState

@@ -24,20 +24,8 @@ import { readTable, type TableRequest } from "../tableSource/TableReader.ts"
 import type { TableSourceOptions } from "../tableSource/TableSourceOptions.ts"
 import { makeTableWarnings, type WarnOfTable, warnOfNoTables } from "../tableSource/tableWarnings.ts"
 import type { PlainFetchContext } from "./PlainContext.ts"
+import type { TableDocument } from "./PlainPlugin.ts"
 import { withPlainLogger } from "./plainLogger.ts"
-
-export interface TableDocument {
-  /** The name of the table, escaped where it is no file name: what the content plugin saves the table as. */
-  readonly id: string
-
-  /**
-   * Resolves to what would be saved: an array of `{ id, …fields }`, or the object of a key/value table, keys sorted.
-   *
-   * Tables are read one after the other. One that fails fails those behind it, with the same error, and nothing more
-   * is requested; an abort fails all that are left with the signal's reason. It need not be waited for.
-   */
-  readonly data: Promise<unknown>
-}
 
 /** Gives the documents of a source, read afresh each time by the client. */
 export const makeTableDocuments = (

@@ -1,5 +1,6 @@
 /**
- * The options of a table source over any client (specification, section 2.8).
+ * The options of a table source over any client (specification, section 2.8), and what each must be;
+ * `TableSourceConfig.ts` says what they are for.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -35,37 +36,21 @@ export const ViewName = expects(
 )
 
 export const TableSourceOptions = Schema.Struct({
-  /** Unique among the sources, and the name of this source's folder in a version. */
   id: expects(text(isPlainFileName), 'one plain file name, such as "exhibits"'),
-
-  /** The view that filters and orders every table; `null` reads whole tables. Default `null`. */
   defaultView: optional(ViewName, null),
-
-  /** Tables to save as arrays of records. Default none. */
   tables: tableNames,
-
-  /** Tables to save as one object each, from their columns `key` and `value`. Default none. */
   keyValueTables: tableNames,
-
-  /** Whether saved attachments get the path of their local copy. Default true. */
   appendLocalAttachmentPaths: optional(expects(Schema.Boolean, "true or false"), true),
-
-  /** Time allowed for one request, answer included, in milliseconds. Default 60000. */
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     60_000
   ),
-
-  /** The largest file to download, in bytes. Default 8 GiB. */
   maxAttachmentBytes: optional(
     expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
     8 * 1024 ** 3
   )
 })
 export type TableSourceOptions = typeof TableSourceOptions.Type
-
-/** The options as a user writes them. */
-export type TableSourceConfig = typeof TableSourceOptions.Encoded
 
 /** Decodes the options of a source, which may have more of them than these. */
 export const decodeSource =

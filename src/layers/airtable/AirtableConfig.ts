@@ -1,0 +1,26 @@
+/**
+ * The options of the hosted table API as a user writes them, for programs with any Effect or none.
+ *
+ * `Secret` is text, or for programs with the Effect of Vitrine `Redacted` as well.
+ */
+import type { TableSourceConfig } from "../tableSource/TableSourceConfig.ts"
+
+/** Where the base is, how to get in, and how long one request may take. */
+export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceConfig, "maxTimeout"> {
+  /** Identifier of the hosted base, `app…`. */
+  readonly baseId: string
+
+  /** A token that may read the base. It is sent to `endpointUrl` only, and never shown. */
+  readonly apiKey: Secret
+
+  /** Where the API is; a path prefix is kept. Default `https://api.airtable.com`. */
+  readonly endpointUrl?: string
+}
+
+/** Of a source with that client. */
+export interface AirtableSourceConfig<Secret = string>
+  extends TableSourceConfig,
+    AirtableClientConfig<Secret> {
+  /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
+  readonly defaultView?: string | null
+}

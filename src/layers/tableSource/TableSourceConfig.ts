@@ -1,0 +1,25 @@
+/**
+ * The options of a table source as a user writes them, for programs with any Effect or none.
+ */
+export interface TableSourceConfig {
+  /** Unique among the sources, and the name of this source's folder in a version. */
+  readonly id: string
+
+  /** The view that filters and orders every table; `null` reads whole tables. Default `null`. */
+  readonly defaultView?: string | null
+
+  /** Tables to save as arrays of records. Default none. */
+  readonly tables?: ReadonlyArray<string>
+
+  /** Tables to save as one object each, from their columns `key` and `value`. Default none. */
+  readonly keyValueTables?: ReadonlyArray<string>
+
+  /** Whether saved attachments get the path of their local copy. Default true. */
+  readonly appendLocalAttachmentPaths?: boolean
+
+  /** Time allowed for one request, answer included, in milliseconds. Default 60000. */
+  readonly maxTimeout?: number
+
+  /** The largest file to download, in bytes. Default 8 GiB. */
+  readonly maxAttachmentBytes?: number
+}

@@ -1,0 +1,44 @@
+/**
+ * The status and the global state of a controller as data, for programs with any Effect or none.
+ */
+
+/** `task` runs one command and ends; `persistent` runs until it is stopped. */
+export type Mode = "task" | "persistent"
+
+/** The body of `GET /state`. No secret is ever in it. */
+export interface GlobalState {
+  readonly system: {
+    /** ISO 8601, UTC. */
+    readonly startTime: string
+    readonly mode: Mode
+  }
+  readonly plugins: Readonly<Record<string, unknown>>
+  /** Grows by one with every change. */
+  readonly _version: number
+}
+
+export type Tone = "ok" | "warn" | "error" | "neutral"
+
+export type Row =
+  | { readonly type: "kv"; readonly label: string; readonly value: string; readonly tone?: Tone }
+  | { readonly type: "list"; readonly label: string; readonly items: ReadonlyArray<Row> }
+  | { readonly type: "text"; readonly text: string; readonly tone?: Tone }
+
+export interface Section {
+  readonly name: string
+  /** Lower comes first. Default 50. */
+  readonly order?: number
+  readonly title: string
+  readonly rows: ReadonlyArray<Row>
+}
+
+/** The body of `GET /status`, and what the status command prints. */
+export interface StatusSnapshot {
+  readonly header: {
+    /** ISO 8601, UTC. */
+    readonly startTime: string
+    readonly uptimeMs: number
+    readonly mode: Mode
+  }
+  readonly sections: ReadonlyArray<Section>
+}
