@@ -4,10 +4,10 @@
  */
 import * as Either from "effect/Either"
 import { flow } from "effect/Function"
-import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { secret } from "../../internal/secret.ts"
 import {
   decodeSource,
   isPathSegment,
@@ -26,26 +26,17 @@ const isEndpoint = (url: string): boolean => {
   return /^https?:$/.test(protocol) && username === "" && password === ""
 }
 
-const isApiKey = (input: unknown): input is string | Redacted.Redacted => {
-  const key = Redacted.isRedacted(input) ? Redacted.value(input) : input
-  return Predicate.isString(key) && /^[\x21-\x7e]+$/.test(key)
-}
-
-const ApiKey = Schema.transform(Schema.declare(isApiKey), Schema.RedactedFromSelf(Schema.String), {
-  strict: true,
-  decode: (key) => (Redacted.isRedacted(key) ? key : Redacted.make(key)),
-  encode: (key) => key
-})
+const apiKey = secret(
+  (key) => /^[\x21-\x7e]+$/.test(key),
+  "the API key: printable ASCII characters without spaces (is the environment variable set?)"
+)
 
 /** Where the base is, how to get in, and how long one request may take. */
 export const AirtableClientOptions = Schema.Struct({
   baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
-  apiKey: Schema.propertySignature(
-    expectsSecret(
-      ApiKey,
-      "the API key: printable ASCII characters without spaces (is the environment variable set?)"
-    )
-  ).annotations({ missingMessage: () => "is required (is the environment variable set?)" }),
+  apiKey: Schema.propertySignature(apiKey).annotations({
+    missingMessage: () => "is required (is the environment variable set?)"
+  }),
   endpointUrl: optional(
     expectsSecret(
       text(isEndpoint),

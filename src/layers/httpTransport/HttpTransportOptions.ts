@@ -2,9 +2,10 @@
  * The options of the HTTP/SSE transport (specification, section 2.1), and what each must be; `HttpTransportConfig.ts`
  * says what they are for.
  */
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { decodeOptions, expects, optional } from "../../internal/Options.ts"
+import { secret } from "../../internal/secret.ts"
 import type * as Config from "./HttpTransportConfig.ts"
 
 const integer = (minimum: number, maximum: number) =>
@@ -34,22 +35,9 @@ const isOrigin = (text: string): boolean =>
 const isHostName = (text: string): boolean => /^(\[[\da-f:.]+\]|[a-z\d._-]+)$/.test(text)
 
 /** What may stand in an `Authorization` header, and cannot be guessed. */
-const isToken = (text: unknown): boolean => typeof text === "string" && /^[\w.~+/-]{16,}=*$/.test(text)
+const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
 
-/** Declared as one, so that a mistake is reported once and not for each member of a union. */
-const TokenInput = Schema.declare((input): input is string | Redacted.Redacted =>
-  isToken(Redacted.isRedacted(input) ? Redacted.value(input) : input)
-)
-
-const Token = Schema.transform(
-  expectsSecret(TokenInput, "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)"),
-  Schema.RedactedFromSelf(Schema.String),
-  {
-    strict: true,
-    decode: (token) => (Redacted.isRedacted(token) ? token : Redacted.make(token)),
-    encode: (token) => token
-  }
-)
+const token = secret(isToken, "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)")
 
 export const HttpTransportOptions = Schema.Struct({
   port: optional(integer(0, 65_535), 8710),
@@ -67,7 +55,7 @@ export const HttpTransportOptions = Schema.Struct({
     'a host name or an address in small letters without a port, such as "localhost" or "[::1]"'
   ),
   requireJson: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
-  token: Schema.optionalWith(Token, { exact: true })
+  token: Schema.optionalWith(token, { exact: true })
 })
 export type HttpTransportOptions = typeof HttpTransportOptions.Type
 

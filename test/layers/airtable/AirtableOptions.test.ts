@@ -37,6 +37,12 @@ describe("the options of a table source", () => {
     }
   })
 
+  it("takes a secret that cannot be read any more for a mistake", () => {
+    const wiped = Redacted.make("pat.secret")
+    Redacted.unsafeWipe(wiped)
+    expect(paths({ ...valid, apiKey: wiped })).toEqual(["apiKey"])
+  })
+
   it.each([
     ["http://127.0.0.1:9000/", "http://127.0.0.1:9000"],
     ["https://proxy.example/tables//", "https://proxy.example/tables"]
