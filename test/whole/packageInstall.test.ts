@@ -98,6 +98,7 @@ const runs = ({ vitrine }: Pick<Project, "vitrine">, configuration: string) =>
     const { status, stderr } = yield* controller.ended
     expect(status).toBe(0)
     expect(stderr).not.toContain("Executing an Effect versioned")
+    return stderr
   })
 
 /** A plugin of the project's own, made with the Effect that it has installed. */
@@ -161,6 +162,17 @@ layer(Layer.provideMerge(Layer.scoped(Tarball, pack), NodeContext.layer), {
         project,
         'import { Effect } from "effect"\nawait Effect.runPromise(Effect.sleep("1 millis"))'
       )
+    })
+  )
+
+  scenario("runs plugins made with another Effect that is there alone, and says what to install", () =>
+    Effect.gen(function* () {
+      const project = yield* emptyProject
+      const [effect = ""] = lowestPeers
+      yield* succeeds(project.folder, "npm", ...npmInstall, yield* Tarball, effect)
+      yield* project.write("vitrine.config.ts", ownPlugin)
+      const stderr = yield* runs(project, "vitrine.config.ts")
+      expect(stderr.match(/npm install effect@3/g)).toHaveLength(1)
     })
   )
 

@@ -8,6 +8,7 @@ import * as FiberRefs from "effect/FiberRefs"
 import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
 import { printable } from "../../../internal/printable.ts"
 import { clockTime } from "../../../internal/readable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
@@ -22,15 +23,38 @@ export interface LogOptions {
   readonly time?: (date: Date) => string
 }
 
-/** Sends what the effect logs there, and nowhere else. */
+/**
+ * Sends what the effect logs there, and nowhere else. Of plugins made with another version of Effect it warns once; Effect
+ * itself does so for every step of them.
+ */
 export const logTo =
   ({ format, time = clockTime, write }: LogOptions) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.locally(
-      effect,
-      FiberRef.currentLoggers,
-      HashSet.make(format === "json" ? jsonLogger(write) : textLogger(time, write))
+    effect.pipe(
+      Effect.locally(
+        FiberRef.currentLoggers,
+        HashSet.make(warningOnceOfVersions(format === "json" ? jsonLogger(write) : textLogger(time, write)))
+      ),
+      Effect.locally(FiberRef.versionMismatchErrorLogLevel, Option.some(versionMismatch))
     )
+
+/** A level of its own, which tells Effect's warning of another version from all others. */
+const versionMismatch: LogLevel.LogLevel = { ...LogLevel.Warning }
+
+const warningOnceOfVersions = (logger: Logger.Logger<unknown, void>): Logger.Logger<unknown, void> => {
+  let isWarned = false
+  return Logger.make((event) => {
+    if (event.logLevel !== versionMismatch) {
+      logger.log(event)
+    } else if (!isWarned) {
+      isWarned = true
+      logger.log({ ...event, message: otherVersion })
+    }
+  })
+}
+
+const otherVersion =
+  "A plugin is made with another version of Effect than the command line runs with. Install one for both: npm install effect@3 @effect/platform@0 @effect/platform-node@0; npm ls effect shows the versions that are installed."
 
 /**
  * `09:30:00  info   Ready`; stack traces only where debugging was asked for. Further lines of an event are indented, so

@@ -27,6 +27,22 @@ describe("the log", () => {
     })
   )
 
+  it.effect("warns once of plugins that are made with another version of Effect", () =>
+    Effect.gen(function* () {
+      const foreign = Object.assign(
+        Effect.sync(() => {}),
+        { [Effect.EffectTypeId]: { _V: "3.19.18" } }
+      )
+      const steps = Effect.zipRight(Effect.replicateEffect(foreign, 3), Effect.logWarning("Another warning"))
+      expect(yield* linesOf("text", steps)).toEqual([
+        expect.stringMatching(
+          /^09:30:00 {2}warn {3}A plugin is made with another version .*npm install effect@3 /
+        ),
+        "09:30:00  warn   Another warning"
+      ])
+    })
+  )
+
   it.effect("has stack traces only where debugging was asked for", () =>
     Effect.gen(function* () {
       const lines = yield* linesOf("text", Logger.withMinimumLogLevel(failing, LogLevel.Debug))
