@@ -71,6 +71,7 @@ export {
   type ContentSourceDefinition,
   type FetchedSource,
   type FetchTarget,
+  type PreviousContent,
   SourceFailed,
   type SourceProgress
 } from "./services/ContentSource.ts"

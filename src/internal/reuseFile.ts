@@ -2,6 +2,7 @@
  * Files that are taken over from another folder.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
@@ -27,4 +28,22 @@ export const linkOrCopy = Effect.fnUntraced(function* (from: string, to: string)
       Effect.ignore(fileSystem.remove(to, { force: true }))
     )
   )
+})
+
+/** As `linkOrCopy`, for files of a folder, by their paths in it. */
+export const linkOrCopyAll = Effect.fnUntraced(function* (
+  files: ReadonlyArray<string>,
+  from: string,
+  to: string
+) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folders = new Set([to, ...files.map((file) => path.dirname(path.join(to, file)))])
+  for (const folder of folders) {
+    yield* fileSystem.makeDirectory(folder, { recursive: true })
+  }
+  yield* Effect.forEach(files, (file) => linkOrCopy(path.join(from, file), path.join(to, file)), {
+    concurrency: 8,
+    discard: true
+  })
 })

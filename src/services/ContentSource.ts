@@ -21,7 +21,12 @@ export interface ContentSource {
   /** Unique among the sources of a controller, and the name of the source's folder in a version. */
   readonly id: string
 
-  /** Fetches everything anew into `target.directory`. A part that fails fails the whole. */
+  /**
+   * Fetches everything into `target.directory`. A part that fails fails the whole.
+   *
+   * Where the fingerprint that it returns is the one in `target.previous`, nothing has changed: what is in the directory is
+   * not used, and may be incomplete.
+   */
   readonly fetch: (target: FetchTarget) => Effect.Effect<FetchedSource, SourceFailed>
 }
 
@@ -31,10 +36,18 @@ export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentS
 export interface FetchTarget {
   /** An existing empty folder that is this source's alone (absolute path). */
   readonly directory: string
-  /** This source's folder in the active version, to take files over from: only to be read (absolute path). */
-  readonly previous: Option.Option<string>
+  /** What this source has in the active version. */
+  readonly previous: Option.Option<PreviousContent>
   /** Told as often as there is something new to tell; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
+}
+
+/** The content of a source in the active version. */
+export interface PreviousContent {
+  /** To take files over from: only to be read (absolute path). */
+  readonly directory: string
+  /** As `fetch` returned it. None where files are missing or cut: everything is to be in the new version then. */
+  readonly fingerprint: Option.Option<string>
 }
 
 const counter = Schema.NonNegativeInt
@@ -80,13 +93,6 @@ export interface FetchedSource {
   readonly bytes: number
   /** The files that hang on records, where the source knows such. */
   readonly attachments?: FetchedAttachments
-  /**
-   * What is left to do in `target.directory` where it becomes part of a version: files of `target.previous` are put
-   * there only then, and not at every fetch that changes nothing.
-   */
-  readonly complete?: Effect.Effect<void, SourceFailed>
-  /** Whether `target.previous` lacks files, or has cut ones, of what its fingerprint says that it has. */
-  readonly isPreviousDamaged?: boolean
 }
 
 /** What a source needs to be built from its options. */

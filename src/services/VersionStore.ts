@@ -16,6 +16,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { PreviousContent } from "./ContentSource.ts"
 
 /** UTC in compact form, `20261121T093000Z`; `-01`, `-02`, … are further versions of the same second. */
 export const VersionId = Schema.String.pipe(
@@ -54,25 +55,16 @@ export interface StagedVersion {
   /** Makes the folder of a source and returns its absolute path. */
   readonly sourceDirectory: (sourceId: string) => Effect.Effect<string, VersionStoreError>
 
-  /** The absolute path of the source's folder in the active version, where there is one. It must not be changed. */
-  readonly previousDirectory: (sourceId: string) => Effect.Effect<Option.Option<string>, VersionStoreError>
+  /** What a source has in the active version, where it is part of that. The folder must not be changed. */
+  readonly previous: (sourceId: string) => Option.Option<PreviousContent>
 
   /**
    * Makes it the active version: durable on disk first, then named by the manifest in one step.
    *
-   * Where the active version holds just the same, nothing is promoted, unless it is damaged.
+   * A source whose fingerprint is the one in `previous` has not changed: its folder there is taken over, and what is in
+   * its `sourceDirectory` is not used. Where that is so for all sources, nothing is promoted.
    */
-  readonly promote: <E = never>(
-    sources: ReadonlyArray<VersionSource>,
-    options?: PromoteOptions<E>
-  ) => Effect.Effect<Promotion, VersionStoreError | E>
-}
-
-export interface PromoteOptions<E> {
-  /** Done first where it is promoted: what was put off until it is known that something has changed. */
-  readonly complete?: Effect.Effect<unknown, E>
-  /** Whether the active version, if it holds the same, has lost some of it. */
-  readonly isActiveDamaged?: boolean
+  readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
 }
 
 export interface Promotion {

@@ -1,6 +1,7 @@
 /**
  * What every `VersionStore` does, wherever it keeps its versions.
  */
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -11,12 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import {
-  DownloadsInUse,
-  type ManifestReading,
-  type PromoteOptions,
-  VersionStore
-} from "../services/VersionStore.ts"
+import { DownloadsInUse, type ManifestReading, VersionStore } from "../services/VersionStore.ts"
 
 /** A store, which may use the platform of Node. */
 type StoreLayer = Layer.Layer<VersionStore, unknown, FileSystem.FileSystem | Path.Path>
@@ -35,17 +31,35 @@ export interface VersionStoreTraits {
 }
 
 /** Stages one source with one file and promotes it. */
-export const promote = (content: string) => promoteWith<never>(content, {})
+export const promote = (content: string) => promoteSources({ objects: { "Objects.json": content } })
 
-const promoteWith = <E>(content: string, options: PromoteOptions<E>) =>
+/** Stages sources with their files and promotes them; the fingerprint of each is what is in its files. */
+const promoteSources = (sources: Readonly<Record<string, Readonly<Record<string, string>>>>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
-    const directory = yield* staged.sourceDirectory("objects")
-    yield* fs.writeFileString(path.join(directory, "Objects.json"), content)
-    return yield* staged.promote([{ sourceId: "objects", fingerprint: content }], options)
+    for (const [sourceId, files] of Object.entries(sources)) {
+      const directory = yield* staged.sourceDirectory(sourceId)
+      for (const [name, content] of Object.entries(files)) {
+        const file = path.join(directory, name)
+        yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+        yield* fs.writeFileString(file, content)
+      }
+    }
+    return yield* staged.promote(
+      Object.entries(sources).map(([sourceId, files]) => ({
+        sourceId,
+        fingerprint: Object.values(files).join()
+      }))
+    )
   }).pipe(Effect.scoped)
+
+const previousOf = (sourceId: string) =>
+  Effect.flatMap(VersionStore, ({ stage }) => stage).pipe(
+    Effect.map((staged) => staged.previous(sourceId)),
+    Effect.scoped
+  )
 
 const promoteLater = (content: string) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))
 
@@ -57,8 +71,8 @@ const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe
 const activeContent = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { previousDirectory } = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
-  const directory = yield* Effect.flatten(previousDirectory("objects"))
+  const { previous } = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+  const { directory } = yield* previous("objects")
   return yield* fs.readFileString(path.join(directory, "Objects.json"))
 }).pipe(Effect.scoped)
 
@@ -112,34 +126,70 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
     )
 
     scenario(
-      "completes what was staged only where it is promoted, and promotes nothing that cannot be completed",
+      "takes over what it has of a source that has not changed, and not what was staged of it",
       Effect.gen(function* () {
-        const completed: Array<string> = []
-        const complete = (content: string) =>
-          Effect.zipRight(
-            TestClock.adjust("1 second"),
-            promoteWith(content, { complete: Effect.sync(() => completed.push(content)) })
-          )
-        yield* complete("one")
-        yield* complete("one")
-        const { manifest } = yield* complete("two")
-        expect(completed).toEqual(["one", "two"])
-        expect(yield* Effect.flip(promoteWith("three", { complete: Effect.fail("no room") }))).toBe("no room")
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
         const store = yield* VersionStore
-        expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+        yield* promoteSources({ objects: { "Objects.json": "1", "files/a/b.png": "2" }, tours: { t: "1" } })
+        const before = Option.getOrThrow(yield* previousOf("objects"))
+        yield* fs.writeFileString(path.join(before.directory, "files", "not-ours"), "")
+        const second = yield* Effect.gen(function* () {
+          const staged = yield* store.stage
+          const objects = yield* staged.sourceDirectory("objects")
+          yield* fs.writeFileString(path.join(objects, "half"), "")
+          const tours = yield* staged.sourceDirectory("tours")
+          yield* fs.writeFileString(path.join(tours, "t"), "2")
+          return yield* staged.promote([
+            { sourceId: "objects", fingerprint: Option.getOrThrow(before.fingerprint) },
+            { sourceId: "tours", fingerprint: "2" }
+          ])
+        }).pipe(Effect.scoped)
+        expect(second.changed).toBe(true)
+        const { directory, fingerprint } = Option.getOrThrow(yield* previousOf("objects"))
+        expect(directory).not.toBe(before.directory)
+        expect(fingerprint).toEqual(before.fingerprint)
+        expect((yield* fs.readDirectory(directory, { recursive: true })).toSorted()).toEqual(
+          ["Objects.json", "files", path.join("files", "a"), path.join("files", "a", "b.png")].toSorted()
+        )
+        expect(yield* fs.readFileString(path.join(directory, "files", "a", "b.png"))).toBe("2")
       })
     )
 
-    scenario(
-      "replaces an active version that is damaged by an equal one",
-      Effect.gen(function* () {
-        const first = yield* promote("one")
-        yield* TestClock.adjust("1 second")
-        const again = yield* promoteWith("one", { isActiveDamaged: true })
-        expect(again.changed).toBe(true)
-        expect(yield* versionIds).toEqual([first.manifest.versionId, again.manifest.versionId])
-      })
-    )
+    for (const [title, damage] of [
+      ["is missing", (fs, file) => fs.remove(file)],
+      ["is cut", (fs, file) => fs.truncate(file, 1)]
+    ] satisfies ReadonlyArray<
+      readonly [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, PlatformError>]
+    >) {
+      scenario(
+        `gives no fingerprint of a source of which a file ${title}, and promotes the same content anew`,
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const path = yield* Path.Path
+          const both = { objects: { "Objects.json": "one", "files/a.png": "two" }, tours: { t: "three" } }
+          const first = yield* promoteSources(both)
+          expect((yield* promoteSources(both)).changed).toBe(false)
+          const { directory, fingerprint } = Option.getOrThrow(yield* previousOf("objects"))
+          expect(fingerprint).toEqual(Option.some("one,two"))
+          yield* damage(fs, path.join(directory, "files", "a.png"))
+
+          const damaged = yield* previousOf("objects")
+          expect(Option.map(damaged, ({ directory }) => directory)).toEqual(Option.some(directory))
+          expect(Option.flatMap(damaged, ({ fingerprint }) => fingerprint)).toEqual(Option.none())
+          expect(Option.flatMap(yield* previousOf("tours"), ({ fingerprint }) => fingerprint)).toEqual(
+            Option.some("three")
+          )
+          yield* TestClock.adjust("1 second")
+          const again = yield* promoteSources(both)
+          expect(again.changed).toBe(true)
+          expect(yield* versionIds).toEqual([first.manifest.versionId, again.manifest.versionId])
+          const mended = Option.getOrThrow(yield* previousOf("objects"))
+          expect(mended.fingerprint).toEqual(Option.some("one,two"))
+          expect(yield* fs.readFileString(path.join(mended.directory, "files", "a.png"))).toBe("two")
+        })
+      )
+    }
 
     scenario(
       "gives each version a new, later id, also within one second",
@@ -156,16 +206,13 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const path = yield* Path.Path
-        const store = yield* VersionStore
-        const previous = (sourceId: string) =>
-          Effect.scoped(Effect.flatMap(store.stage, (staged) => staged.previousDirectory(sourceId)))
-        expect(yield* previous("objects")).toEqual(Option.none())
+        expect(yield* previousOf("objects")).toEqual(Option.none())
         yield* promote("one")
         yield* promoteLater("two")
-        const folder = Option.getOrThrow(yield* previous("objects"))
-        expect(path.isAbsolute(folder)).toBe(true)
-        expect(yield* fs.readFileString(path.join(folder, "Objects.json"))).toBe("two")
-        expect(yield* previous("rooms")).toEqual(Option.none())
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        expect(path.isAbsolute(directory)).toBe(true)
+        expect(yield* fs.readFileString(path.join(directory, "Objects.json"))).toBe("two")
+        expect(yield* previousOf("rooms")).toEqual(Option.none())
       })
     )
 

@@ -78,10 +78,7 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
   }
 })
 
-export const manifestOf = (
-  versionId: VersionId,
-  { generatedAt, sources }: Omit<VersionRecord, "sizes">
-): Manifest => ({
+export const manifestOf = (versionId: VersionId, { generatedAt, sources }: VersionRecord): Manifest => ({
   schemaVersion: 1,
   versionId,
   versionPath: pathOf(versionId),

@@ -1,8 +1,9 @@
 /**
  * Versions in a folder of this machine.
  */
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Path from "@effect/platform/Path"
+import { randomUUID } from "node:crypto"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -24,11 +25,14 @@ import {
 } from "./ContentOptions.ts"
 import { makeClaim } from "./claim.ts"
 import * as DownloadsFolder from "./DownloadsFolder.ts"
+import { mapDiskError } from "./diskError.ts"
 import * as Leases from "./leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
+import { publish } from "./publish.ts"
 import { discard, expired, restore } from "./retention.ts"
 import { makeStage } from "./staging.ts"
 import * as Trash from "./Trash.ts"
+import { readRecord } from "./versionRecord.ts"
 
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
@@ -43,6 +47,8 @@ export const layer = (
 export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decodeVersionStoreDisk(config), open)
 
 const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }: VersionStoreDiskOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const folder = yield* DownloadsFolder.make(directory)
   const manifestFile = yield* ManifestFile.make(folder)
@@ -106,12 +112,39 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     return removed.map(({ versionId }) => versionId)
   }, Effect.provide(platform))
 
+  const stage = yield* makeStage({
+    active: Effect.flatMap(
+      manifestFile.active,
+      Effect.transposeMapOption((manifest) => {
+        const version = folder.ofVersion(manifest.versionId)
+        return Effect.map(readRecord(version), (record) => ({
+          manifest,
+          folder: version,
+          sources: Option.match(record, { onNone: () => manifest.sources, onSome: ({ sources }) => sources })
+        }))
+      })
+    ),
+    makeFolder: Effect.suspend(() => {
+      const staged = path.join(folder.staging, randomUUID())
+      return claimed.pipe(
+        Effect.zipRight(fs.makeDirectory(staged).pipe(mapDiskError("write to", folder.staging))),
+        Effect.as(staged)
+      )
+    }),
+    removeFolder: (staged) =>
+      Effect.suspend(() => {
+        trash.add(staged)
+        return trash.empty
+      }),
+    publish: (staged, sources) => publish(folder, manifestFile, staged, sources)
+  })
+
   if (wasClaimed()) {
     yield* restore(folder, manifestFile)
   }
   return VersionStore.of({
     manifest: Effect.provide(manifestFile.read, platform),
-    stage: yield* makeStage(folder, manifestFile, trash, claimed),
+    stage,
     acknowledge,
     versions: Effect.flatMap(leases.fresh, overview),
     sweep: sweepDownTo(keepVersions),

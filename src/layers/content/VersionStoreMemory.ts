@@ -10,7 +10,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import {
@@ -18,22 +17,23 @@ import {
   type Lease,
   type Manifest,
   type ManifestReading,
-  type StagedVersion,
   type VersionId,
   VersionNotFound,
   type VersionOverview,
-  VersionSource,
+  type VersionSource,
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import { decodeVersionStoreMemory, type VersionStoreMemoryConfig } from "./ContentOptions.ts"
 import { mapDiskError } from "./diskError.ts"
 import { expired } from "./retention.ts"
+import { makeStage } from "./staging.ts"
 import { nextVersionId } from "./versionId.ts"
+import { type RecordedSource, recordSources } from "./versionRecord.ts"
 
 interface Version {
   readonly manifest: Manifest
-  readonly sources: ReadonlyArray<VersionSource>
+  readonly sources: ReadonlyArray<RecordedSource>
 }
 
 export const layer = (
@@ -49,7 +49,6 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   const root = yield* fs
     .makeTempDirectoryScoped({ prefix: "vitrine-" })
     .pipe(mapDiskError("make", "a temporary folder"))
-  const promoting = yield* Effect.makeSemaphore(1)
   /** The oldest first; the last is the active one. */
   let versions: ReadonlyArray<Version> = []
   const leases = new Map<string, Lease>()
@@ -81,39 +80,25 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
       sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
     }
     const target = folderOf(manifest)
+    const recorded = yield* recordSources(folder, sources).pipe(mapDiskError("read", folder))
     yield* fs.makeDirectory(path.dirname(target), { recursive: true }).pipe(
       Effect.zipRight(fs.rename(folder, target)),
       mapDiskError("write to", root),
       Effect.tap(() => {
-        versions = [...versions, { manifest, sources }]
+        versions = [...versions, { manifest, sources: recorded }]
       }),
       Effect.uninterruptible
     )
     return manifest
   })
 
-  const staged = (folder: string): StagedVersion => ({
-    sourceDirectory: (sourceId) => {
-      const directory = path.join(folder, sourceId)
-      return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
-    },
-    previousDirectory: (sourceId) =>
-      Effect.sync(() =>
-        Option.flatMap(active(), ({ manifest, sources }) =>
-          sources.some((source) => source.sourceId === sourceId)
-            ? Option.some(path.join(folderOf(manifest), sourceId))
-            : Option.none()
-        )
-      ),
-    promote: (sources, { complete = Effect.void, isActiveDamaged = false } = {}) =>
-      Effect.gen(function* () {
-        const same = Option.filter(active(), (version) => isSame(version.sources, sources))
-        if (Option.isSome(same) && !isActiveDamaged) {
-          return { changed: false, manifest: same.value.manifest }
-        }
-        yield* complete
-        return { changed: true, manifest: yield* publish(folder, sources) }
-      }).pipe(promoting.withPermits(1))
+  const stage = yield* makeStage({
+    active: Effect.sync(() =>
+      Option.map(active(), ({ manifest, sources }) => ({ manifest, folder: folderOf(manifest), sources }))
+    ),
+    makeFolder: fs.makeTempDirectory({ directory: root }).pipe(mapDiskError("write to", root)),
+    removeFolder: (folder) => Effect.ignore(remove(folder)),
+    publish
   })
 
   const overview = Effect.map(Clock.currentTimeMillis, (now): ReadonlyArray<VersionOverview> => {
@@ -155,15 +140,10 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
 
   return VersionStore.of({
     manifest,
-    stage: Effect.acquireRelease(
-      fs.makeTempDirectory({ directory: root }).pipe(mapDiskError("write to", root)),
-      (folder) => Effect.ignore(remove(folder))
-    ).pipe(Effect.map(staged)),
+    stage,
     acknowledge,
     versions: overview,
     sweep: sweepDownTo(keepVersions),
     makeRoom: sweepDownTo(0)
   })
 })
-
-const isSame = Schema.equivalence(Schema.Array(VersionSource))

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { serializeError } from "../../internal/SerializedError.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { type ContentSource, SourceFailed, type SourceProgress } from "../../services/ContentSource.ts"
-import { type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
+import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { setRecords } from "./metrics.ts"
 import { type Report, timestamp } from "./report.ts"
 
@@ -17,30 +17,17 @@ export const makeFetchSources = Effect.fnUntraced(function* (
 ) {
   const store = yield* VersionStore
 
-  const reportError =
-    (sourceId: string) =>
-    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.tapError(effect, (error) =>
-        Effect.flatMap(timestamp, (timestamp) =>
-          report({
-            name: "content:source:error",
-            payload: { timestamp, sourceId, error: serializeError(error) }
-          })
-        )
-      )
-
   const fetchSource = Effect.fn("Content.fetchSource")(
     function* (source: ContentSource, staged: StagedVersion) {
       const sourceId = source.id
       yield* Effect.annotateCurrentSpan("source", sourceId)
       yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
       const directory = yield* staged.sourceDirectory(sourceId)
-      const previous = yield* staged.previousDirectory(sourceId)
       const progress = (progress: SourceProgress) =>
         report({ name: "content:source:progress", payload: { sourceId, ...progress } })
-      const [duration, { complete, fingerprint, isPreviousDamaged, ...counts }] = yield* Effect.timed(
+      const [duration, { fingerprint, ...counts }] = yield* Effect.timed(
         source
-          .fetch({ directory, previous, progress })
+          .fetch({ directory, previous: staged.previous(sourceId), progress })
           .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
       )
       yield* report({
@@ -55,27 +42,24 @@ export const makeFetchSources = Effect.fnUntraced(function* (
       const { attachments, ...sizes } = counts
       yield* Effect.annotateCurrentSpan({ ...sizes, attachments: attachments?.total ?? 0 })
       yield* setRecords(sourceId, counts.records)
-      return {
-        version: { sourceId, fingerprint },
-        records: counts.records,
-        complete: (complete ?? Effect.void).pipe(reportError(sourceId)),
-        isPreviousDamaged: isPreviousDamaged ?? false
-      }
+      return { version: { sourceId, fingerprint }, records: counts.records }
     },
-    (effect, { id }) => reportError(id)(effect)
+    (effect, { id: sourceId }) =>
+      Effect.tapError(effect, (error) =>
+        Effect.flatMap(timestamp, (timestamp) =>
+          report({
+            name: "content:source:error",
+            payload: { timestamp, sourceId, error: serializeError(error) }
+          })
+        )
+      )
   )
 
   const promote = Effect.fn("Content.promote")(function* (
     staged: StagedVersion,
-    fetched: ReadonlyArray<Effect.Effect.Success<ReturnType<typeof fetchSource>>>
+    versions: ReadonlyArray<VersionSource>
   ) {
-    const promotion = yield* staged.promote(
-      fetched.map(({ version }) => version),
-      {
-        complete: Effect.forEach(fetched, ({ complete }) => complete),
-        isActiveDamaged: fetched.some(({ isPreviousDamaged }) => isPreviousDamaged)
-      }
-    )
+    const promotion = yield* staged.promote(versions)
     const { changed, manifest } = promotion
     yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
     return promotion
@@ -86,7 +70,10 @@ export const makeFetchSources = Effect.fnUntraced(function* (
     const fetched = yield* Effect.forEach(sources, (source) => fetchSource(source, staged), {
       concurrency: "unbounded"
     })
-    const promotion = yield* promote(staged, fetched)
+    const promotion = yield* promote(
+      staged,
+      fetched.map(({ version }) => version)
+    )
     return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
   }).pipe(Effect.scoped)
 

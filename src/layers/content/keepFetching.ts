@@ -1,5 +1,5 @@
 /**
- * Fetching again and again.
+ * Fetching again and again, and when.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type { Content } from "../../services/Content.ts"
 import type { NextFetch } from "./contentStatus.ts"
-import { pauseAfter } from "./fetchPause.ts"
 
 /** Fetches at once, then as often as `fetchEvery` says and sooner after failures that may pass; `next` has when. */
 export const keepFetching = Effect.fnUntraced(function* (
@@ -45,3 +44,26 @@ const fetchQuietly = (fetch: Content["Type"]["fetch"]) =>
       )
     )
   )
+
+/** Before the first retry; it doubles with every further one. */
+const firstPause = Duration.seconds(15)
+
+/** How long pauses before retries become where content is fetched at the start only. */
+const longestPause = Duration.minutes(5)
+
+/**
+ * The pause after a fetch, nothing where no further one is planned. `failures` is how many fetches in a row, up to this
+ * one, have failed for a reason that may pass by itself: they are tried again sooner than `fetchEvery`, never later.
+ */
+export const pauseAfter = (
+  failures: number,
+  fetchEvery: Option.Option<Duration.DurationInput>
+): Option.Option<Duration.Duration> =>
+  failures === 0
+    ? Option.map(fetchEvery, Duration.decode)
+    : Option.some(
+        Duration.min(
+          Duration.times(firstPause, 2 ** (failures - 1)),
+          Option.getOrElse(fetchEvery, () => longestPause)
+        )
+      )

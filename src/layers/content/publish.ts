@@ -11,7 +11,7 @@ import { mapDiskError } from "./diskError.ts"
 import { syncDirectory, syncTree } from "./durable.ts"
 import { type ManifestFile, manifestOf } from "./ManifestFile.ts"
 import { nextVersionId } from "./versionId.ts"
-import { writeRecord } from "./versionRecord.ts"
+import { recordSources, writeRecord } from "./versionRecord.ts"
 
 /** Makes the staged folder durable, a version, and the one that the manifest names, in this order. */
 export const publish = Effect.fnUntraced(function* (
@@ -26,10 +26,11 @@ export const publish = Effect.fnUntraced(function* (
     ...(yield* folder.versionIds),
     ...Option.toArray(yield* manifestFile.named)
   ])
-  const record = { generatedAt: new Date(now).toISOString(), sources }
-  const manifest = manifestOf(versionId, record)
+  const generatedAt = new Date(now).toISOString()
+  const manifest = manifestOf(versionId, { generatedAt, sources })
   const durable = Option.map(yield* manifestFile.active, ({ versionId }) => folder.ofVersion(versionId))
-  yield* writeRecord(staged, record).pipe(
+  yield* recordSources(staged, sources).pipe(
+    Effect.flatMap((sources) => writeRecord(staged, { generatedAt, sources })),
     Effect.zipRight(syncTree(staged, durable)),
     mapDiskError("write to", folder.staging)
   )

@@ -1,95 +1,150 @@
 /**
- * Versions that are being put together.
+ * Versions that are being put together, in any store: which sources have changed, and what is taken over of the others.
  */
-import { randomUUID } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import { linkOrCopyAll } from "../../internal/reuseFile.ts"
+import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import { type StagedVersion, VersionSource, type VersionStoreError } from "../../services/VersionStore.ts"
-import type { DownloadsFolder } from "./DownloadsFolder.ts"
+import type { PreviousContent } from "../../services/ContentSource.ts"
+import type {
+  Manifest,
+  StagedVersion,
+  VersionId,
+  VersionSource,
+  VersionStoreError
+} from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
-import type { ManifestFile } from "./ManifestFile.ts"
-import { publish } from "./publish.ts"
-import type { Trash } from "./Trash.ts"
-import { hasSizes, readRecord } from "./versionRecord.ts"
+import { hasFiles, type RecordedSource } from "./versionRecord.ts"
 
-/** `claimed` fails where nothing may be written. */
-export const makeStage = Effect.fnUntraced(function* (
-  folder: DownloadsFolder,
-  manifestFile: ManifestFile,
-  trash: Trash,
-  claimed: Effect.Effect<void, VersionStoreError, FileSystem.FileSystem | Path.Path>
-) {
+type Platform = FileSystem.FileSystem | Path.Path
+
+/** What a store has to offer so that versions can be staged in it. */
+export interface StagingStore {
+  readonly active: Effect.Effect<Option.Option<ActiveVersion>, VersionStoreError, Platform>
+  /** Makes an empty folder, and gives its path. */
+  readonly makeFolder: Effect.Effect<string, VersionStoreError, Platform>
+  /** Removes such a folder, if it is still there. */
+  readonly removeFolder: (folder: string) => Effect.Effect<void>
+  /** Makes such a folder a version, and that the active one. */
+  readonly publish: (
+    folder: string,
+    sources: ReadonlyArray<VersionSource>
+  ) => Effect.Effect<Manifest, VersionStoreError, Platform>
+}
+
+export interface ActiveVersion {
+  readonly manifest: Manifest
+  /** The absolute path of its folder. */
+  readonly folder: string
+  /** What is known of its sources. */
+  readonly sources: ReadonlyArray<Pick<RecordedSource, "sourceId"> & Partial<RecordedSource>>
+}
+
+/** The active version when another one was staged. */
+interface PreviousVersion {
+  /** Missing where there was none. */
+  readonly versionId?: VersionId
+  readonly contents: ReadonlyArray<SourceContent>
+}
+
+interface SourceContent extends PreviousContent {
+  readonly sourceId: string
+  /** The paths of its files. */
+  readonly files: ReadonlyArray<string>
+  readonly isDamaged: boolean
+}
+
+export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const platform = yield* withoutParentSpan(Effect.context<Platform>())
   const promoting = yield* Effect.makeSemaphore(1)
+  /** The version of which files could not be taken over, although they are there. */
+  let unreadable: VersionId | undefined
 
-  /** The active version, where it was made of just these, and whether none of their files is missing or cut. */
-  const activeOf = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
-    const active = yield* manifestFile.active
-    if (Option.isNone(active)) {
-      return Option.none()
-    }
-    const version = folder.ofVersion(active.value.versionId)
-    const record = Option.filter(yield* readRecord(version), (record) => isSame(record.sources, sources))
-    return yield* Effect.transposeMapOption(record, (record) =>
-      Effect.map(hasSizes(version, record), (isWhole) => ({ manifest: active.value, isWhole }))
-    )
-  })
-
-  const stagedVersion = (staged: string): StagedVersion => ({
-    sourceDirectory: (sourceId) => {
-      const directory = path.join(staged, sourceId)
-      return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
-    },
-
-    previousDirectory: (sourceId) =>
-      manifestFile.active.pipe(
-        Effect.map(
-          Option.flatMap(({ sources, versionId }) =>
-            sources.some((source) => source.sourceId === sourceId)
-              ? Option.some(path.join(folder.ofVersion(versionId), sourceId))
-              : Option.none()
-          )
-        ),
-        Effect.provide(platform)
-      ),
-
-    promote: (sources, { complete = Effect.void, isActiveDamaged = false } = {}) =>
-      Effect.gen(function* () {
-        const same = yield* activeOf(sources)
-        if (Option.isSome(same) && same.value.isWhole && !isActiveDamaged) {
-          return { changed: false, manifest: same.value.manifest }
+  const previousVersion = Effect.fnUntraced(function* ({ folder, manifest, sources }: ActiveVersion) {
+    const { versionId } = manifest
+    const contents = yield* Effect.forEach(
+      sources,
+      Effect.fnUntraced(function* ({ files, fingerprint, sourceId }) {
+        const directory = path.join(folder, sourceId)
+        const isDamaged =
+          versionId === unreadable || (files !== undefined && !(yield* hasFiles(directory, files)))
+        return {
+          sourceId,
+          directory,
+          files: Object.keys(files ?? {}),
+          isDamaged,
+          fingerprint: Option.fromNullable(files === undefined || isDamaged ? undefined : fingerprint)
         }
-        if (Option.isSome(same)) {
-          yield* Effect.logWarning(
-            `Files of version ${same.value.manifest.versionId} are missing or cut: a new one replaces it.`
-          )
-        }
-        yield* complete
-        return { changed: true, manifest: yield* publish(folder, manifestFile, staged, sources) }
-      }).pipe(promoting.withPermits(1), Effect.provide(platform))
-  })
-
-  const makeFolder = Effect.suspend(() => {
-    const staged = path.join(folder.staging, randomUUID())
-    return claimed.pipe(
-      Effect.zipRight(fs.makeDirectory(staged).pipe(mapDiskError("write to", folder.staging))),
-      Effect.as(staged),
-      Effect.provide(platform)
+      })
     )
+    return { versionId, contents } satisfies PreviousVersion
   })
 
-  return Effect.acquireRelease(makeFolder, (staged) =>
-    Effect.suspend(() => {
-      trash.add(staged)
-      return trash.empty
+  const stagedVersion = (folder: string, { contents, versionId }: PreviousVersion): StagedVersion => {
+    const directoryOf = (sourceId: string) => path.join(folder, sourceId)
+
+    const contentOf = (sourceId: string) =>
+      Option.fromNullable(contents.find((content) => content.sourceId === sourceId))
+
+    const unchanged = ({ fingerprint, sourceId }: VersionSource) =>
+      Option.filter(contentOf(sourceId), (content) => Option.contains(content.fingerprint, fingerprint))
+
+    const isSame = (sources: ReadonlyArray<VersionSource>) =>
+      sources.length === contents.length &&
+      sources.every(
+        (source, index) => source.sourceId === contents[index]?.sourceId && Option.isSome(unchanged(source))
+      )
+
+    const takeOver = ({ directory, files, sourceId }: SourceContent) =>
+      fs.remove(directoryOf(sourceId), { recursive: true, force: true }).pipe(
+        Effect.zipRight(linkOrCopyAll(files, directory, directoryOf(sourceId))),
+        mapDiskError("take over", directory),
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            // The next fetch gets these files anew.
+            unreadable = isDiskFull(error) ? unreadable : versionId
+          })
+        )
+      )
+
+    const promote = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
+      const active = yield* store.active
+      if (Option.isSome(active) && active.value.manifest.versionId === versionId && isSame(sources)) {
+        return { changed: false, manifest: active.value.manifest }
+      }
+      if (contents.some(({ isDamaged }) => isDamaged)) {
+        yield* Effect.logWarning(`Files of version ${versionId} are missing or cut: a new one replaces it.`)
+      }
+      yield* Effect.forEach(Array.filterMap(sources, unchanged), takeOver, { discard: true })
+      return { changed: true, manifest: yield* store.publish(folder, sources) }
     })
-  ).pipe(Effect.map(stagedVersion))
-})
 
-const isSame = Schema.equivalence(Schema.Array(VersionSource))
+    return {
+      sourceDirectory: (sourceId) => {
+        const directory = directoryOf(sourceId)
+        return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
+      },
+      previous: contentOf,
+      promote: (sources) => promote(sources).pipe(promoting.withPermits(1), Effect.provide(platform))
+    }
+  }
+
+  const previous = store.active.pipe(
+    Effect.flatMap(
+      Option.match({
+        onNone: () => Effect.succeed<PreviousVersion>({ contents: [] }),
+        onSome: previousVersion
+      })
+    ),
+    Effect.provide(platform)
+  )
+  const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
+
+  return Effect.zipWith(folder, previous, stagedVersion)
+})

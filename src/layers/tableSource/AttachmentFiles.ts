@@ -17,7 +17,11 @@ import { type FoundAttachment, notSaved } from "./FoundAttachment.ts"
 import { makeFreshLinks } from "./freshLinks.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
-export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previous"> {
+export interface AttachmentTarget extends Pick<FetchTarget, "directory"> {
+  /** The folder to take files over from. */
+  readonly previous: Option.Option<string>
+  /** Whether that has the same attachments, and nothing is to be taken over. */
+  readonly isUnchanged: boolean
   /** Told once before the first download, then after every one, and each second in a long one. */
   readonly progress: (latest: FoundAttachment, progress: AttachmentProgress) => Effect.Effect<void>
 }
@@ -36,10 +40,7 @@ export interface AttachmentOptions extends Pick<TableSourceOptions, "maxAttachme
   readonly endpointUrl: Option.Option<string>
 }
 
-/**
- * Saves each file once: downloads are in the folder when `fetchAll` ends, and what the version before has is put there
- * by `complete`, which it gives.
- */
+/** Saves each file once. */
 export const make = Effect.fnUntraced(function* ({
   endpointUrl,
   maxAttachmentBytes,
@@ -66,7 +67,7 @@ export const make = Effect.fnUntraced(function* ({
 
   const fetchAll = Effect.fn("AttachmentFiles.fetch")(function* (
     found: ReadonlyArray<FoundAttachment>,
-    { directory, previous, progress }: AttachmentTarget
+    { directory, isUnchanged, previous, progress }: AttachmentTarget
   ) {
     const files = distinct(found)
     const [missing, kept] = yield* Effect.partition(files, findIn(previous), { concurrency })
@@ -108,13 +109,12 @@ export const make = Effect.fnUntraced(function* ({
       const file = yield* makeFolderFor(found)
       yield* Effect.catchAll(linkOrCopy(old, file), () => fetchFile(found, file, () => Effect.void))
     })
-    const complete = Effect.forEach(kept, takeOver, { concurrency, discard: true })
-    const attachments: FetchedAttachments = {
+    yield* Effect.forEach(isUnchanged ? [] : kept, takeOver, { concurrency, discard: true })
+    return {
       total: files.length,
       bytes: counter.bytes(),
       reused: kept.length
-    }
-    return { attachments, complete: saidOnce(complete) }
+    } satisfies FetchedAttachments
   }, saidOnce)
 
   return { fetchAll }

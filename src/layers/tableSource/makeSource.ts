@@ -4,7 +4,7 @@
  * It owns what is saved and under which name. Talking to the API belongs to the client, versions to the content
  * plugin. Attachments wait until all lists are read: a list that nobody goes on with is soon forgotten.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -105,37 +105,23 @@ const makeUncounted = Effect.fnUntraced(function* ({
       ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, pathOf, directory, progress))
     ])
     const records = new Map(files.map(({ records, table }) => [table, records]))
-    const { attachments, complete } = yield* attachmentFiles.fetchAll(
+    const content = fingerprint(files)
+    const attachments = yield* attachmentFiles.fetchAll(
       files.flatMap(({ attachments }) => attachments),
       {
         directory,
-        previous,
+        previous: Option.map(previous, ({ directory }) => directory),
+        isUnchanged: Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content)),
         progress: ({ table }, attachments) =>
           progress.report({ document: table, records: records.get(table) ?? 0, attachments })
       }
     )
     return {
-      fingerprint: fingerprint(files),
+      fingerprint: content,
       records: files.reduce((sum, { records }) => sum + records, 0),
       bytes: files.reduce((sum, { bytes }) => sum + bytes, attachments.bytes),
-      attachments,
-      complete,
-      isPreviousDamaged:
-        Option.isSome(previous) &&
-        (attachments.reused < attachments.total || !(yield* hasAll(previous.value, files)))
+      attachments
     }
-  })
-
-  /** Whether the folder has the files of all tables; their sizes differ with the links in them. */
-  const hasAll = Effect.fnUntraced(function* (
-    folder: string,
-    files: ReadonlyArray<{ readonly name: string }>
-  ) {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    return yield* Effect.every(files, ({ name }) => fs.exists(path.join(folder, name))).pipe(
-      Effect.orElseSucceed(() => false)
-    )
   })
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
@@ -158,11 +144,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
     )
   const source: ContentSource = {
     id,
-    fetch: (target) =>
-      Effect.map(ofSource(fetch(target)), ({ complete, ...fetched }) => ({
-        ...fetched,
-        complete: ofSource(complete)
-      }))
+    fetch: (target) => ofSource(fetch(target))
   }
   return source
 })

@@ -165,7 +165,9 @@ describe("Content", () => {
         fetch: ({ directory, previous }) =>
           Effect.gen(function* () {
             before.push(
-              yield* Effect.transposeMapOption(previous, (folder) => fs.readFileString(`${folder}/n`))
+              yield* Effect.transposeMapOption(previous, ({ directory }) =>
+                fs.readFileString(`${directory}/n`)
+              )
             )
             yield* fs.writeFileString(`${directory}/n`, String(before.length))
             const attachments = { total: 3, bytes: 30, reused: 1 }
@@ -269,47 +271,28 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
-  it.scoped("completes sources where something has changed, and replaces what is damaged", () =>
+  it.scoped("keeps the files of a source that has not changed, and replaces those that are damaged", () =>
     Effect.gen(function* () {
-      const completed: Array<string> = []
-      const make = (id: string) => {
-        const fetched = { fingerprint: "1", isPreviousDamaged: false, fails: false }
-        const source: ContentSource = {
-          id,
-          fetch: () =>
-            Effect.sync(() => ({
-              ...fetched,
-              records: 1,
-              bytes: 1,
-              complete: fetched.fails
-                ? new SourceFailed({ sourceId: id, cause: "no room" })
-                : Effect.sync(() => void completed.push(id))
-            }))
-        }
-        return { fetched, source }
-      }
-      const objects = make("objects")
-      const tours = make("tours")
+      const fs = yield* FileSystem.FileSystem
+      const objects = yield* makeSource("objects")
+      const tours = yield* makeSource("tours")
       yield* Content.fromSources({}, [objects.source, tours.source])
-      const fetchAgain = Effect.zipRight(
-        Effect.sync(() => completed.splice(0)),
-        fetch
+      const file = Effect.map(Effect.scoped(Effect.flatMap(VersionStore, ({ stage }) => stage)), (staged) =>
+        Option.match(staged.previous("objects"), {
+          onNone: () => "",
+          onSome: ({ directory }) => `${directory}/text.txt`
+        })
       )
-      expect(yield* fetchAgain).toMatchObject({ changed: true })
-      expect(completed).toEqual(["objects", "tours"])
-      expect(yield* fetchAgain).toMatchObject({ changed: false })
-      expect(completed).toEqual([])
-      tours.fetched.fingerprint = "2"
-      expect(yield* fetchAgain).toMatchObject({ changed: true })
-      expect(completed).toEqual(["objects", "tours"])
-      objects.fetched.isPreviousDamaged = true
-      expect(yield* fetchAgain).toMatchObject({ changed: true })
-
-      const events = yield* follow
-      tours.fetched.fails = true
-      expect((yield* Effect.flip(fetchAgain)).message).toContain('Source "tours": no room')
-      const told = names(yield* events.until("content:fetch:error"))
-      expect(told.filter((name) => name === "content:source:error")).toHaveLength(1)
+      const inode = Effect.flatMap(file, (file) => fs.stat(file)).pipe(Effect.map(({ ino }) => ino))
+      expect(yield* fetch).toMatchObject({ changed: true })
+      const first = yield* inode
+      yield* Ref.set(tours.text, "two")
+      expect(yield* fetch).toMatchObject({ changed: true })
+      expect(yield* inode).toEqual(first)
+      yield* fs.truncate(yield* file, 1)
+      expect(yield* fetch).toMatchObject({ changed: true })
+      expect(yield* fs.readFileString(yield* file)).toBe("one")
+      expect(yield* fetch).toMatchObject({ changed: false })
     }).pipe(Effect.provide(services("task")))
   )
 

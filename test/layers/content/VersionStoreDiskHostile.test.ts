@@ -1,11 +1,13 @@
 /**
  * What can happen to a downloads folder, and what becomes of its versions.
  */
+import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
@@ -205,16 +207,48 @@ describe("a table of the active version", () => {
     )
   }
 
-  scenario("is taken for whole where its version does not say how large it was", (directory) =>
+  scenario("is replaced once where its version does not say how large it was", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
       yield* Effect.gen(function* () {
         const { manifest } = yield* promote("one")
         const file = `${directory}/${manifest.versionPath}/.version.json`
-        const { sizes: _, ...record } = JSON.parse(yield* fs.readFileString(file))
-        yield* fs.writeFileString(file, JSON.stringify(record))
+        const { sources, ...record } = JSON.parse(yield* fs.readFileString(file))
+        const older = { ...record, sources: [{ ...sources[0], files: undefined }], sizes: {} }
+        yield* fs.writeFileString(file, JSON.stringify(older))
+        expect((yield* promote("one")).changed).toBe(true)
         expect((yield* promote("one")).changed).toBe(false)
-      }).pipe(Effect.provide(storeIn(directory)))
+      }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(log).toEqual([])
+    })
+  )
+
+  scenario("cannot be taken over: it is fetched anew the next time", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const refuse = () =>
+        new SystemError({ reason: "Unknown", module: "FileSystem", method: "copyFile", description: "EIO" })
+      const unreadable = Layer.succeed(FileSystem.FileSystem, { ...fs, link: refuse, copyFile: refuse })
+      yield* Effect.gen(function* () {
+        const promoteBoth = (tours: string) =>
+          Effect.gen(function* () {
+            const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+            for (const sourceId of ["objects", "tours"]) {
+              yield* fs.writeFileString(`${yield* staged.sourceDirectory(sourceId)}/text`, "one")
+            }
+            return yield* staged.promote([
+              { sourceId: "objects", fingerprint: "one" },
+              { sourceId: "tours", fingerprint: tours }
+            ])
+          }).pipe(Effect.scoped)
+        const first = yield* promoteBoth("one")
+        const error = yield* Effect.flip(promoteBoth("two"))
+        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", action: "take over" })
+        expect(yield* manifest).toEqual({ status: "ok", manifest: first.manifest })
+        expect(yield* promoteBoth("two")).toMatchObject({ changed: true })
+        expect(yield* promoteBoth("two")).toMatchObject({ changed: false })
+      }).pipe(Effect.provide(storeIn(directory)), Effect.provide(unreadable), withLog([]))
     })
   )
 })

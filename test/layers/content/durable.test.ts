@@ -125,9 +125,9 @@ describe("files of the version before", () => {
       const fs = yield* FileSystem.FileSystem
       const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
       const folder = yield* staged.sourceDirectory("objects")
-      yield* Option.match(yield* staged.previousDirectory("objects"), {
+      yield* Option.match(staged.previous("objects"), {
         onNone: () => fs.writeFileString(`${folder}/film.mp4`, "film"),
-        onSome: (previous) => fs.link(`${previous}/film.mp4`, `${folder}/film.mp4`)
+        onSome: ({ directory }) => fs.link(`${directory}/film.mp4`, `${folder}/film.mp4`)
       })
       yield* fs.writeFileString(`${folder}/Objects.json`, content)
       return yield* staged.promote([{ sourceId: "objects", fingerprint: content }])
@@ -177,7 +177,7 @@ describe("files of the version before", () => {
       yield* promoteWithLink("one")
       const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
       const folder = yield* staged.sourceDirectory("objects")
-      const previous = Option.getOrThrow(yield* staged.previousDirectory("objects"))
+      const { directory: previous } = Option.getOrThrow(staged.previous("objects"))
       yield* fs.chmod(`${previous}/film.mp4`, 0o444)
       yield* fs.copyFile(`${previous}/film.mp4`, `${folder}/film.mp4`)
       yield* staged.promote([{ sourceId: "objects", fingerprint: "two" }])

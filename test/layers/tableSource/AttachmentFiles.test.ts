@@ -76,31 +76,30 @@ const setUp = ({
     )
     const directories: Array<string> = []
 
-    const fetch = Effect.fnUntraced(function* (previous?: string) {
+    const fetch = Effect.fnUntraced(function* (previous?: string, fingerprint?: string) {
       const directory = yield* fileSystem.makeTempDirectoryScoped()
       directories.push(directory)
       const progress: Array<SourceProgress> = []
       const fetched = yield* source
         .fetch({
           directory,
-          previous: Option.fromNullable(previous),
+          previous: Option.map(Option.fromNullable(previous), (directory) => ({
+            directory,
+            fingerprint: Option.fromNullable(fingerprint)
+          })),
           progress: (step) => Effect.sync(() => progress.push(step))
         })
         .pipe(Effect.provide(collected), Effect.withSpan("outer"))
-      const fileNames = Effect.map(fileSystem.readDirectory(directory, { recursive: true }), (names) =>
-        names.filter((name) => name.split("/").length === 3)
-      )
-      const downloaded = yield* fileNames
-      yield* fetched.complete ?? Effect.void
       const files: Record<string, string> = {}
-      for (const name of yield* fileNames) {
+      const names = yield* fileSystem.readDirectory(directory, { recursive: true })
+      for (const name of names.filter((name) => name.split("/").length === 3)) {
         files[name] = (yield* fileSystem.readFileString(`${directory}/${name}`)).slice(0, 100)
       }
       const saved = (table: string) =>
         Effect.map(fileSystem.readFileString(`${directory}/${table}.json`), (text): unknown =>
           JSON.parse(text)
         )
-      return { ...fetched, directory, downloaded, files, progress, saved }
+      return { ...fetched, directory, files, progress, saved }
     })
 
     /** Lets time pass after every failed try, until it ends; all it said meanwhile. */
@@ -739,11 +738,8 @@ describe("files of the version before", () => {
       yield* setTable("Objects", [record("rec1", both)])
       const second = yield* fetch(first.directory)
       expect(second.attachments).toEqual({ total: 2, bytes: 10, reused: 2 })
-      expect(first.downloaded).toEqual(Object.keys(first.files))
-      expect(second.downloaded).toEqual([])
       expect(second.files).toEqual(first.files)
       expect(second.fingerprint).toBe(first.fingerprint)
-      expect([first.isPreviousDamaged, second.isPreviousDamaged]).toEqual([false, false])
       expect(second.progress.at(-1)?.attachments).toEqual({ done: 2, total: 2, bytes: 10 })
       expect(yield* inode(`${second.directory}/${file}`)).toBe(yield* inode(`${first.directory}/${file}`))
       expect(yield* Queue.size(host.received)).toBe(0)
@@ -755,9 +751,26 @@ describe("files of the version before", () => {
         { done: 2, total: 3, bytes: 10 },
         { done: 3, total: 3, bytes: 15 }
       ])
-      expect(third.downloaded).toEqual(["attachments/att3/a.png"])
+      expect(Object.keys(third.files)).toHaveLength(3)
       expect(third.fingerprint).not.toBe(first.fingerprint)
       expect(yield* Queue.size(host.received)).toBe(1)
+    }).pipe(run)
+  )
+
+  it.scoped("are left where they are if nothing has changed", () =>
+    Effect.gen(function* () {
+      const { fetch, host, photo, setTable } = yield* setUp()
+      yield* setTable("Objects", [record("rec1", [photo("att1"), photo("att2")])])
+      const first = yield* fetch()
+      yield* Queue.takeAll(host.received)
+      const second = yield* fetch(first.directory, first.fingerprint)
+      expect(second.attachments).toEqual({ total: 2, bytes: 10, reused: 2 })
+      expect(second.fingerprint).toBe(first.fingerprint)
+      expect(second.files).toEqual({})
+
+      yield* setTable("Objects", [record("rec1", [photo("att1")])])
+      expect((yield* fetch(first.directory, first.fingerprint)).files).toEqual({ [file]: "/att1" })
+      expect(yield* Queue.size(host.received)).toBe(0)
     }).pipe(run)
   )
 
@@ -798,10 +811,9 @@ describe("files of the version before", () => {
         yield* fileSystem.makeDirectory(`${previous}/attachments/att1`, { recursive: true })
 
         yield* fileSystem.writeFileString(`${previous}/${file}`, "older!")
-        const { attachments, files, isPreviousDamaged } = yield* fetch(previous)
+        const { attachments, files } = yield* fetch(previous)
         expect(files).toEqual({ [file]: "/att1" })
         expect(attachments).toMatchObject({ reused: 0 })
-        expect(isPreviousDamaged).toBe(true)
         expect(yield* fileSystem.readFileString(`${previous}/${file}`)).toBe("older!")
 
         yield* fileSystem.writeFileString(`${previous}/${file}`, "older")

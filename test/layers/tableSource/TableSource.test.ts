@@ -11,6 +11,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import { tableSource } from "../../../src/layers/airtable/AirtableSource.ts"
 import { attachments } from "../../../src/layers/airtable/attachments.ts"
+import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
@@ -50,13 +51,11 @@ const setUp = ({
     const directory = yield* fileSystem.makeTempDirectoryScoped()
     const fetchTelling = (report: (step: SourceProgress) => Effect.Effect<void>) =>
       Effect.provide(source.fetch({ directory, previous: Option.none(), progress: report }), logger)
-    const fetchFrom = (previous: Option.Option<string>) =>
-      source.fetch({ directory, previous, progress: () => Effect.void })
     return {
       ...memory,
+      source,
       directory,
       fetchTelling,
-      fetchFrom,
       fetch: fetchTelling((step) => Effect.sync(() => progress.push(step))),
       progress,
       logs,
@@ -93,8 +92,7 @@ describe("a fetch", () => {
         fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
         records: 4,
         bytes: 152,
-        attachments: { total: 0, bytes: 0, reused: 0 },
-        isPreviousDamaged: false
+        attachments: { total: 0, bytes: 0, reused: 0 }
       })
       expect(yield* files).toEqual(["None.json", "Räume%2F1.json", "Settings.json"].sort())
       expect(yield* file("Räume%2F1.json")).toBe(
@@ -271,23 +269,36 @@ describe("a fetch", () => {
   )
 })
 
-it.scoped("the version before is damaged where it lacks a table, whatever the links in that were", () =>
+it.scoped("a version is replaced where it lacks a file, and not because links are other ones", () =>
   Effect.gen(function* () {
-    const { directory, fetchFrom, setTable } = yield* setUp({
-      tables: ["Objects", "Rooms"],
-      keyValueTables: []
-    })
+    const { setTable, source } = yield* setUp({ tables: ["Objects", "Rooms"], keyValueTables: [] })
     const fileSystem = yield* FileSystem.FileSystem
+    const store = yield* VersionStoreDisk.make({ directory: yield* fileSystem.makeTempDirectoryScoped() })
+    const fetchVersion = Effect.gen(function* () {
+      const staged = yield* store.stage
+      const { attachments, fingerprint } = yield* source.fetch({
+        directory: yield* staged.sourceDirectory(options.id),
+        previous: staged.previous(options.id),
+        progress: () => Effect.void
+      })
+      const { changed } = yield* staged.promote([{ sourceId: options.id, fingerprint }])
+      return { changed, reused: attachments?.reused }
+    }).pipe(Effect.scoped)
+    const active = Effect.map(Effect.scoped(store.stage), (staged) =>
+      Option.match(staged.previous(options.id), { onNone: () => "", onSome: ({ directory }) => directory })
+    )
+
     yield* setTable("Objects", [{ id: "rec1", fields: { Photo: [photo("x")] } }])
     yield* setTable("Rooms", [])
-    const first = yield* fetchFrom(Option.none())
-    const previous = `${yield* fileSystem.makeTempDirectoryScoped()}/previous`
-    yield* fileSystem.copy(directory, previous)
+    expect(yield* fetchVersion).toEqual({ changed: true, reused: 0 })
     yield* setTable("Objects", [{ id: "rec1", fields: { Photo: [photo("another, longer one")] } }])
-    const second = yield* fetchFrom(Option.some(previous))
-    expect(second).toMatchObject({ fingerprint: first.fingerprint, isPreviousDamaged: false })
-    yield* fileSystem.remove(`${previous}/Rooms.json`)
-    expect(yield* fetchFrom(Option.some(previous))).toMatchObject({ isPreviousDamaged: true })
+    expect(yield* fetchVersion).toEqual({ changed: false, reused: 1 })
+    yield* fileSystem.remove(`${yield* active}/Rooms.json`)
+    expect(yield* fetchVersion).toEqual({ changed: true, reused: 1 })
+    yield* fileSystem.remove(`${yield* active}/attachments/att1/a.png`)
+    expect(yield* fetchVersion).toEqual({ changed: true, reused: 0 })
+    expect(yield* fileSystem.readFileString(`${yield* active}/attachments/att1/a.png`)).toBe("x")
+    expect(yield* fetchVersion).toEqual({ changed: false, reused: 1 })
   }).pipe(run)
 )
 

@@ -3,11 +3,11 @@
  */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type ApiError, errorOfStatus, iteratorNotAvailable, quotaSpent } from "../ApiError.ts"
+import * as Connection from "../node/Connection.ts"
 import type { Fault } from "./Fault.ts"
 import type { Faults, Place } from "./Faults.ts"
 
@@ -52,14 +52,14 @@ const perform = <E, R>(
       })
     case "cut":
       return Effect.zipWith(answer, HttpServerRequest.HttpServerRequest, (response, request) => {
-        const close = Effect.sync(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroySoon())
-        return begun(response, Stream.drain(Stream.fromEffect(close)))
+        const close = Stream.fromEffect(Connection.close(request))
+        return begun(response, Stream.drain(close))
       })
     case "reset":
-      return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        NodeHttpServerRequest.toIncomingMessage(request).socket.resetAndDestroy()
-        return Effect.never
-      })
+      return Effect.zipRight(
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, Connection.reset),
+        Effect.never
+      )
     case "stall":
       return Effect.never
     case "stall-body":

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { pauseAfter } from "../../../src/layers/content/fetchPause.ts"
+import { pauseAfter } from "../../../src/layers/content/keepFetching.ts"
 
 const seconds = (failures: number, fetchEvery?: Duration.DurationInput) =>
   Option.getOrUndefined(Option.map(pauseAfter(failures, Option.fromNullable(fetchEvery)), Duration.toSeconds))

@@ -1,0 +1,135 @@
+/**
+ * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem? }`, and is as old as its time of change
+ * says. Consumers may write it without the controller.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { type Lease, VersionId } from "../../services/VersionStore.ts"
+import { mapDiskError } from "./diskError.ts"
+import { replaceFile } from "./durable.ts"
+
+/** A lease file is far smaller; of a larger one nothing is read. */
+const maxBytes = 4096
+
+/** How much is kept of the text of a problem, in characters. */
+const maxProblem = 200
+
+/** A file that changed so recently may change again without a later time of change, in milliseconds. */
+const youngMs = 2000
+
+export type LeaseContent = Pick<Lease, "versionId" | "problem">
+
+/** What is known of a file. */
+export interface LeaseFile {
+  /** In milliseconds since 1970. */
+  readonly changedAt: number
+  readonly size: bigint
+  /** By the monotonic clock, in milliseconds. */
+  readonly takenAt: number
+  /** What the file last said: one that is just being written may be read half. Nothing if it was never a lease. */
+  readonly lease: Option.Option<LeaseContent>
+}
+
+/** Brings what is known of a file up to date; nothing where there is none. It is read if it is new or has changed. */
+export const inspect = Effect.fnUntraced(
+  function* (file: string, before: LeaseFile | undefined) {
+    const fs = yield* FileSystem.FileSystem
+    const { monotonic, wall } = yield* now
+    const { size, type, ...stats } = yield* fs.stat(file)
+    if (type !== "File") {
+      // A pipe would be read for ever.
+      return undefined
+    }
+    const changedAt = millisOf(stats.mtime)
+    const isSame = before?.changedAt === changedAt && before.size === size
+    if (changedAt > wall) {
+      // Taken while the clock was wrong: after a restart it would be fresh until that time has come.
+      yield* Effect.ignore(fs.utimes(file, new Date(wall), new Date(wall)))
+    }
+    const takenAt = isSame ? before.takenAt : monotonic - Math.max(0, wall - changedAt)
+    const lease = isSame && wall - changedAt > youngMs ? before.lease : yield* read(file, size)
+    return {
+      changedAt: Math.min(changedAt, wall),
+      size,
+      takenAt: Math.min(takenAt, monotonic),
+      lease: Option.orElse(lease, () => before?.lease ?? Option.none())
+    } satisfies LeaseFile
+  },
+  (effect, _file, before) =>
+    Effect.catchAll(effect, (error) =>
+      Effect.succeed(error._tag === "SystemError" && error.reason === "NotFound" ? undefined : before)
+    )
+)
+
+const read = (file: string, size: bigint) =>
+  size > maxBytes
+    ? Effect.succeedNone
+    : FileSystem.FileSystem.pipe(
+        Effect.flatMap((fs) => fs.open(file, { flag: "r" })),
+        Effect.flatMap((handle) => handle.readAlloc(maxBytes)),
+        Effect.flatten,
+        Effect.flatMap((bytes) => decode(new TextDecoder().decode(bytes))),
+        Effect.map(contentOf),
+        Effect.option,
+        Effect.scoped
+      )
+
+/** Writes a lease that is taken now. `scratch` is as for `replaceFile`. */
+export const write = Effect.fnUntraced(function* (file: string, content: LeaseContent, scratch: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { monotonic, wall } = yield* now
+  const lease = contentOf(content)
+  yield* replaceFile(file, JSON.stringify(lease), scratch).pipe(
+    Effect.zipRight(fs.utimes(file, new Date(wall), new Date(wall))),
+    mapDiskError("write", file)
+  )
+  const { mtime, size } = yield* fs.stat(file).pipe(mapDiskError("read", file))
+  return {
+    changedAt: millisOf(mtime),
+    size,
+    takenAt: monotonic,
+    lease: Option.some(lease)
+  } satisfies LeaseFile
+})
+
+const millisOf = Option.match({ onNone: () => 0, onSome: (date: Date) => date.getTime() })
+
+/** As consumers write it: a problem that is no text is none. */
+const WrittenLease = Schema.Struct({ versionId: VersionId, problem: Schema.optional(Schema.Unknown) })
+
+const decode = Schema.decode(Schema.parseJson(WrittenLease))
+
+const contentOf = ({ problem, versionId }: typeof WrittenLease.Type): LeaseContent => ({
+  versionId,
+  ...problemOf(problem)
+})
+
+/** What a consumer says of its problem, fit for one line of a status. */
+const problemOf = (problem: unknown): Pick<Lease, "problem"> => {
+  const text = typeof problem === "string" ? problem.replace(/[\s\p{Cc}\p{Cf}\p{Cs}]+/gu, " ").trim() : ""
+  const characters = [...text.slice(0, 2 * (maxProblem + 1))]
+  return text === ""
+    ? {}
+    : {
+        problem:
+          characters.length > maxProblem
+            ? `${characters.slice(0, maxProblem).join("")}…`
+            : characters.join("")
+      }
+}
+
+export interface Now {
+  /** In milliseconds since 1970: it may be set to any other time. */
+  readonly wall: number
+  /** In milliseconds since some moment: it only goes on. */
+  readonly monotonic: number
+}
+
+export const now: Effect.Effect<Now> = Effect.clockWith((clock) =>
+  Effect.sync(() => ({
+    wall: clock.unsafeCurrentTimeMillis(),
+    monotonic: Number(clock.unsafeCurrentTimeNanos() / 1_000_000n)
+  }))
+)
