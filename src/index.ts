@@ -61,7 +61,9 @@ export {
   CommandBus,
   CommandFailed,
   type CommandHandler,
+  CommandUnavailable,
   type DispatchError,
+  type DispatchOptions,
   InvalidCommandFields,
   UnknownCommand
 } from "./services/CommandBus.ts"

@@ -4,6 +4,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
@@ -12,7 +13,14 @@ import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { CommandBus, CommandFailed, InvalidCommandFields, UnknownCommand } from "../services/CommandBus.ts"
+import {
+  CommandBus,
+  CommandFailed,
+  CommandUnavailable,
+  type DispatchOptions,
+  InvalidCommandFields,
+  UnknownCommand
+} from "../services/CommandBus.ts"
 
 /** Handlers that die are logged. */
 const quiet = Logger.remove(Logger.defaultLogger)
@@ -44,6 +52,9 @@ export interface CommandBusTraits {
   /** Whether a handler is interrupted with whoever dispatched the command. Default true. */
   readonly interrupts?: boolean
 
+  /** A timeout within which the bus delivers a command to its handler, however busy the machine is. Default 200 ms. */
+  readonly timeout?: Duration.DurationInput
+
   /** Two buses of one engine: a command of either can be dispatched on both. Left out: each is on its own. */
   readonly pair?: Effect.Effect<
     readonly [typeof CommandBus.Service, typeof CommandBus.Service],
@@ -56,7 +67,7 @@ export interface CommandBusTraits {
 export const commandBusContract = (
   name: string,
   layer: Layer.Layer<CommandBus, unknown>,
-  { interrupts = true, pair }: CommandBusTraits = {}
+  { interrupts = true, pair, timeout = "200 millis" }: CommandBusTraits = {}
 ) => {
   /** Whatever is registered has ended when the layer does. */
   const provided = (test: Effect.Effect<void, unknown, CommandBus | Scope.Scope>) =>
@@ -151,6 +162,57 @@ export const commandBusContract = (
           })
         )
         expect(yield* Effect.flip(dispatch("work"))).toBeInstanceOf(CommandFailed)
+      })
+    )
+
+    scenario(
+      "waits no longer for a result than the timeout",
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        const started = yield* Deferred.make<void>()
+        const interrupted = yield* Deferred.make<void>()
+        yield* register("endless", () =>
+          Deferred.succeed(started, undefined).pipe(
+            Effect.zipRight(Effect.never),
+            Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+          )
+        )
+        const error = yield* Effect.flip(commands.dispatch({ type: "endless" }, { timeout }))
+        yield* Deferred.await(started)
+        expect(error).toEqual(
+          new CommandUnavailable({ type: "endless", reason: "timeout", mayHaveRun: true })
+        )
+        expect(error.message).toContain('"endless"')
+        if (interrupts) {
+          yield* Deferred.await(interrupted)
+        }
+      })
+    )
+
+    scenario(
+      "waits no longer than the timeout for a handler that cannot be interrupted",
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        const end = yield* Deferred.make<void>()
+        yield* register("stubborn", () => Effect.uninterruptible(Deferred.await(end)))
+        const error = yield* Effect.flip(commands.dispatch({ type: "stubborn" }, { timeout }))
+        expect(error).toMatchObject({ _tag: "vitrine/CommandUnavailable", reason: "timeout" })
+        yield* Deferred.succeed(end, undefined)
+      })
+    )
+
+    scenario(
+      "returns the result, or the error, that is there before the timeout",
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        yield* register("work", () => Effect.succeed(1))
+        yield* register("fail", () => Effect.fail("no"))
+        const options: DispatchOptions = { timeout: "1 minute" }
+        expect(yield* commands.dispatch({ type: "work" }, options)).toBe(1)
+        expect(yield* Effect.flip(commands.dispatch({ type: "fail" }, options))).toBeInstanceOf(CommandFailed)
+        expect(yield* Effect.flip(commands.dispatch({ type: "none" }, options))).toBeInstanceOf(
+          UnknownCommand
+        )
       })
     )
 
