@@ -54,6 +54,7 @@ export * as Plugin from "./services/Plugin.ts"
 // The services, with the errors and types that go with them.
 
 export { InvalidOptions } from "./internal/Options.ts"
+export { ErrorChain, type SerializedError } from "./internal/SerializedError.ts"
 export { BindError } from "./layers/server/BindError.ts"
 export {
   type Command,

@@ -12,7 +12,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { messageOf } from "../internal/SerializedError.ts"
+import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
 /** A request to do something: the `type` names the command, the rest are its fields. */
 export interface Command {
@@ -101,7 +101,7 @@ export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandField
 /** The handler failed or died; `cause` is what it failed with. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/CommandFailed", {
   type: Schema.String,
-  cause: Schema.Defect
+  cause: ErrorChain
 }) {
   override get message() {
     return `The command "${this.type}" failed: ${messageOf(this.cause)}`
