@@ -3,6 +3,7 @@
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { issuesOf } from "./internal/Options.ts"
 import * as Content from "./layers/content/Content.ts"
@@ -125,7 +126,7 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => {
   const options = ContentOptions.decode(config)
   return {
-    name: "content",
+    name: Either.match(options, { onLeft: () => "content", onRight: ({ name }) => name }),
     issues: issuesOf(options),
     setup: ({ cwd }) =>
       Effect.gen(function* () {
