@@ -64,7 +64,7 @@ export {
   CommandFailed,
   type CommandHandler,
   CommandUnavailable,
-  type DispatchError,
+  DispatchError,
   type DispatchOptions,
   InvalidCommandFields,
   UnknownCommand

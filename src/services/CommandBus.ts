@@ -36,8 +36,6 @@ export interface DispatchOptions {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
-export type DispatchError = UnknownCommand | InvalidCommandFields | CommandFailed | CommandUnavailable
-
 export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   CommandBus,
   {
@@ -137,3 +135,12 @@ const unavailability: Readonly<Record<CommandUnavailable["reason"], string>> = {
   timeout: "it returned no result within the timeout",
   lost: "the connection to the process that was running it was lost"
 }
+
+/** Also a schema, with which a bus between processes encodes them. */
+export const DispatchError = Schema.Union(
+  UnknownCommand,
+  InvalidCommandFields,
+  CommandFailed,
+  CommandUnavailable
+)
+export type DispatchError = typeof DispatchError.Type
