@@ -39,7 +39,7 @@ export default defineConfig({
           include: whole,
           exclude: load,
           pool: "threads",
-          testTimeout: 2 * testTimeout,
+          testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 1 }
         }
       },
@@ -49,7 +49,7 @@ export default defineConfig({
           name: "load",
           include: load,
           pool: "forks",
-          testTimeout: 2 * testTimeout,
+          testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 2 }
         }
       }
