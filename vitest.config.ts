@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
-/** Whole programs, in processes of their own. */
+/** Whole programs: after all others, each file in a process of its own. */
 const whole = ["test/whole/**/*.test.ts"]
 
-/** What is under load, or measures what it leaves behind: at the end, each file in a process of its own, with no build. */
+/** What is under load, or measures what it leaves behind: at the end, with no build. */
 const load = ["border", "clients", "floods", "fuzz", "fuzz/*", "ipc", "month", "openStreams"].map(
   (name) => `test/whole/${name}.test.ts`
 )
@@ -38,7 +38,7 @@ export default defineConfig({
           globalSetup: ["build", "bundles", "programs"].map((name) => `test/support/setup/${name}.ts`),
           include: whole,
           exclude: load,
-          pool: "threads",
+          pool: "forks",
           testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 1 }
         }
