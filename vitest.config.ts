@@ -35,11 +35,11 @@ export default defineConfig({
         resolve,
         test: {
           name: "whole",
-          globalSetup: ["test/support/setup/build.ts", "test/support/setup/programs.ts"],
+          globalSetup: ["build", "bundles", "programs"].map((name) => `test/support/setup/${name}.ts`),
           include: whole,
           exclude: load,
           pool: "forks",
-          testTimeout: 2 * testTimeout,
+          testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 1 }
         }
       },
@@ -49,7 +49,7 @@ export default defineConfig({
           name: "load",
           include: load,
           pool: "forks",
-          testTimeout: 2 * testTimeout,
+          testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 2 }
         }
       }

@@ -19,7 +19,11 @@ export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext
         })
       ),
       (browser) => Effect.promise(() => browser.close())
-    ).pipe(Effect.flatMap((browser) => Effect.promise(() => browser.newContext({ viewport: fullHd }))))
+    ).pipe(
+      Effect.flatMap((browser) => Effect.promise(() => browser.newContext({ viewport: fullHd }))),
+      // Only the test has a time limit.
+      Effect.tap((context) => Effect.sync(() => context.setDefaultTimeout(0)))
+    )
   )
 }
 

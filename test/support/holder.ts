@@ -2,9 +2,10 @@
  * A controller's socket in a process of its own (`holder.mjs`).
  */
 import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { inject } from "vitest"
 import * as Received from "./Received.ts"
 
 export interface Holder {
@@ -17,12 +18,12 @@ export interface Holder {
   readonly ended: Effect.Effect<string>
 }
 
-const program = fileURLToPath(new URL("holder.mjs", import.meta.url))
+const program = () => join(inject("bundles"), "holder.mjs")
 
 /** The process, ready to begin. It is killed with the scope at the latest. */
 export const startHolder = (folder: string): Effect.Effect<Holder, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => spawn(process.execPath, [program, folder], { stdio: ["pipe", "pipe", "inherit"] })),
+    Effect.sync(() => spawn(process.execPath, [program(), folder], { stdio: ["pipe", "pipe", "inherit"] })),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
     Effect.flatMap((child) => {

@@ -3,7 +3,11 @@
  */
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as TableServer from "./tableServer.ts"
 import { type Options, runVitrine } from "./vitrineProcess.ts"
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url))
@@ -51,12 +55,20 @@ export default defineConfig({
     options: Pick<Options, "onTerminal" | "uid"> = {}
   ) => runVitrine(args, { cwd: folder, env, ...options })
 
-  /** Serves the project's tables, and gives the address. */
-  const serveTables = (...args: ReadonlyArray<string>) =>
+  /** Serves the project's tables from this process, and gives the address. */
+  const serveTables = (options: TableServer.Options = {}) =>
+    TableServer.start(`${folder}/tables`, options).pipe(
+      Effect.map(({ url }) => url),
+      Logger.withMinimumLogLevel(LogLevel.Warning),
+      Effect.provide(NodeContext.layer)
+    )
+
+  /** The same with `vitrine tables`. */
+  const runTables = (...args: ReadonlyArray<string>) =>
     run(["tables", "--port", "0", ...args, "tables"]).pipe(
       Effect.flatMap((server) => server.logged(/ at (http:\S+): /))
     )
-  return { folder, write, read, list, run, serveTables }
+  return { folder, write, read, list, run, serveTables, runTables }
 })
 
 /** The address of the transport that a controller prints when it starts. */

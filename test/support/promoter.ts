@@ -6,7 +6,6 @@ import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import { join, relative } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -14,7 +13,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { build } from "esbuild"
+import { inject } from "vitest"
 import { attachmentId } from "../../src/layers/tableServer/tables/identifiers.ts"
 import * as Received from "./Received.ts"
 import * as TableServer from "./tableServer.ts"
@@ -58,28 +57,10 @@ const serveTables = Effect.gen(function* () {
   return { directory, url }
 }).pipe(Logger.withMinimumLogLevel(LogLevel.Warning))
 
-/** One file starts in a third of the time that all of the modules need. */
-const bundle = (file: string) =>
-  Effect.promise(() =>
-    build({
-      entryPoints: [fileURLToPath(new URL("promoter.mjs", import.meta.url))],
-      bundle: true,
-      platform: "node",
-      target: "node20",
-      format: "esm",
-      banner: {
-        js: 'import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url)'
-      },
-      outfile: file,
-      logLevel: "error"
-    })
-  )
-
 /** Gives what starts promoters of `downloads` in a folder, which is their folder for temporary files as well. */
 export const makePromoters = Effect.fnUntraced(function* (folder: string) {
   const tables = yield* serveTables
-  const program = `${folder}/promoter.mjs`
-  yield* bundle(program)
+  const program = join(inject("bundles"), "promoter.mjs")
   return start([program, `${folder}/downloads`, tables.directory, tables.url], folder)
 })
 

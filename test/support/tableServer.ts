@@ -13,8 +13,10 @@ const token = { authorization: "Bearer any" }
 
 const json = { "content-type": "application/json; charset=utf-8" }
 
+export type Options = Omit<TableServerInput, "directory">
+
 /** Serves a folder until the scope ends. */
-export const start = (directory: string, options: Omit<TableServerInput, "directory"> = {}) =>
+export const start = (directory: string, options: Options = {}) =>
   Effect.gen(function* () {
     const context = yield* Layer.build(TableServerLayer.layer({ port: 0, ...options, directory }))
     const server = Context.get(context, TableServer)

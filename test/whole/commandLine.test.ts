@@ -1,14 +1,17 @@
 import { execFileSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { cpSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, layer } from "@effect/vitest"
 import Airtable from "airtable"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { listen } from "../../src/layers/server/listen.ts"
 import { makeProject, transportUrl } from "../support/project.ts"
 import * as rawHttp from "../support/rawHttp.ts"
+import type * as TableServer from "../support/tableServer.ts"
 import type { VitrineProcess } from "../support/vitrineProcess.ts"
 
 /** 3,201 films, from the dev dependency vega-datasets. */
@@ -30,14 +33,25 @@ const command = (url: string, body: object) =>
     return response.json()
   })
 
+const project = makeProject.pipe(Effect.provide(NodeContext.layer))
+
+/** The downloads folder of a project that has fetched its tables. */
+class GoodDownloads extends Context.Tag("test/GoodDownloads")<GoodDownloads, string>() {}
+
+const fetchOnce = Effect.gen(function* () {
+  const { folder, run, serveTables } = yield* project
+  const fetching = yield* run(["fetch"], { TABLES: yield* serveTables() })
+  expect(yield* fetching.ended).toMatchObject({ status: 0 })
+  return `${folder}/downloads`
+})
+
 describe.concurrent("vitrine", () => {
   const scenario: typeof it.scopedLive = it.scopedLive
-  const project = makeProject.pipe(Effect.provide(NodeContext.layer))
 
   scenario("fetches, serves the manifest, announces what is promoted, and shows an edit", () =>
     Effect.gen(function* () {
-      const { read, run, serveTables, write } = yield* project
-      const controller = yield* run(["start"], { TABLES: yield* serveTables() })
+      const { read, run, runTables, write } = yield* project
+      const controller = yield* run(["start"], { TABLES: yield* runTables() })
       const versionId = yield* controller.logged(/New version (\S+):/)
       const url = yield* controller.logged(transportUrl)
 
@@ -119,9 +133,9 @@ describe.concurrent("vitrine", () => {
 
   scenario("fetches every record of a large table, as the official client reads it", () =>
     Effect.gen(function* () {
-      const { read, run, serveTables, write } = yield* project
+      const { read, run, runTables, write } = yield* project
       yield* write("tables/Movies.json", readFileSync(moviesFile, "utf8"))
-      const endpointUrl = yield* serveTables("--no-rate-limit")
+      const endpointUrl = yield* runTables("--no-rate-limit")
       const base = new Airtable({ endpointUrl, apiKey: "any" }).base("appMuseum")
       const theirs = yield* Effect.promise(() => base("Movies").select({ view: "Grid view" }).all())
 
@@ -136,66 +150,67 @@ describe.concurrent("vitrine", () => {
   )
 
   describe("says what is wrong, in one message without a stack, and keeps what it has", () => {
-    /** Fetches once with everything right, then once more as told, and gives the message of the failure. */
-    const failure = (
-      prepare: (
-        write: (name: string, content: string) => Effect.Effect<void, unknown>
-      ) => Effect.Effect<void, unknown>,
-      env: Readonly<Record<string, string>>,
-      serverArguments: ReadonlyArray<string> = []
-    ) =>
-      Effect.gen(function* () {
-        const { read, run, serveTables, write } = yield* project
-        const TABLES = yield* serveTables(...serverArguments)
-        const good = yield* run(["fetch"], { TABLES })
-        expect(yield* good.ended).toMatchObject({ status: 0 })
-        const manifest = yield* read("downloads/manifest.json")
+    layer(Layer.scoped(GoodDownloads, fetchOnce), { excludeTestServices: true, timeout: 60_000 })((it) => {
+      /** Fetches as told where everything was right before, and gives the message of the failure. */
+      const failure = (
+        prepare: (
+          write: (name: string, content: string) => Effect.Effect<void, unknown>
+        ) => Effect.Effect<void, unknown>,
+        env: Readonly<Record<string, string>>,
+        options?: TableServer.Options
+      ) =>
+        Effect.gen(function* () {
+          const { folder, read, run, serveTables, write } = yield* project
+          cpSync(yield* GoodDownloads, `${folder}/downloads`, { recursive: true })
+          const manifest = yield* read("downloads/manifest.json")
+          const TABLES = yield* serveTables(options)
 
-        yield* prepare(write)
-        const bad = yield* run(["fetch"], { TABLES, ...env })
-        const { status, stderr, stdout } = yield* bad.ended
-        expect(status).toBe(1)
-        expect(stdout).toBe("")
-        expect(stderr).not.toMatch(/^\s+at /m)
-        expect(stderr).not.toContain("secret-key")
-        expect(yield* read("downloads/manifest.json")).toBe(manifest)
-        return stderr
-      })
+          yield* prepare(write)
+          const bad = yield* run(["fetch"], { TABLES, ...env })
+          const { status, stderr, stdout } = yield* bad.ended
+          expect(status).toBe(1)
+          expect(stdout).toBe("")
+          expect(stderr).not.toMatch(/^\s+at /m)
+          expect(stderr).not.toContain("secret-key")
+          expect(yield* read("downloads/manifest.json")).toBe(manifest)
+          return stderr
+        })
 
-    scenario("a wrong token", () =>
-      Effect.gen(function* () {
-        const message = yield* failure(() => Effect.void, { KEY: "wrong" }, ["--token", "secret-key"])
-        expect(message).toMatch(/Source "museum": Table "Objects": .*apiKey/)
-      })
-    )
+      it.scoped("a wrong token", () =>
+        Effect.gen(function* () {
+          const message = yield* failure(() => Effect.void, { KEY: "wrong" }, { token: "secret-key" })
+          expect(message).toMatch(/Source "museum": Table "Objects": .*apiKey/)
+        })
+      )
 
-    scenario("a wrong table", () =>
-      Effect.gen(function* () {
-        const message = yield* failure(() => Effect.void, { TABLE: "Objekts" })
-        expect(message).toMatch(/Table "Objekts": .*(table|name)/)
-      })
-    )
+      it.scoped("a wrong table", () =>
+        Effect.gen(function* () {
+          const message = yield* failure(() => Effect.void, { TABLE: "Objekts" })
+          expect(message).toMatch(/Table "Objekts": .*(table|name)/)
+        })
+      )
 
-    scenario("a renamed view", () =>
-      Effect.gen(function* () {
-        const message = yield* failure(() => Effect.void, { VIEW: "Old view" })
-        expect(message).toMatch(/Table "Objects": .*"Old view".*defaultView/s)
-      })
-    )
+      it.scoped("a renamed view", () =>
+        Effect.gen(function* () {
+          const message = yield* failure(() => Effect.void, { VIEW: "Old view" })
+          expect(message).toMatch(/Table "Objects": .*"Old view".*defaultView/s)
+        })
+      )
 
-    scenario("no network", () =>
-      Effect.gen(function* () {
-        const message = yield* failure(() => Effect.void, { TABLES: "http://127.0.0.1:9" })
-        expect(message).toMatch(/Table "Objects": .*127\.0\.0\.1:9/)
-      })
-    )
+      it.scoped("no network", () =>
+        Effect.gen(function* () {
+          const message = yield* failure(() => Effect.void, { TABLES: "http://127.0.0.1:9" })
+          expect(message).toMatch(/Table "Objects": .*127\.0\.0\.1:9/)
+        })
+      )
 
-    scenario("a malformed CSV", () =>
-      Effect.gen(function* () {
-        const message = yield* failure((write) => write("tables/Objects.csv", 'a,b\n1,"2\n3,4\n'), {})
-        expect(message).toMatch(/Objects\.csv, line \d/)
-      })
-    )
+      it.scoped("a malformed CSV", () =>
+        Effect.gen(function* () {
+          const message = yield* failure((write) => write("tables/Objects.csv", 'a,b\n1,"2\n3,4\n'), {})
+          expect(message).toMatch(/Objects\.csv, line \d/)
+        })
+      )
+    })
 
     scenario("a downloads folder that is none", () =>
       Effect.gen(function* () {
@@ -273,8 +288,8 @@ export default defineConfig({
 
   scenario("tells line by line how far a fetch is, and what it waits for", () =>
     Effect.gen(function* () {
-      const { run, serveTables } = yield* project
-      const tables = yield* serveTables("--fault", "Objects 503 x1")
+      const { run, runTables } = yield* project
+      const tables = yield* runTables("--fault", "Objects 503 x1")
       const { ended } = yield* run(["fetch"], { TABLES: tables })
       const { status, stderr, stdout } = yield* ended
       expect(status).toBe(0)
@@ -295,7 +310,7 @@ export default defineConfig({
   scenario("shows bars on a terminal, the log above them, and leaves both there", () =>
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
-      const tables = yield* serveTables("--fault", "Objects 503 x1")
+      const tables = yield* serveTables({ faults: ["Objects 503 x1"] })
       const { ended } = yield* run(["fetch"], { TABLES: tables }, { onTerminal: true })
       const { status, stdout } = yield* ended
       expect(status).toBe(0)
@@ -310,8 +325,8 @@ export default defineConfig({
 
   scenario("takes the environment from a file, and logs JSON lines for programs, the token in none", () =>
     Effect.gen(function* () {
-      const { run, serveTables, write } = yield* project
-      const tables = yield* serveTables("--token", "from-file")
+      const { run, runTables, write } = yield* project
+      const tables = yield* runTables("--token", "from-file")
       yield* write("museum.env", "# for the exhibit\nKEY=from-file\nTABLE='Objects'\n")
       const { ended } = yield* run(["fetch", "--env-file", "museum.env", "--log-format", "json"], {
         TABLES: tables

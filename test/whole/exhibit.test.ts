@@ -2,13 +2,20 @@ import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Scope from "effect/Scope"
 import type { Page } from "playwright-core"
 import { Browser, openTab } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
 import { transportUrl } from "../support/project.ts"
 import { exchange } from "../support/rawHttp.ts"
+import * as TableServer from "../support/tableServer.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 
 const inProject = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
@@ -22,22 +29,36 @@ const makeExhibit = Effect.gen(function* () {
     yield* fs.copy(inProject(`scratchpad/exhibit/${name}`), `${folder}/${name}`)
   }
   yield* fs.symlink(inProject("node_modules"), `${folder}/node_modules`)
-  const tables = yield* runVitrine(["tables", "--port", "0", "tables"], { cwd: folder })
-  const tablesUrl = yield* tables.logged(/ at (http:\S+): /)
+  const tables = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+  const { url } = yield* Scope.extend(TableServer.start(`${folder}/tables`), tables)
 
   /** Starts the controller, with the kiosk page in it. */
   const start = (ports = { TRANSPORT_PORT: "0", PAGE_PORT: "0" }) =>
     Effect.gen(function* () {
       const controller = yield* runVitrine(["start"], {
         cwd: folder,
-        env: { ...ports, TABLES_URL: tablesUrl }
+        env: { ...ports, TABLES_URL: url }
       })
       const transport = yield* controller.logged(transportUrl)
       const kiosk = yield* controller.logged(/kiosk page is at (\S+)/)
       return { ...controller, transport, kiosk }
     })
-  return { folder, downloads, tables, start }
+  return { folder, downloads, start, endTables: Scope.close(tables, Exit.void) }
 })
+
+/** One that runs, for tests that leave its pictures as they are. */
+class Running extends Context.Tag("test/Running")<
+  Running,
+  { readonly folder: string; readonly downloads: string; readonly kiosk: string }
+>() {
+  static readonly layer = Layer.scoped(
+    Running,
+    Effect.gen(function* () {
+      const { start, ...folders } = yield* makeExhibit
+      return { ...folders, ...(yield* start()) }
+    })
+  )
+}
 
 /** Waits until the page's root element has the data attribute. */
 const waitForData = (page: Page, name: "version" | "connection", value: string) =>
@@ -70,10 +91,12 @@ const drawing = (width: number) =>
 const bell = "VM-1931-04"
 const waxCylinder = "VM-2011-03"
 
-const environment = Layer.merge(NodeContext.layer, Browser.layer)
+const environment = Layer.mergeAll(Running.layer, Browser.layer).pipe(
+  Layer.provideMerge(Layer.merge(NodeContext.layer, Logger.minimumLogLevel(LogLevel.Warning)))
+)
 
 describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser", () => {
-  layer(environment, { excludeTestServices: true })((it) => {
+  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped("shows the content, shows a change without a reload, and recovers from a crash", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -136,14 +159,13 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
     it.scoped("shows nothing of a version while a picture of it is missing", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const { downloads, start, tables } = yield* makeExhibit
+        const { downloads, endTables, start } = yield* makeExhibit
         const { kiosk, logged } = yield* start()
         const whole = yield* logged(/New version (\S+):/)
         const page = yield* openTab(kiosk)
         yield* waitForPicture(page, bell, 880)
         // From here on the test is who makes versions.
-        yield* tables.signal("SIGKILL")
-        yield* tables.ended
+        yield* endTables
 
         const next = "20991231T000000Z"
         const content = `${downloads}/versions/${next}/exhibit`
@@ -174,8 +196,8 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       () =>
         Effect.gen(function* () {
           const fs = yield* FileSystem.FileSystem
-          const { folder, start } = yield* makeExhibit
-          const page = yield* openTab((yield* start()).kiosk)
+          const { folder, kiosk } = yield* Running
+          const page = yield* openTab(kiosk)
           yield* Effect.promise(() => page.setViewportSize({ width: 320, height: 568 }))
           yield* waitForPicture(page, bell, 880)
 
@@ -221,8 +243,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
     it.scoped("is served files by their type, and none from outside of its folders", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const { downloads, folder, start } = yield* makeExhibit
-        const { kiosk } = yield* start()
+        const { downloads, folder, kiosk } = yield* Running
         const get = (target: string) =>
           exchange(
             Number(new URL(kiosk).port),

@@ -9,6 +9,7 @@ import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { listen } from "../../src/layers/server/listen.ts"
 import { makeProject, transportUrl } from "../support/project.ts"
 import { makeFolderReadOnly, mayMount } from "../support/tmpfs.ts"
@@ -195,7 +196,7 @@ describe.concurrent("a controller that runs", () => {
 
   it.scopedLive("goes on where its log cannot be written", () =>
     Effect.gen(function* () {
-      const { folder, serveTables, vitrine } = yield* project
+      const { folder, list, serveTables, vitrine } = yield* project
       const TABLES = yield* serveTables()
       yield* Effect.acquireRelease(
         Effect.sync(() =>
@@ -207,8 +208,13 @@ describe.concurrent("a controller that runs", () => {
         ),
         (child) => Effect.sync(() => child.kill("SIGKILL"))
       )
+      const hasFetched = Effect.orElseSucceed(
+        Effect.map(list("downloads"), (names) => names.includes("manifest.json")),
+        () => false
+      )
+      yield* Effect.repeat(hasFetched, { until: (has) => has, schedule: Schedule.spaced("50 millis") })
       const isReady = Effect.map(vitrine("status"), ({ stdout }) => /Active version {2}\d/.test(stdout))
-      yield* Effect.timeout(Effect.repeat(isReady, { until: (ready) => ready }), "20 seconds")
+      yield* Effect.repeat(isReady, { until: (ready) => ready })
       expect((yield* vitrine("stop")).stdout).toContain("The controller has ended")
     })
   )

@@ -1,73 +1,58 @@
 /**
- * What `npm install` gives: the packed files, with the dependencies that they name and no others.
+ * What `npm install` gives: the packed files, with the dependencies that they name and no others; here beside those of
+ * the repository, and from a registry.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { linksOf } from "../support/documents.ts"
+import { linksOf, repository } from "../support/documents.ts"
+import { newFolder, Packed } from "../support/packed.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
+import { FromRegistry, installs } from "./package/install.ts"
 
-const repository = fileURLToPath(new URL("../..", import.meta.url))
 const { dependencies, devDependencies, peerDependencies } = JSON.parse(
   readFileSync(join(repository, "package.json"), "utf8")
 )
 
-interface Packed {
-  readonly size: number
-  readonly files: ReadonlyArray<{ readonly path: string }>
-}
-
-/** A project with the package and its peers installed, and what npm says of the tarball. */
-class Installed extends Context.Tag("test/Installed")<
-  Installed,
-  { readonly folder: string; readonly packed: Packed }
->() {}
+/** The folder of a project with the package and its peers in it. */
+class Installed extends Context.Tag("test/Installed")<Installed, string>() {}
 
 /** Unpacks the package into a project of its own, with what it finds there by these names. */
 const install = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-package-" }))
+  const folder = yield* newFolder
   const link = Effect.fnUntraced(function* (target: string, path: string) {
     yield* fs.makeDirectory(dirname(path), { recursive: true })
     yield* fs.symlink(target, path)
   })
-  // Without its scripts: they would build what other tests run meanwhile.
-  const said = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
-    cwd: repository,
-    encoding: "utf8"
-  })
-  const [{ filename, ...packed }] = JSON.parse(said)
+  const { tarball } = yield* Packed
   const modules = join(folder, "node_modules")
   yield* fs.makeDirectory(join(modules, "vitrine"), { recursive: true })
-  execFileSync("tar", ["-xzf", filename, "-C", join(modules, "vitrine"), "--strip-components", "1"], {
-    cwd: folder
-  })
+  execFileSync("tar", ["-xzf", tarball, "-C", join(modules, "vitrine"), "--strip-components", "1"])
   for (const name of names) {
     yield* link(join(repository, "node_modules", name), join(modules, name))
   }
   yield* link("../vitrine/dist/bin.js", join(modules, ".bin/vitrine"))
   yield* fs.writeFileString(join(folder, "package.json"), '{ "type": "module" }\n')
-  return { folder, packed }
+  return folder
 })
-
-const pathsOf = ({ files }: Packed) => files.map(({ path }) => path)
 
 const installed = Layer.scoped(Installed, install(Object.keys({ ...dependencies, ...peerDependencies })))
 
-layer(Layer.provideMerge(installed, NodeContext.layer), {
+const environment = installed.pipe(Layer.provideMerge(Packed.layer), Layer.provideMerge(NodeContext.layer))
+
+layer(environment, {
   excludeTestServices: true,
   timeout: 60_000
 })("the package", (it) => {
   it.effect("has what is needed inside, and nothing else", () =>
-    Effect.map(Installed, ({ packed }) => {
-      const paths = pathsOf(packed)
+    Effect.map(Packed, ({ paths, size }) => {
       const isDocumentation = (path: string) =>
         /^(docs|scratchpad)\/|^bench\/README\.md$|^[A-Z]+\.md$/.test(path)
       const others = paths.filter((path) => !isDocumentation(path))
@@ -85,13 +70,12 @@ layer(Layer.provideMerge(installed, NodeContext.layer), {
         )
       ).toEqual([])
       expect(paths.filter((path) => /downloads|\.vitrine/.test(path))).toEqual([])
-      expect(packed.size).toBeLessThan(2 * 1024 ** 2)
+      expect(size).toBeLessThan(2 * 1024 ** 2)
     })
   )
 
   it.effect("has every file that its documentation links to", () =>
-    Effect.map(Installed, ({ packed }) => {
-      const paths = pathsOf(packed)
+    Effect.map(Packed, ({ paths }) => {
       const targets = paths
         .filter((path) => path.endsWith(".md"))
         .flatMap((page) =>
@@ -105,9 +89,9 @@ layer(Layer.provideMerge(installed, NodeContext.layer), {
   )
 
   it.effect("has every file that its maps point to", () =>
-    Effect.map(Installed, ({ folder, packed }) => {
+    Effect.map(Effect.all([Installed, Packed]), ([folder, { paths }]) => {
       const root = join(folder, "node_modules/vitrine")
-      const missing = pathsOf(packed)
+      const missing = paths
         .filter((path) => path.endsWith(".map"))
         .flatMap((path) => {
           const { file, sources } = JSON.parse(readFileSync(join(root, path), "utf8"))
@@ -119,7 +103,7 @@ layer(Layer.provideMerge(installed, NodeContext.layer), {
   )
 
   it.effect("has the licence of each package that is in its bundles", () =>
-    Effect.map(Installed, ({ folder }) => {
+    Effect.map(Installed, (folder) => {
       const notices = readFileSync(join(folder, "node_modules/vitrine/dist/NOTICES.txt"), "utf8")
       const bundled = new Set([
         "effect",
@@ -142,7 +126,7 @@ layer(Layer.provideMerge(installed, NodeContext.layer), {
   it.scoped("begins a project, and runs it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { folder } = yield* Installed
+      const folder = yield* Installed
       const bin = join(folder, "node_modules/.bin/vitrine")
       const begun = yield* Effect.flatMap(runVitrine(["init"], { cwd: folder, bin }), ({ ended }) => ended)
       expect(begun).toMatchObject({ status: 0, stderr: "" })
@@ -161,7 +145,7 @@ layer(Layer.provideMerge(installed, NodeContext.layer), {
   )
 
   it.effect("is imported from its modules, which find all that they need", () =>
-    Effect.map(Installed, ({ folder }) => {
+    Effect.map(Installed, (folder) => {
       const program = `
         const { defineConfig, httpTransport } = await import("vitrine")
         const plain = await import("vitrine/plain")
@@ -205,7 +189,7 @@ plainTransport({ port: "8710" })
       it.effect(`for moduleResolution ${setting.moduleResolution}`, () =>
         Effect.gen(function* () {
           const fs = yield* FileSystem.FileSystem
-          const { folder } = yield* Installed
+          const folder = yield* Installed
           const project = join(folder, setting.moduleResolution)
           yield* fs.makeDirectory(project)
           yield* fs.writeFileString(join(project, "package.json"), '{ "type": "module" }\n')
@@ -219,7 +203,7 @@ plainTransport({ port: "8710" })
     it.scoped("of vitrine/plain that need no Effect", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const { folder } = yield* install(Object.keys(dependencies))
+        const folder = yield* install(Object.keys(dependencies))
         yield* fs.writeFileString(join(folder, "plain.ts"), plainProgram)
         yield* fs.writeFileString(
           join(folder, "tsconfig.json"),
@@ -228,6 +212,10 @@ plainTransport({ port: "8710" })
         expect(compile(folder)).toBe("")
       })
     )
+  })
+
+  describe.concurrent("from a registry (skipped where none is reachable)", () => {
+    it.layer(FromRegistry.layer, { timeout: 120_000 })(installs)
   })
 })
 

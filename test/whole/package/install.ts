@@ -1,20 +1,21 @@
 /**
- * The packed package, installed from the registry as users install it: beside no Effect, the oldest and another major one.
+ * The packed package, installed from the registry as users install it: beside no Effect, the oldest and another major
+ * one.
  *
  * Skipped where no registry is reachable; where `CI` is set, they run and fail.
  */
 import { execFile, spawnSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
-import { expect, layer } from "@effect/vitest"
+import { expect, type Vitest } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { read, repository } from "../support/documents.ts"
-import { runVitrine } from "../support/vitrineProcess.ts"
+import { read } from "../../support/documents.ts"
+import { newFolder, Packed } from "../../support/packed.ts"
+import { runVitrine } from "../../support/vitrineProcess.ts"
 
 const isReachable =
   process.env.CI !== undefined ||
@@ -51,21 +52,22 @@ const succeeds = (cwd: string, program: string, ...args: ReadonlyArray<string>) 
   })
 
 const npmInstall = ["install", "--prefer-offline", "--no-audit", "--no-fund"]
-const pnpm = ["--yes", "--prefer-offline", "pnpm@10"]
 
-/** The path of the packed package. */
-class Tarball extends Context.Tag("test/Tarball")<Tarball, string>() {}
-
-const newFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
-  Effect.flatMap(fs.makeTempDirectoryScoped({ prefix: "vitrine-install-" }), fs.realPath)
-)
-
-const pack = Effect.gen(function* () {
-  const folder = yield* newFolder
-  // Without its scripts: they would build what other tests run meanwhile.
-  yield* succeeds(repository, "npm", "pack", "--ignore-scripts", "--pack-destination", folder)
-  return join(folder, `vitrine-${JSON.parse(read("package.json")).version}.tgz`)
-})
+/** A project in which the package was installed, with no Effect, and what npm said of that. */
+export class FromRegistry extends Context.Tag("test/FromRegistry")<
+  FromRegistry,
+  { readonly folder: string; readonly said: string }
+>() {
+  static readonly layer = Layer.scoped(
+    FromRegistry,
+    Effect.gen(function* () {
+      const { folder } = yield* emptyProject
+      const { tarball } = yield* Packed
+      const said = isReachable ? yield* succeeds(folder, "npm", ...npmInstall, tarball) : ""
+      return { folder, said }
+    })
+  )
+}
 
 const emptyProject = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -75,6 +77,14 @@ const emptyProject = Effect.gen(function* () {
   const vitrine = (...args: ReadonlyArray<string>) =>
     runVitrine(args, { cwd: folder, bin: join(folder, "node_modules/vitrine/dist/bin.js") })
   return { folder, vitrine, write }
+})
+
+/** The same with the package installed. */
+const projectWithPackage = Effect.gen(function* () {
+  const { folder } = yield* FromRegistry
+  const project = yield* emptyProject
+  cpSync(folder, project.folder, { recursive: true, verbatimSymlinks: true })
+  return project
 })
 
 type Project = Effect.Effect.Success<typeof emptyProject>
@@ -135,16 +145,15 @@ const plainRuns = ({ folder, write }: Project, effect = "") =>
     expect(yield* succeeds(folder, process.execPath, "plain.mjs")).toBe("200\n")
   })
 
-layer(Layer.provideMerge(Layer.scoped(Tarball, pack), NodeContext.layer), {
-  excludeTestServices: true,
-  timeout: 60_000
-})("the package from a registry (skipped where none is reachable)", (it) => {
+type It = Vitest.MethodsNonLive<FromRegistry | Packed | FileSystem.FileSystem, true>
+
+export const installs = (it: It) => {
   const scenario = it.scoped.skipIf(!isReachable)
 
   scenario("runs from an empty folder, without Effect and without a warning of npm", () =>
     Effect.gen(function* () {
-      const project = yield* emptyProject
-      const said = yield* succeeds(project.folder, "npm", ...npmInstall, yield* Tarball)
+      const { said } = yield* FromRegistry
+      const project = yield* projectWithPackage
       expect(said).not.toContain("install-scripts")
       expect(existsSync(join(project.folder, "node_modules/effect"))).toBe(false)
       yield* beginsAndRuns(project)
@@ -154,8 +163,8 @@ layer(Layer.provideMerge(Layer.scoped(Tarball, pack), NodeContext.layer), {
 
   scenario("runs with the oldest Effect that it is made for, and plugins made with that", () =>
     Effect.gen(function* () {
-      const project = yield* emptyProject
-      yield* succeeds(project.folder, "npm", ...npmInstall, yield* Tarball, ...lowestPeers)
+      const project = yield* projectWithPackage
+      yield* succeeds(project.folder, "npm", ...npmInstall, ...lowestPeers)
       yield* project.write("vitrine.config.ts", ownPlugin)
       yield* runs(project, "vitrine.config.ts")
       yield* plainRuns(
@@ -167,9 +176,9 @@ layer(Layer.provideMerge(Layer.scoped(Tarball, pack), NodeContext.layer), {
 
   scenario("runs plugins made with another Effect that is there alone, and says what to install", () =>
     Effect.gen(function* () {
-      const project = yield* emptyProject
+      const project = yield* projectWithPackage
       const [effect = ""] = lowestPeers
-      yield* succeeds(project.folder, "npm", ...npmInstall, yield* Tarball, effect)
+      yield* succeeds(project.folder, "npm", ...npmInstall, effect)
       yield* project.write("vitrine.config.ts", ownPlugin)
       const stderr = yield* runs(project, "vitrine.config.ts")
       expect(stderr.match(/npm install effect@3/g)).toHaveLength(1)
@@ -178,9 +187,9 @@ layer(Layer.provideMerge(Layer.scoped(Tarball, pack), NodeContext.layer), {
 
   scenario("is refused beside Effect 4; forced, all runs that brings its own Effect", () =>
     Effect.gen(function* () {
-      const project = yield* emptyProject
+      const project = yield* projectWithPackage
       const { folder, vitrine, write } = project
-      const install = [...npmInstall, yield* Tarball, "effect@4"]
+      const install = [...npmInstall, "effect@4"]
       const refused = yield* run(folder, "npm", ...install)
       expect(refused.succeeded).toBe(false)
       expect(refused.output).toMatch(/ERESOLVE[\s\S]*peerOptional effect@"\^3[\s\S]* from vitrine/)
@@ -202,12 +211,16 @@ layer(Layer.provideMerge(Layer.scoped(Tarball, pack), NodeContext.layer), {
     Effect.gen(function* () {
       const project = yield* emptyProject
       const { folder, write } = project
-      yield* succeeds(folder, "npx", ...pnpm, "add", "--prefer-offline", yield* Tarball)
+      const { tarball } = yield* Packed
+      // The path of the program, so that npx starts once.
+      const which = ["--yes", "--prefer-offline", "--package=pnpm@10", "--call=command -v pnpm"]
+      const [pnpm = ""] = (yield* succeeds(folder, "npx", ...which)).split("\n")
+      yield* succeeds(folder, pnpm, "add", "--prefer-offline", tarball)
       yield* beginsAndRuns(project)
       yield* plainRuns(project)
-      yield* succeeds(folder, "npx", ...pnpm, "add", "--prefer-offline", ...lowestPeers)
+      yield* succeeds(folder, pnpm, "add", "--prefer-offline", ...lowestPeers)
       yield* write("own.config.ts", ownPlugin)
       yield* runs(project, "own.config.ts")
     })
   )
-})
+}
