@@ -53,6 +53,7 @@ export * as Plugin from "./services/Plugin.ts"
 
 // The services, with the errors and types that go with them.
 
+export { encodeJson } from "./internal/JsonText.ts"
 export { InvalidOptions } from "./internal/Options.ts"
 export { BindError } from "./layers/server/BindError.ts"
 export {
@@ -82,7 +83,7 @@ export {
   type SectionSource,
   type StatusSnapshot
 } from "./services/ControllerState.ts"
-export { type BusEvent, EventBus } from "./services/EventBus.ts"
+export { type BusEvent, EventBus, EventBusError } from "./services/EventBus.ts"
 export {
   CommandRefused,
   ControllerNotRunning,
@@ -94,7 +95,7 @@ export {
   type IpcEvent,
   IpcProtocolError
 } from "./services/IpcClient.ts"
-export { type RememberedEvent, ReplayBacklog } from "./services/ReplayBacklog.ts"
+export { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "./services/ReplayBacklog.ts"
 export { type Pacer, RequestPacing } from "./services/RequestPacing.ts"
 export {
   CursorExpired,
