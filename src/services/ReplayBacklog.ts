@@ -32,11 +32,14 @@ export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
 >() {}
 
 /** The engine of the backlog could not be used. */
-export class ReplayBacklogError extends Schema.TaggedError<ReplayBacklogError>()("vitrine/ReplayBacklogError", {
-  action: Schema.Literal("read", "write"),
-  detail: Schema.String,
-  cause: Schema.optionalWith(Schema.Defect, { exact: true })
-}) {
+export class ReplayBacklogError extends Schema.TaggedError<ReplayBacklogError>()(
+  "vitrine/ReplayBacklogError",
+  {
+    action: Schema.Literal("read", "write"),
+    detail: Schema.String,
+    cause: Schema.optionalWith(Schema.Defect, { exact: true })
+  }
+) {
   override get message() {
     return `The replay backlog could not be ${this.action === "read" ? "read" : "written"}: ${this.detail}`
   }

@@ -193,7 +193,10 @@ const publishFromFive = (buses: ReadonlyArray<typeof EventBus.Service>) =>
   )
 
 /** Both feeds have what five published, in one order, which is that of each publisher. */
-const sawFromFive = (one: Stream.Stream<BusEvent, EventBusError>, other: Stream.Stream<BusEvent, EventBusError>) =>
+const sawFromFive = (
+  one: Stream.Stream<BusEvent, EventBusError>,
+  other: Stream.Stream<BusEvent, EventBusError>
+) =>
   Effect.gen(function* () {
     const seen = yield* take(one, 20)
     expect(yield* take(other, 20)).toEqual(seen)

@@ -8,8 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { EventBus } from "../../services/EventBus.ts"
+import type { BusEvent, EventBus } from "../../services/EventBus.ts"
 import { type FanOutSink, makeFanOut } from "../fanOut/FanOut.ts"
+import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 
 export interface EventFeed {
@@ -21,10 +22,8 @@ export interface EventFeed {
 }
 
 export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Effect.gen(function* () {
-  const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
   const log = Runtime.runFork(yield* Effect.runtime())
-  const subscribers = new Set<FanOutSink>()
-  const fanOut = makeFanOut({
+  const fanOut = makeFanOut<FanOutSink>({
     dropped: () =>
       log(
         Effect.logWarning(
@@ -34,29 +33,32 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
     missed: () => {}
   })
 
-  yield* events.pipe(
-    Stream.runForEachChunk((chunk) =>
-      Effect.sync(() => {
-        if (subscribers.size > 0) {
-          for (const { name, payload } of chunk) {
-            fanOut.add(JsonRpc.event(name, payload))
-          }
-          fanOut.flush()
+  const send = (events: Iterable<BusEvent>) =>
+    Effect.sync(() => {
+      if (fanOut.size() > 0) {
+        for (const { name, payload } of events) {
+          fanOut.add(JsonRpc.event(name, payload))
         }
-      })
-    ),
-    Effect.forkScoped
-  )
+        fanOut.flush()
+      }
+    })
+
+  yield* keepSubscribed({
+    name: "The controller's socket",
+    open: (feed) => Effect.succeed(Stream.runForEachChunk(feed, send)),
+    lost: Effect.void,
+    meanwhile: Effect.void
+  })
 
   return {
     subscribe: (sink) => {
-      subscribers.add(sink)
-      fanOut.join(sink)
+      if (!fanOut.has(sink)) {
+        fanOut.join(sink)
+      }
     },
     unsubscribe: (sink) => {
-      subscribers.delete(sink)
       fanOut.leave(sink)
     },
-    isSubscribed: (sink) => subscribers.has(sink)
+    isSubscribed: fanOut.has
   }
 })

@@ -1,0 +1,117 @@
+/**
+ * A subscription to the event bus that outlives its feeds: one that ends, fails or dies is reported and replaced.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import { growingPauses } from "../../internal/growingPauses.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { type BusEvent, EventBus, type EventBusError } from "../../services/EventBus.ts"
+
+/** Why no events are received, and since when. */
+export interface FeedProblem {
+  readonly reason: string
+  readonly since: Date
+}
+
+export interface Subscription {
+  /** None while a feed is open. */
+  readonly problem: Effect.Effect<Option.Option<FeedProblem>>
+}
+
+export interface Subscriber<E = EventBusError> {
+  /** Who it is, as the log says it: `The HTTP transport`. */
+  readonly name: string
+
+  /** Readies itself for a new feed and gives what reads it, until it ends. The scope is that of the feed. */
+  readonly open: (
+    feed: Stream.Stream<BusEvent, EventBusError>
+  ) => Effect.Effect<Effect.Effect<void, E, Scope.Scope>, E, Scope.Scope>
+
+  /** What it does when the feed is lost. */
+  readonly lost: Effect.Effect<void>
+
+  /** What it does between two feeds; it is interrupted at the end of the pause. */
+  readonly meanwhile: Effect.Effect<void>
+}
+
+/** A feed that was open for so long worked: the next problem is reported again, and the pauses begin anew. */
+const stableAfterMs = 30_000
+
+/**
+ * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed.
+ *
+ * A problem is logged once, until a feed was stable in between, and so is its end.
+ */
+export const keepSubscribed = Effect.fnUntraced(function* <E>({
+  lost,
+  meanwhile,
+  name,
+  open
+}: Subscriber<E>) {
+  const { subscribe } = yield* EventBus
+  const pauses = yield* Schedule.driver(growingPauses)
+  const problem = yield* Ref.make(Option.none<FeedProblem>())
+  const tried = yield* Deferred.make<void>()
+  let openedAt = Number.POSITIVE_INFINITY
+  let isFirstFailure = true
+  let isReported = false
+
+  const opened = Effect.gen(function* () {
+    openedAt = yield* Clock.currentTimeMillis
+    yield* Ref.set(problem, Option.none())
+    if (isReported) {
+      isReported = false
+      yield* Effect.logInfo(`${name} receives events again`)
+    }
+    yield* Deferred.succeed(tried, undefined)
+  })
+
+  const feed = Effect.scoped(
+    Effect.flatMap(Effect.flatMap(subscribe, open), (read) => Effect.zipRight(opened, read))
+  )
+
+  const failed = (reason: string) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const isFirst = isFirstFailure || now - openedAt >= stableAfterMs
+      isFirstFailure = false
+      openedAt = Number.POSITIVE_INFINITY
+      yield* Ref.update(problem, (before) =>
+        Option.some({
+          reason,
+          since: Option.match(before, { onNone: () => new Date(now), onSome: ({ since }) => since })
+        })
+      )
+      if (isFirst) {
+        isReported = true
+        yield* pauses.reset
+        yield* Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
+      } else {
+        yield* Effect.logDebug(`${name} still receives no events: ${reason}`)
+      }
+      yield* Effect.zipRight(lost, Deferred.succeed(tried, undefined))
+    })
+
+  yield* feed.pipe(
+    Effect.matchCauseEffect({
+      onSuccess: () => failed("the bus has ended the feed"),
+      onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
+    }),
+    Effect.zipRight(
+      Effect.raceFirst(Effect.ignore(pauses.next(undefined)), Effect.zipRight(meanwhile, Effect.never))
+    ),
+    Effect.forever,
+    Effect.forkScoped
+  )
+  yield* Deferred.await(tried)
+
+  const subscription: Subscription = { problem: Ref.get(problem) }
+  return subscription
+})
