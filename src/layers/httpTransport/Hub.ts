@@ -279,7 +279,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.suspend(() => {
         last = undefined
         return Effect.zipRight(forget, begin)
-      }).pipe(Effect.as(Stream.runForEachChunk(feed, (events) => accept(Chunk.toReadonlyArray(events))))),
+      }).pipe(
+        Effect.as(
+          Effect.zipRight(
+            Effect.forkScoped(pings),
+            Stream.runForEachChunk(feed, (events) => accept(Chunk.toReadonlyArray(events)))
+          )
+        )
+      ),
     lost: endStreams,
     meanwhile: pings
   })

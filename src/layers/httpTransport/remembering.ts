@@ -63,18 +63,17 @@ export const makeRemembering = Effect.gen(function* () {
     }
   }
 
-  const stop = Effect.suspend(() => (running === undefined ? Effect.void : Fiber.interrupt(running)))
+  const forget = Effect.suspend(() => {
+    waiting.clear()
+    return running === undefined ? Effect.void : Fiber.interrupt(running)
+  })
 
-  yield* Effect.addFinalizer(() =>
-    running === undefined
+  const finish = Effect.suspend(() =>
+    running === undefined || warning.isFailing()
       ? Effect.void
-      : Fiber.await(running).pipe(
-          Effect.timeoutOption(grace),
-          Effect.interruptible,
-          Effect.zipRight(Effect.sync(() => waiting.clear())),
-          Effect.zipRight(stop)
-        )
+      : Effect.interruptible(Effect.timeoutOption(Fiber.await(running), grace))
   )
+  yield* Effect.addFinalizer(() => Effect.zipRight(finish, forget))
 
   const remembering: Remembering = {
     remember: (event) => {
@@ -83,10 +82,7 @@ export const makeRemembering = Effect.gen(function* () {
       waiting.set(event.name, event)
       start()
     },
-    forget: Effect.zipRight(
-      Effect.sync(() => waiting.clear()),
-      stop
-    )
+    forget
   }
   return remembering
 })
