@@ -18,6 +18,7 @@ import * as Stream from "effect/Stream"
 import { growingPauses } from "../../internal/growingPauses.ts"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { printableStart } from "../../internal/printable.ts"
+import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
@@ -180,13 +181,20 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return Effect.all(warnings, { discard: true })
   })
 
-  const accept = (events: ReadonlyArray<BusEvent>, from = 0): Effect.Effect<void, never, Scope.Scope> => {
+  /** Gives an Effect only where something is wrong. */
+  const accept = (
+    events: ReadonlyArray<BusEvent>,
+    from = 0
+  ): Effect.Effect<void, never, Scope.Scope> | undefined => {
     const index = forward(events, from)
     const next = events[index]
-    const warned = unsendable.size + incomplete.size === 0 ? Effect.void : warn
-    return next === undefined
-      ? warned
-      : Effect.all([warned, repair(next), Effect.suspend(() => accept(events, index))], { discard: true })
+    if (next !== undefined) {
+      return Effect.zipRight(
+        repair(next),
+        Effect.suspend(() => accept(events, index) ?? Effect.void)
+      )
+    }
+    return unsendable.size + incomplete.size === 0 ? undefined : warn
   }
 
   const endStreams = Effect.sync(() => {
@@ -283,7 +291,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         Effect.as(
           Effect.zipRight(
             Effect.forkScoped(pings),
-            Stream.runForEachChunk(feed, (events) => accept(Chunk.toReadonlyArray(events)))
+            runChunks(feed, (events) => accept(Chunk.toReadonlyArray(events)))
           )
         )
       ),

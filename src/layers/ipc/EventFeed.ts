@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import { runChunks } from "../../internal/runChunks.ts"
 import type { BusEvent, EventBus } from "../../services/EventBus.ts"
 import { type FanOutSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
@@ -33,19 +33,19 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
     missed: () => {}
   })
 
-  const send = (events: Iterable<BusEvent>) =>
-    Effect.sync(() => {
-      if (fanOut.size() > 0) {
-        for (const { name, payload } of events) {
-          fanOut.add(JsonRpc.event(name, payload))
-        }
-        fanOut.flush()
+  const send = (events: Iterable<BusEvent>) => {
+    if (fanOut.size() > 0) {
+      for (const { name, payload } of events) {
+        fanOut.add(JsonRpc.event(name, payload))
       }
-    })
+      fanOut.flush()
+    }
+    return undefined
+  }
 
   yield* keepSubscribed({
     name: "The controller's socket",
-    open: (feed) => Effect.succeed(Stream.runForEachChunk(feed, send)),
+    open: (feed) => Effect.succeed(runChunks(feed, send)),
     lost: Effect.void,
     meanwhile: Effect.void
   })

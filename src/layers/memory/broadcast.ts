@@ -2,9 +2,7 @@
  * Events to the subscribers of one process, each with a bounded buffer of its own, without a fiber in between.
  */
 import * as Chunk from "effect/Chunk"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -71,6 +69,9 @@ interface Subscriber {
 }
 
 type Events = Chunk.Chunk<BusEvent>
+type Taken = Effect.Effect<Events, Option.Option<never>>
+
+const ended: Taken = Effect.fail(Option.none())
 
 const makeSubscriber = (): Subscriber => {
   const waiting = makeSlidingQueue<BusEvent>({
@@ -80,26 +81,29 @@ const makeSubscriber = (): Subscriber => {
     onDropped: () => {}
   })
   let isEnded = false
-  let reader: Deferred.Deferred<Events, Option.Option<never>> | undefined
+  let reader: ((events: Taken) => void) | undefined
 
-  const resume = (events: Effect.Effect<Events, Option.Option<never>>) => {
+  const resume = (events: Taken) => {
     const asked = reader
     reader = undefined
-    if (asked !== undefined) {
-      Deferred.unsafeDone(asked, events)
-    }
+    asked?.(events)
     return asked !== undefined
   }
 
-  const take = Effect.suspend((): Effect.Effect<Events, Option.Option<never>> => {
+  const noReader = Effect.sync(() => {
+    reader = undefined
+  })
+
+  // A Deferred in its place was measured to cost a lone event a third more.
+  const take = Effect.async<Events, Option.Option<never>>((resume) => {
     if (isEnded) {
-      return Effect.fail(Option.none())
+      resume(ended)
+    } else if (waiting.length() > 0) {
+      resume(Effect.succeed(Chunk.unsafeFromArray(waiting.takeAll())))
+    } else {
+      reader = resume
     }
-    if (waiting.length() > 0) {
-      return Effect.succeed(Chunk.unsafeFromArray(waiting.takeAll()))
-    }
-    reader ??= Deferred.unsafeMake(FiberId.none)
-    return Deferred.await(reader)
+    return noReader
   })
 
   return {
@@ -112,7 +116,7 @@ const makeSubscriber = (): Subscriber => {
     end: () => {
       isEnded = true
       waiting.takeAll()
-      resume(Effect.fail(Option.none()))
+      resume(ended)
     },
     feed: Stream.repeatEffectChunkOption(take)
   }
