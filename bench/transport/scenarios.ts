@@ -48,7 +48,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
   const burst: StreamPlan = { clients: 1000, events: 200, intervalMs: 0, warmUp: 100, times: quick ? 1 : 2 }
   const lone = (clients: number): StreamPlan => ({
     clients,
-    events: quick ? 500 : 2000,
+    events: quick ? 1500 : 2000,
     intervalMs: 10,
     warmUp: 100
   })

@@ -44,8 +44,21 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
      * one feed, and with those of a `ReplayBacklog` that is read while it goes on.
      */
     readonly subscribe: Effect.Effect<Stream.Stream<BusEvent, EventBusError>, EventBusError, Scope.Scope>
+
+    /**
+     * As `subscribe`, for a bus within this process: it calls a listener with each event while that is published, until
+     * the scope ends. Nothing waits, so nothing is missed, and a lone event costs half as much as by a Stream.
+     */
+    readonly listen?: (listener: EventListener) => Effect.Effect<void, EventBusError, Scope.Scope>
   }
 >() {}
+
+/** No method waits or throws. */
+export interface EventListener {
+  readonly event: (event: BusEvent) => void
+  /** No more events will come. */
+  readonly end: () => void
+}
 
 /** The engine of the bus could not be used, or has lost what it knew. */
 export class EventBusError extends Schema.TaggedError<EventBusError>()("vitrine/EventBusError", {

@@ -40,10 +40,10 @@ export interface FanOut<Sink extends FanOutSink, Client = void> {
 
 /** Who learns of what did not get through. */
 export interface DropListener {
-  /** A sink has given its client up, which is none any more. */
-  readonly dropped: () => void
-  /** So many frames were not sent to a sink. */
-  readonly missed: (frames: number) => void
+  /** A sink has given its client up, which is none any more, and was to be given so many frames. */
+  readonly dropped: (frames: number) => void
+  /** Too much waits: a frame was not sent, to so many clients. */
+  readonly missed: (clients: number) => void
 }
 
 /** The clock and the event loop of a fan-out: Node's, or those of a test. */
@@ -113,8 +113,7 @@ export const makeFanOut = <Sink extends FanOutSink, Client = void>(
   const send = (sink: Sink, bytes: Uint8Array, frames: number) => {
     if (!sink.send(bytes)) {
       members.delete(sink)
-      dropListener.dropped()
-      dropListener.missed(frames)
+      dropListener.dropped(frames)
     }
   }
 

@@ -2,15 +2,17 @@
  * A subscription to the event bus that outlives its feeds: one that ends, fails or dies is reported and replaced.
  */
 import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
 import { growingPauses } from "../../internal/growingPauses.ts"
+import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { type BusEvent, EventBus, type EventBusError } from "../../services/EventBus.ts"
 
@@ -29,10 +31,11 @@ export interface Subscriber<E = EventBusError> {
   /** Who it is, as the log says it: `The HTTP transport`. */
   readonly name: string
 
-  /** Readies itself for a new feed and gives what reads it, until it ends. The scope is that of the feed. */
-  readonly open: (
-    feed: Stream.Stream<BusEvent, EventBusError>
-  ) => Effect.Effect<Effect.Effect<void, E, Scope.Scope>, E, Scope.Scope>
+  /** Readies itself for a new feed, which has begun. The scope is that of the feed. */
+  readonly open: Effect.Effect<void, E, Scope.Scope>
+
+  /** Takes events in one synchronous function. Gives an Effect only where something is wrong. */
+  readonly take: (events: ReadonlyArray<BusEvent>) => Effect.Effect<void, E, Scope.Scope> | undefined
 
   /** What it does when the feed is lost. */
   readonly lost: Effect.Effect<void>
@@ -44,6 +47,9 @@ export interface Subscriber<E = EventBusError> {
 /** A feed that was open for so long worked: the next problem is reported again, and the pauses begin anew. */
 const stableAfterMs = 30_000
 
+/** How many events may wait while it is opened. */
+const maxEarly = 4096
+
 /**
  * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed.
  *
@@ -53,9 +59,10 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   lost,
   meanwhile,
   name,
-  open
+  open,
+  take
 }: Subscriber<E>) {
-  const { subscribe } = yield* EventBus
+  const { listen, subscribe } = yield* EventBus
   const pauses = yield* Schedule.driver(growingPauses)
   const problem = yield* Ref.make(Option.none<FeedProblem>())
   const tried = yield* Deferred.make<void>()
@@ -73,9 +80,43 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
     yield* Deferred.succeed(tried, undefined)
   })
 
-  const feed = Effect.scoped(
-    Effect.flatMap(Effect.flatMap(subscribe, open), (read) => Effect.zipRight(opened, read))
-  )
+  const streamed = Effect.gen(function* () {
+    const feed = yield* subscribe
+    yield* Effect.zipRight(open, opened)
+    yield* runChunks(feed, (events) => take(Chunk.toReadonlyArray(events)))
+  })
+
+  const listened = (listen: NonNullable<(typeof EventBus.Service)["listen"]>) =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<void, E>()
+      const fork = Runtime.runFork(yield* Effect.runtime<Scope.Scope>())
+      /** What comes before it is ready. */
+      let early: Array<BusEvent> | undefined = []
+      const deal = (events: ReadonlyArray<BusEvent>) => {
+        const effect = take(events)
+        if (effect !== undefined) {
+          fork(Effect.onError(effect, (cause) => Deferred.failCause(ended, cause)))
+        }
+      }
+      yield* listen({
+        event: (event) => {
+          if (early === undefined) {
+            deal([event])
+          } else if (early.length < maxEarly) {
+            early.push(event)
+          } else {
+            Deferred.unsafeDone(ended, Effect.die("more events came than can wait for the backlog"))
+          }
+        },
+        end: () => Deferred.unsafeDone(ended, Effect.void)
+      })
+      yield* Effect.zipRight(open, opened)
+      deal(early)
+      early = undefined
+      yield* Deferred.await(ended)
+    })
+
+  const feed = Effect.scoped(listen === undefined ? streamed : listened(listen))
 
   const failed = (reason: string) =>
     Effect.gen(function* () {

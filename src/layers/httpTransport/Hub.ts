@@ -8,9 +8,9 @@
  * The hub knows nothing of sockets: a client is a `FrameSink`.
  */
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -18,7 +18,6 @@ import * as Stream from "effect/Stream"
 import { growingPauses } from "../../internal/growingPauses.ts"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { printableStart } from "../../internal/printable.ts"
-import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
@@ -102,10 +101,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       "The event bus has left out events: they came faster than they could be forwarded, or the bus has lost them. Of names that are replayed, clients are given the latest that the backlog has; the others they do not see."
     )
   )
+  const warnOfFlood = yield* Effect.once(
+    Effect.logWarning(
+      "Events are published faster than they can be sent: the oldest are dropped, and clients do not see them."
+    )
+  )
+  const fork = Runtime.runFork(yield* Effect.runtime())
   const recorder = makeRecorder()
   const fanOut = makeFanOut<FrameSink, Member>({
     dropped: recorder.dropped,
-    missed: recorder.missed
+    missed: (frames) => {
+      recorder.missed(frames)
+      fork(warnOfFlood)
+    }
   })
   const view = View.make()
   /** The sequence of the last event of this feed. */
@@ -123,7 +131,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 
   /** Whether it is forwarded. */
-  const take = ({ name, payload, sequence }: BusEvent): boolean => {
+  const takeOne = ({ name, payload, sequence }: BusEvent): boolean => {
     const isReplayed = replayed.has(name)
     const isKnown = sequence <= (isReplayed ? view.sequenceOf(name) : shown)
     shown = Math.max(shown, sequence)
@@ -161,7 +169,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       }
       if (last === undefined || event.sequence > last) {
         last = event.sequence
-        if (take(event)) {
+        if (takeOne(event)) {
           forwarded += 1
           lastName = event.name
         }
@@ -182,7 +190,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
 
   /** Gives an Effect only where something is wrong. */
-  const accept = (
+  const take = (
     events: ReadonlyArray<BusEvent>,
     from = 0
   ): Effect.Effect<void, never, Scope.Scope> | undefined => {
@@ -191,7 +199,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     if (next !== undefined) {
       return Effect.zipRight(
         repair(next),
-        Effect.suspend(() => accept(events, index) ?? Effect.void)
+        Effect.suspend(() => take(events, index) ?? Effect.void)
       )
     }
     return unsendable.size + incomplete.size === 0 ? undefined : warn
@@ -283,18 +291,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const { problem } = yield* keepSubscribed({
     name: "The HTTP transport",
-    open: (feed) =>
-      Effect.suspend(() => {
-        last = undefined
-        return Effect.zipRight(forget, begin)
-      }).pipe(
-        Effect.as(
-          Effect.zipRight(
-            Effect.forkScoped(pings),
-            runChunks(feed, (events) => accept(Chunk.toReadonlyArray(events)))
-          )
-        )
-      ),
+    open: Effect.suspend(() => {
+      last = undefined
+      return Effect.all([forget, begin, Effect.forkScoped(pings)], { discard: true })
+    }),
+    take,
     lost: endStreams,
     meanwhile: pings
   })

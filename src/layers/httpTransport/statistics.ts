@@ -12,10 +12,11 @@ export interface Recorder {
   /** One more client has joined: so many are there. */
   readonly joined: (clients: number) => void
   readonly left: () => void
-  /** A client is disconnected, and has left. */
-  readonly dropped: () => void
+  /** A client is disconnected, which was to be given so many more frames, and has left. */
+  readonly dropped: (frames: number) => void
   /** So many events, the last of that name. */
   readonly forwarded: (events: number, lastName: string, timestampMs: number) => void
+  /** So many frames were dropped, each counted once for each client. */
   readonly missed: (frames: number) => void
   readonly statistics: (clients: number) => TransportStatistics
 }
@@ -58,6 +59,10 @@ export const makeRecorder = (): Recorder => {
   let { clientsDropped, eventsForwarded, framesMissed, mostClients } = nothingDone
   let last: { readonly name: string; readonly timestampMs: number } | undefined
   const left = () => metrics.clients.unsafeModify(-1, untagged)
+  const missed = (frames: number) => {
+    framesMissed += frames
+    metrics.framesMissed.unsafeUpdate(frames, untagged)
+  }
   return {
     joined: (clients) => {
       metrics.clients.unsafeModify(1, untagged)
@@ -68,8 +73,9 @@ export const makeRecorder = (): Recorder => {
       }
     },
     left,
-    dropped: () => {
+    dropped: (frames) => {
       left()
+      missed(frames)
       clientsDropped += 1
       metrics.clientsDropped.unsafeUpdate(1, untagged)
     },
@@ -79,10 +85,7 @@ export const makeRecorder = (): Recorder => {
       metrics.eventsForwarded.unsafeUpdate(events, untagged)
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
-    missed: (frames) => {
-      framesMissed += frames
-      metrics.framesMissed.unsafeUpdate(frames, untagged)
-    },
+    missed,
     statistics: (clients) => ({
       clients,
       mostClients,

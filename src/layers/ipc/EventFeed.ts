@@ -7,7 +7,6 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import { runChunks } from "../../internal/runChunks.ts"
 import type { BusEvent, EventBus } from "../../services/EventBus.ts"
 import { type FanOutSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
@@ -45,7 +44,8 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
 
   yield* keepSubscribed({
     name: "The controller's socket",
-    open: (feed) => Effect.succeed(runChunks(feed, send)),
+    open: Effect.void,
+    take: send,
     lost: Effect.void,
     meanwhile: Effect.void
   })

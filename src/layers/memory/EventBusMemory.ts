@@ -10,8 +10,12 @@ export { maxWaitingSize, subscriberCapacity } from "./broadcast.ts"
 
 export const make = Effect.map(
   Effect.acquireRelease(Effect.sync(makeBroadcast), ({ close }) => Effect.sync(close)),
-  ({ publish, subscribe }) =>
-    EventBus.of({ publish: (name, payload) => Effect.sync(() => publish(name, payload)), subscribe })
+  ({ listen, publish, subscribe }) =>
+    EventBus.of({
+      publish: (name, payload) => Effect.sync(() => publish(name, payload)),
+      subscribe,
+      listen
+    })
 )
 
 export const layer: Layer.Layer<EventBus> = Layer.scoped(EventBus, make)

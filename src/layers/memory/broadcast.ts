@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeSlidingQueue } from "../../internal/slidingQueue.ts"
 import { valueSize } from "../../internal/valueSize.ts"
-import type { BusEvent } from "../../services/EventBus.ts"
+import type { BusEvent, EventListener } from "../../services/EventBus.ts"
 
 /** How many events wait for a slow subscriber before it misses the oldest. */
 export const subscriberCapacity = 4096
@@ -17,54 +17,59 @@ export const subscriberCapacity = 4096
 export const maxWaitingSize = 16 * 1024 * 1024
 
 export interface Broadcast {
-  /** Numbers the event and hands it to every subscriber. */
+  /** Numbers the event and hands it to everybody. */
   readonly publish: (name: string, payload: unknown) => void
   readonly subscribe: Effect.Effect<Stream.Stream<BusEvent>, never, Scope.Scope>
-  /** Ends all feeds, and those that come. */
+  readonly listen: (listener: EventListener) => Effect.Effect<void, never, Scope.Scope>
+  /** Ends everybody's events, also of those who come later. */
   readonly close: () => void
 }
 
 export const makeBroadcast = (): Broadcast => {
-  const subscribers = new Set<Subscriber>()
+  const listeners = new Set<EventListener>()
   let published = 0
   let isClosed = false
+
+  const listen = (listener: EventListener) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        if (isClosed) {
+          listener.end()
+        } else {
+          listeners.add(listener)
+        }
+      }),
+      () =>
+        Effect.sync(() => {
+          listeners.delete(listener)
+          listener.end()
+        })
+    )
+
   return {
     publish: (name, payload) => {
       const event = { name, payload, sequence: ++published }
-      for (const { offer } of subscribers) {
-        offer(event)
+      for (const listener of listeners) {
+        listener.event(event)
       }
     },
-    subscribe: Effect.acquireRelease(
-      Effect.sync(() => {
-        const subscriber = makeSubscriber()
-        if (isClosed) {
-          subscriber.end()
-        } else {
-          subscribers.add(subscriber)
-        }
-        return subscriber
-      }),
-      (subscriber) =>
-        Effect.sync(() => {
-          subscribers.delete(subscriber)
-          subscriber.end()
-        })
-    ).pipe(Effect.map(({ feed }) => feed)),
+    listen,
+    subscribe: Effect.suspend(() => {
+      const subscriber = makeSubscriber()
+      return Effect.as(listen(subscriber), subscriber.feed)
+    }),
     close: () => {
       isClosed = true
-      for (const { end } of subscribers) {
+      for (const { end } of listeners) {
         end()
       }
-      subscribers.clear()
+      listeners.clear()
     }
   }
 }
 
-interface Subscriber {
-  readonly offer: (event: BusEvent) => void
-  /** Ends the feed; what waits is dropped. */
-  readonly end: () => void
+/** Its end ends the feed; what waits is dropped. */
+interface Subscriber extends EventListener {
   readonly feed: Stream.Stream<BusEvent>
 }
 
@@ -108,7 +113,7 @@ const makeSubscriber = (): Subscriber => {
 
   return {
     // Whoever waits is given it at once: it would not know of what was dropped in front of the first that it sees.
-    offer: (event) => {
+    event: (event) => {
       if (!resume(Effect.succeed(Chunk.of(event)))) {
         waiting.offer(event, event.name.length + valueSize(event.payload))
       }

@@ -14,7 +14,7 @@ import type { PlainEventBus, PlainEventHandler } from "./PlainContext.ts"
  */
 export const make = (plain: PlainEventBus) =>
   Effect.gen(function* () {
-    const { publish, subscribe } = makeBroadcast()
+    const { listen, publish, subscribe } = makeBroadcast()
     const run = Runtime.runSync(yield* Effect.runtime())
     const warnOfNames = yield* Effect.once(
       Effect.logWarning("Events whose name is no string are not forwarded. Some are on the event bus.")
@@ -28,7 +28,7 @@ export const make = (plain: PlainEventBus) =>
         run(warnOfNames)
       }
     }
-    const listen = Effect.acquireRelease(
+    const handled = Effect.acquireRelease(
       Effect.sync(() => {
         subscriptions += 1
         if (subscriptions === 1) {
@@ -45,6 +45,7 @@ export const make = (plain: PlainEventBus) =>
     )
     return EventBus.of({
       publish: (name, payload) => Effect.sync(() => void plain.emit(name, payload)),
-      subscribe: Effect.zipRight(listen, subscribe)
+      subscribe: Effect.zipRight(handled, subscribe),
+      listen: (listener) => Effect.zipRight(handled, listen(listener))
     })
   })

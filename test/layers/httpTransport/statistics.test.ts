@@ -25,7 +25,7 @@ describe("the statistics of a transport", () => {
       recorder.joined(2)
       recorder.joined(3)
       recorder.left()
-      recorder.dropped()
+      recorder.dropped(2)
       recorder.missed(3)
       recorder.forwarded(2, "content:a", 1500)
       recorder.forwarded(3, "content:b", 2500)
@@ -34,7 +34,7 @@ describe("the statistics of a transport", () => {
         clients: 1,
         mostClients: 3,
         clientsDropped: 1,
-        framesMissed: 3,
+        framesMissed: 5,
         eventsForwarded: 5,
         lastEvent: Option.some({ name: "content:b", at: new Date(2500) })
       })
@@ -42,7 +42,7 @@ describe("the statistics of a transport", () => {
         clients: before.clients + 1,
         mostClients: Math.max(before.mostClients, before.clients + 3),
         clientsDropped: before.clientsDropped + 1,
-        framesMissed: before.framesMissed + 3,
+        framesMissed: before.framesMissed + 5,
         eventsForwarded: before.eventsForwarded + 5,
         lastEvent: 2.5
       })
