@@ -6,11 +6,13 @@ import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { growingPauses } from "../../internal/growingPauses.ts"
 import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -47,11 +49,12 @@ export interface Subscriber<E = EventBusError> {
 /** A feed that was open for so long worked: the next problem is reported again, and the pauses begin anew. */
 const stableAfterMs = 30_000
 
-/** How many events may wait while it is opened. */
-const maxEarly = 4096
+/** So many events, and what comes with the last of them, may wait while the backlog is read. */
+const maxWaiting = 4096
 
 /**
- * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed.
+ * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed;
+ * where that dies, it dies.
  *
  * A problem is logged once, until a feed was stable in between, and so is its end.
  */
@@ -65,7 +68,7 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   const { listen, subscribe } = yield* EventBus
   const pauses = yield* Schedule.driver(growingPauses)
   const problem = yield* Ref.make(Option.none<FeedProblem>())
-  const tried = yield* Deferred.make<void>()
+  const outer = yield* Effect.scope
   let openedAt = Number.POSITIVE_INFINITY
   let isFirstFailure = true
   let isReported = false
@@ -77,46 +80,55 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
       isReported = false
       yield* Effect.logInfo(`${name} receives events again`)
     }
-    yield* Deferred.succeed(tried, undefined)
   })
 
   const streamed = Effect.gen(function* () {
     const feed = yield* subscribe
-    yield* Effect.zipRight(open, opened)
-    yield* runChunks(feed, (events) => take(Chunk.toReadonlyArray(events)))
+    yield* open
+    return runChunks(feed, (events) => take(Chunk.toReadonlyArray(events)))
   })
 
   const listened = (listen: NonNullable<(typeof EventBus.Service)["listen"]>) =>
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void, E>()
       const fork = Runtime.runFork(yield* Effect.runtime<Scope.Scope>())
-      /** What comes before it is ready. */
-      let early: Array<BusEvent> | undefined = []
+      /** What comes while it is opened, or while something that was wrong is dealt with. */
+      let waiting: Array<BusEvent> | undefined = []
       const deal = (events: ReadonlyArray<BusEvent>) => {
         const effect = take(events)
         if (effect !== undefined) {
-          fork(Effect.onError(effect, (cause) => Deferred.failCause(ended, cause)))
+          waiting = []
+          fork(
+            Effect.matchCauseEffect(effect, {
+              onSuccess: () => Effect.sync(dealWithWaiting),
+              onFailure: (cause) => Deferred.failCause(ended, cause)
+            })
+          )
+        }
+      }
+      const dealWithWaiting = () => {
+        const events = waiting ?? []
+        waiting = undefined
+        if (events.length > 0) {
+          deal(events)
         }
       }
       yield* listen({
-        event: (event) => {
-          if (early === undefined) {
-            deal([event])
-          } else if (early.length < maxEarly) {
-            early.push(event)
+        events: (events) => {
+          if (waiting === undefined) {
+            deal(events)
+          } else if (waiting.length < maxWaiting) {
+            waiting.push(...events)
           } else {
-            Deferred.unsafeDone(ended, Effect.die("more events came than can wait for the backlog"))
+            Deferred.unsafeDone(ended, Effect.dieMessage("too many events came while the backlog was read"))
           }
         },
         end: () => Deferred.unsafeDone(ended, Effect.void)
       })
-      yield* Effect.zipRight(open, opened)
-      deal(early)
-      early = undefined
-      yield* Deferred.await(ended)
+      yield* open
+      dealWithWaiting()
+      return Deferred.await(ended)
     })
-
-  const feed = Effect.scoped(listen === undefined ? streamed : listened(listen))
 
   const failed = (reason: string) =>
     Effect.gen(function* () {
@@ -137,21 +149,39 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
       } else {
         yield* Effect.logDebug(`${name} still receives no events: ${reason}`)
       }
-      yield* Effect.zipRight(lost, Deferred.succeed(tried, undefined))
+      yield* lost
     })
 
-  yield* feed.pipe(
-    Effect.matchCauseEffect({
-      onSuccess: () => failed("the bus has ended the feed"),
-      onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
-    }),
-    Effect.zipRight(
-      Effect.raceFirst(Effect.ignore(pauses.next(undefined)), Effect.zipRight(meanwhile, Effect.never))
-    ),
-    Effect.forever,
-    Effect.forkScoped
+  /** Subscribes, and gives what reads the feed to its end. */
+  const attempt = Effect.gen(function* () {
+    const scope = yield* Scope.fork(outer, ExecutionStrategy.sequential)
+    const read = yield* (listen === undefined ? streamed : listened(listen)).pipe(
+      Effect.zipLeft(opened),
+      Scope.extend(scope),
+      Effect.tapErrorCause((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+    return Effect.matchCauseEffect(Scope.extend(read, scope), {
+      onSuccess: () => Effect.zipRight(Scope.close(scope, Exit.void), failed("the bus has ended the feed")),
+      onFailure: (cause) =>
+        Effect.zipRight(Scope.close(scope, Exit.failCause(cause)), failed(messageOf(Cause.squash(cause))))
+    })
+  })
+
+  const pause = Effect.raceFirst(
+    Effect.ignore(pauses.next(undefined)),
+    Effect.zipRight(meanwhile, Effect.never)
   )
-  yield* Deferred.await(tried)
+  const again = Effect.zipRight(
+    pause,
+    Effect.matchCauseEffect(attempt, {
+      onSuccess: (readToEnd) => readToEnd,
+      onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
+    })
+  )
+  const readToEnd = yield* Effect.catchAll(attempt, (error) =>
+    Effect.as(failed(messageOf(error)), Effect.void)
+  )
+  yield* Effect.forkIn(Effect.zipRight(readToEnd, Effect.forever(again)), outer)
 
   const subscription: Subscription = { problem: Ref.get(problem) }
   return subscription
