@@ -54,6 +54,7 @@ export * as Plugin from "./services/Plugin.ts"
 
 // The services, with the errors and types that go with them.
 
+export { encodeJson } from "./internal/JsonText.ts"
 export { InvalidOptions } from "./internal/Options.ts"
 export { ErrorChain, type SerializedError } from "./internal/SerializedError.ts"
 export { BindError } from "./layers/server/BindError.ts"
@@ -86,7 +87,7 @@ export {
   type SectionSource,
   type StatusSnapshot
 } from "./services/ControllerState.ts"
-export { type BusEvent, EventBus } from "./services/EventBus.ts"
+export { type BusEvent, EventBus, EventBusError } from "./services/EventBus.ts"
 export {
   CommandRefused,
   ControllerNotRunning,
@@ -98,7 +99,7 @@ export {
   type IpcEvent,
   IpcProtocolError
 } from "./services/IpcClient.ts"
-export { type RememberedEvent, ReplayBacklog } from "./services/ReplayBacklog.ts"
+export { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "./services/ReplayBacklog.ts"
 export { type Pacer, RequestPacing } from "./services/RequestPacing.ts"
 export {
   CursorExpired,

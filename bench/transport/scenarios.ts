@@ -46,6 +46,12 @@ export const make = (quick: boolean, settings: Settings): Part => ({
 const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> => {
   const paced: StreamPlan = { clients: 1000, events: quick ? 150 : 400, intervalMs: 10, warmUp: 100 }
   const burst: StreamPlan = { clients: 1000, events: 200, intervalMs: 0, warmUp: 100, times: quick ? 1 : 2 }
+  const lone = (clients: number): StreamPlan => ({
+    clients,
+    events: quick ? 1500 : 2000,
+    intervalMs: 10,
+    warmUp: 100
+  })
   const growth = (clients: number): StreamPlan => ({
     clients,
     // As many deliveries a second whatever the number of clients.
@@ -108,6 +114,22 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "missing", variant: labels.shim, atMost: 0 }
       ]
     },
+    ...[
+      { clients: 32, atMost: 1 },
+      { clients: 1, atMost: 1.3 }
+    ].map(({ atMost, clients }) => {
+      const plan = lone(clients)
+      return {
+        name: clients === 1 ? "lone" : `lone${clients}`,
+        note: `A lone event each ${plan.intervalMs} ms to ${clients === 1 ? "one client" : `${clients} clients`}, ${plan.events} events: the server sleeps in between.`,
+        variants: variantsOf(["vitrine", "shim", "plain"], (peer) => stream(peer, settings, plan)),
+        rows: [cpuRow, missingRow, busyRow],
+        targets: [
+          ...[vitrine, labels.shim].map((variant) => ({ figure: "cpu", variant, of: plain, atMost })),
+          { figure: "missing", variant: vitrine, atMost: 0 }
+        ]
+      }
+    }),
     {
       name: "growth",
       note: "vitrine, 50,000 deliveries a second whatever the number of clients.",

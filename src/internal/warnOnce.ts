@@ -24,6 +24,7 @@ export const makeWarnOnce = (warning: (name: string) => string) => {
 export const makeWarnWhile = (warning: (message: string) => string) => {
   let isFailing = false
   return {
+    isFailing: () => isFailing,
     works: Effect.sync(() => {
       isFailing = false
     }),

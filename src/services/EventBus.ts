@@ -1,27 +1,37 @@
 /**
- * The event bus: what happened, told to whoever listens now.
+ * The event bus: what happened, for whoever listens now.
  *
- * It owns delivery to live subscribers. It does not own memory of past events
+ * It owns delivery to live subscribers and the one order of events. It does not own memory of past events
  * (`ReplayBacklog`) or their form on a wire (the transports).
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 
 /** Something that happened: a name such as `content:fetch:start`, and what there is to say about it. */
 export interface BusEvent {
   readonly name: string
+  /** It means what JSON makes of it (`encodeJson`): a subscriber has the value itself or a copy that went through JSON. */
   readonly payload: unknown
-  /** One more than that of the event published before: a subscriber can tell by a gap how many it has missed. */
+  /**
+   * The place of the event in the one order that all instances of a bus share: an integer, one more than that of the
+   * event before. A subscriber knows by a gap how many it has missed.
+   */
   readonly sequence: number
 }
 
 export class EventBus extends Context.Tag("vitrine/EventBus")<
   EventBus,
   {
-    /** Hands an event to every live subscriber. It never waits for one of them. */
-    readonly publish: (name: string, payload: unknown) => Effect.Effect<void>
+    /**
+     * Hands an event to every live subscriber. It never waits for one of them.
+     *
+     * A bus of one process never fails. Whoever publishes about something that is kept elsewhere, the manifest for
+     * example, logs a failure and goes on.
+     */
+    readonly publish: (name: string, payload: unknown) => Effect.Effect<void, EventBusError>
 
     /**
      * A live feed of every event published from now on, in the order of publication.
@@ -29,7 +39,35 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
      * The subscription exists when this Effect returns, so nothing published afterwards is missed, and it
      * ends with the scope. Each subscriber has a bounded buffer; one that falls behind by more than that
      * misses its oldest events, and nobody else notices.
+     *
+     * The feed fails where it cannot go on, and where the numbering of events begins anew: sequences compare within
+     * one feed, and with those of a `ReplayBacklog` that is read while it goes on.
      */
-    readonly subscribe: Effect.Effect<Stream.Stream<BusEvent>, never, Scope.Scope>
+    readonly subscribe: Effect.Effect<Stream.Stream<BusEvent, EventBusError>, EventBusError, Scope.Scope>
+
+    /**
+     * As `subscribe`, for a bus within this process that can do without a fiber for each subscriber: it calls a listener
+     * with the events, soon after their publication, until the scope ends. A lone event costs a third of what it costs by
+     * a Stream.
+     */
+    readonly listen?: (listener: EventListener) => Effect.Effect<void, EventBusError, Scope.Scope>
   }
 >() {}
+
+/** No method waits or throws. */
+export interface EventListener {
+  readonly events: (events: ReadonlyArray<BusEvent>) => void
+  /** No more events will come. */
+  readonly end: () => void
+}
+
+/** The engine of the bus could not be used, or has lost what it knew. */
+export class EventBusError extends Schema.TaggedError<EventBusError>()("vitrine/EventBusError", {
+  action: Schema.Literal("publish", "subscribe", "receive"),
+  detail: Schema.String,
+  cause: Schema.optionalWith(Schema.Defect, { exact: true })
+}) {
+  override get message() {
+    return `The event bus could not ${this.action} events: ${this.detail}`
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * The replay backlog: the most recent frame of each name that a late subscriber must still learn of
+ * The replay backlog: the most recent event of each name that a late subscriber must still learn of
  * (specification, section 4.2).
  *
  * It owns what is remembered and in which order. Which names are worth remembering is decided by whoever
@@ -7,20 +7,40 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 
-/** What is remembered of an event: its name and its payload as JSON text. */
+/** What is remembered of an event: its name, its payload as JSON text, and its place among all events of the bus. */
 export interface RememberedEvent {
   readonly name: string
   readonly data: string
+  /** That of its emission, as in `BusEvent`. */
+  readonly sequence: number
 }
 
 export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
   ReplayBacklog,
   {
-    /** Remembers an event as the latest of its name; an earlier one of that name is forgotten. */
-    readonly remember: (event: RememberedEvent) => Effect.Effect<void>
+    /**
+     * Remembers an event as the latest of its name, unless a later one of that name is remembered already: whoever
+     * calls last does not win, the greater sequence does.
+     */
+    readonly remember: (event: RememberedEvent) => Effect.Effect<void, ReplayBacklogError>
 
-    /** All remembered events, one for each name, the one emitted longest ago first. */
-    readonly snapshot: Effect.Effect<ReadonlyArray<RememberedEvent>>
+    /** All remembered events, one for each name, by their sequence: the one emitted longest ago first. */
+    readonly snapshot: Effect.Effect<ReadonlyArray<RememberedEvent>, ReplayBacklogError>
   }
 >() {}
+
+/** The engine of the backlog could not be used. */
+export class ReplayBacklogError extends Schema.TaggedError<ReplayBacklogError>()(
+  "vitrine/ReplayBacklogError",
+  {
+    action: Schema.Literal("read", "write"),
+    detail: Schema.String,
+    cause: Schema.optionalWith(Schema.Defect, { exact: true })
+  }
+) {
+  override get message() {
+    return `The replay backlog could not be ${this.action === "read" ? "read" : "written"}: ${this.detail}`
+  }
+}

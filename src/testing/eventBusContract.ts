@@ -10,7 +10,7 @@ import type * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type BusEvent, EventBus } from "../services/EventBus.ts"
+import { type BusEvent, EventBus, type EventBusError } from "../services/EventBus.ts"
 
 /** What an event bus can and cannot do. */
 export interface EventBusTraits {
@@ -170,7 +170,7 @@ export const eventBusContract = (
 }
 
 /** The first events of a feed. */
-const take = (feed: Stream.Stream<BusEvent>, count: number) =>
+const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>
   Effect.map(Stream.runCollect(Stream.take(feed, count)), Chunk.toReadonlyArray)
 
 const numbersFrom = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
@@ -193,7 +193,10 @@ const publishFromFive = (buses: ReadonlyArray<typeof EventBus.Service>) =>
   )
 
 /** Both feeds have what five published, in one order, which is that of each publisher. */
-const sawFromFive = (one: Stream.Stream<BusEvent>, other: Stream.Stream<BusEvent>) =>
+const sawFromFive = (
+  one: Stream.Stream<BusEvent, EventBusError>,
+  other: Stream.Stream<BusEvent, EventBusError>
+) =>
   Effect.gen(function* () {
     const seen = yield* take(one, 20)
     expect(yield* take(other, 20)).toEqual(seen)

@@ -9,10 +9,26 @@ import type * as Scope from "effect/Scope"
 import * as TestServices from "effect/TestServices"
 import { type RememberedEvent, ReplayBacklog } from "../services/ReplayBacklog.ts"
 
-const event: FastCheck.Arbitrary<RememberedEvent> = FastCheck.record({
+const emission = FastCheck.record({
   name: FastCheck.constantFrom("content:version:promoted", "a", "b", "__proto__", "7", "1", "größe"),
   data: FastCheck.string({ unit: "grapheme", maxLength: 6 })
 })
+
+/** Events in the order of their emission, with gaps in their numbering. */
+const history: FastCheck.Arbitrary<ReadonlyArray<RememberedEvent>> = FastCheck.array(
+  FastCheck.tuple(emission, FastCheck.integer({ min: 1, max: 3 })),
+  { maxLength: 30 }
+).map((emissions) => {
+  let last = 0
+  return emissions.map(([event, step]) => {
+    last += step
+    return { ...event, sequence: last }
+  })
+})
+
+/** What is remembered of events in the order of their emission. */
+const latestOf = (events: ReadonlyArray<RememberedEvent>) =>
+  events.filter(({ name }, index) => !events.slice(index + 1).some((later) => later.name === name))
 
 /** What a backlog can and cannot do. */
 export interface ReplayBacklogTraits {
@@ -41,16 +57,35 @@ export const replayBacklogContract = (
     )
 
     it.effect.prop(
-      "keeps the last event of each name, in the order of last emission",
-      [FastCheck.array(event, { maxLength: 30 })],
+      "keeps the last event of each name, in the order of emission",
+      [history],
       ([events]) =>
         Effect.gen(function* () {
           const backlog = yield* ReplayBacklog
           yield* Effect.forEach(events, backlog.remember)
-          const expected = events.filter(
-            ({ name }, index) => !events.slice(index + 1).some((later) => later.name === name)
+          expect(yield* backlog.snapshot).toEqual(latestOf(events))
+        }).pipe(Effect.provide(layer), TestServices.provideLive),
+      { fastCheck: { numRuns: runs } }
+    )
+
+    it.effect.prop(
+      "lets no older event replace a newer one, in whatever order they come, and however often",
+      [
+        history.chain((events) =>
+          FastCheck.tuple(
+            FastCheck.constant(events),
+            FastCheck.shuffledSubarray([...events, ...events], {
+              minLength: 2 * events.length,
+              maxLength: 2 * events.length
+            })
           )
-          expect(yield* backlog.snapshot).toEqual(expected)
+        )
+      ],
+      ([[events, calls]]) =>
+        Effect.gen(function* () {
+          const backlog = yield* ReplayBacklog
+          yield* Effect.forEach(calls, backlog.remember)
+          expect(yield* backlog.snapshot).toEqual(latestOf(events))
         }).pipe(Effect.provide(layer), TestServices.provideLive),
       { fastCheck: { numRuns: runs } }
     )
@@ -58,11 +93,11 @@ export const replayBacklogContract = (
     it.live("gives snapshots that stay as they are", () =>
       Effect.gen(function* () {
         const backlog = yield* ReplayBacklog
-        yield* backlog.remember({ name: "a", data: "1" })
+        yield* backlog.remember({ name: "a", data: "1", sequence: 1 })
         const before = yield* backlog.snapshot
-        yield* backlog.remember({ name: "a", data: "2" })
-        yield* backlog.remember({ name: "b", data: "3" })
-        expect(before).toEqual([{ name: "a", data: "1" }])
+        yield* backlog.remember({ name: "a", data: "2", sequence: 2 })
+        yield* backlog.remember({ name: "b", data: "3", sequence: 3 })
+        expect(before).toEqual([{ name: "a", data: "1", sequence: 1 }])
       }).pipe(Effect.provide(layer))
     )
 
@@ -70,12 +105,13 @@ export const replayBacklogContract = (
       it.scopedLive("has what another instance remembers, in one order", () =>
         Effect.gen(function* () {
           const [one, other] = yield* pair
-          yield* one.remember({ name: "a", data: "1" })
-          yield* other.remember({ name: "b", data: "2" })
-          yield* other.remember({ name: "a", data: "3" })
+          yield* one.remember({ name: "a", data: "1", sequence: 1 })
+          yield* other.remember({ name: "b", data: "2", sequence: 2 })
+          yield* other.remember({ name: "a", data: "3", sequence: 3 })
+          yield* one.remember({ name: "b", data: "0", sequence: 0 })
           const expected = [
-            { name: "b", data: "2" },
-            { name: "a", data: "3" }
+            { name: "b", data: "2", sequence: 2 },
+            { name: "a", data: "3", sequence: 3 }
           ]
           expect(yield* one.snapshot).toEqual(expected)
           expect(yield* other.snapshot).toEqual(expected)

@@ -16,6 +16,8 @@ import {
 export interface Server {
   readonly port: number
   readonly publish: (name: string, payload: unknown) => void
+  /** Publishes as programs of its kind do. Left out: in a loop of timers. */
+  readonly publishAll?: (plan: PublishPlan) => Promise<void>
 }
 
 /** The kernel would turn away some of a thousand connections at once, and their clients try again after a second. */
@@ -54,23 +56,25 @@ export const status = (clients: number) => ({
 /** Runs a server under the runner's control. It is asked for nothing before `start`. */
 export const serve = (start: (options: ServerOptions) => Promise<Server>) => {
   let publish: Server["publish"]
+  let publishAll: NonNullable<Server["publishAll"]> = async ({ events, intervalMs }) => {
+    const from = performance.now()
+    for (let sent = 0; sent < events; sent++) {
+      const wait = from + sent * intervalMs - performance.now()
+      if (wait > 0) {
+        await sleep(wait)
+      }
+      publish(liveEvent, livePayload())
+    }
+  }
   answer<ServerApi>({
     start: async (options) => {
       const server = await start(options)
       publish = server.publish
+      publishAll = server.publishAll ?? publishAll
       publish(replayedEvent, replayedPayload)
       return server.port
     },
-    publish: async ({ events, intervalMs }: PublishPlan) => {
-      const from = performance.now()
-      for (let sent = 0; sent < events; sent++) {
-        const wait = from + sent * intervalMs - performance.now()
-        if (wait > 0) {
-          await sleep(wait)
-        }
-        publish(liveEvent, livePayload())
-      }
-    },
+    publish: (plan: PublishPlan) => publishAll(plan),
     cpu: () => {
       const { system, user } = process.cpuUsage()
       return user + system

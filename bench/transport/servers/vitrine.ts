@@ -1,11 +1,13 @@
 /**
  * The transport of the built package over the services of one process.
  */
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Schema from "effect/Schema"
 import * as Vitrine from "vitrine"
+import { liveEvent, livePayload } from "../protocol.ts"
 import { serve } from "./serve.ts"
 
 const command = {
@@ -39,6 +41,16 @@ serve(async ({ keepAliveMs }) => {
   const slices = Schema.decodeUnknownSync(Slice)((await runtime.runPromise(state)).plugins)
   return {
     port: Number(new URL(slices["http-transport"].url).port),
-    publish: (name, payload) => runtime.runSync(bus.publish(name, payload))
+    publish: (name, payload) => runtime.runSync(bus.publish(name, payload)),
+    publishAll: ({ events, intervalMs }) => {
+      const from = performance.now()
+      const publishInTime = (index: number) =>
+        Effect.suspend(() => {
+          const wait = from + index * intervalMs - performance.now()
+          const publish = Effect.suspend(() => bus.publish(liveEvent, livePayload()))
+          return wait > 0 ? Effect.zipRight(Effect.sleep(wait), publish) : publish
+        })
+      return runtime.runPromise(Effect.forEach(Array.range(0, events - 1), publishInTime, { discard: true }))
+    }
   }
 })

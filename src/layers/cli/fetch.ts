@@ -67,8 +67,16 @@ const fetchHere = Effect.fnUntraced(
     const configuration = yield* loadConfiguration(file, library)
     const task = Effect.gen(function* () {
       const { dispatch } = yield* CommandBus
-      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
-      return yield* dispatch(fetchCommand).pipe(withProgress(display, events))
+      const events = yield* Effect.orElseSucceed(
+        Effect.flatMap(EventBus, ({ subscribe }) => subscribe),
+        () => Stream.empty
+      )
+      return yield* dispatch(fetchCommand).pipe(
+        withProgress(
+          display,
+          Stream.catchAll(events, () => Stream.empty)
+        )
+      )
     })
     return yield* runTask(configuration, task).pipe(
       Effect.provide(ControllerServices.layer("task", configuration.services)),

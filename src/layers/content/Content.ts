@@ -12,6 +12,7 @@ import * as Ref from "effect/Ref"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
@@ -65,6 +66,9 @@ export const fromSources = Effect.fnUntraced(function* (
   const overview = yield* Ref.make(ContentOverview.empty(sources.map(({ id }) => id)))
   const content = yield* Ref.make<ContentState>({})
   const nextFetch = yield* Ref.make(Option.none<NextFetch>())
+  const unpublished = makeWarnWhile(
+    (message) => `${message} Clients learn of new versions from the manifest only, until it works again.`
+  )
 
   const updateState = (change: ContentState) =>
     Effect.flatMap(
@@ -76,7 +80,10 @@ export const fromSources = Effect.fnUntraced(function* (
   const report: Report = (event) =>
     Effect.zipRight(
       Ref.update(overview, (before) => ContentOverview.advance(before, event)),
-      publish(event.name.replace("content", name), event.payload)
+      Effect.matchEffect(publish(event.name.replace("content", name), event.payload), {
+        onSuccess: () => unpublished.works,
+        onFailure: ({ message }) => unpublished.fails(message)
+      })
     )
 
   const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>

@@ -1,10 +1,11 @@
 /**
  * Frames on their way to all clients, in order.
  *
- * It owns when they go out: in pieces, with a turn of the event loop in between, so that a burst makes few
- * writes and clients can keep up with it. What the frames say, and who may be a client, belongs to the hub.
+ * It owns who is a client, and when frames go out: in batches, with a turn of the event loop in between, so that a burst
+ * makes few writes and clients can keep up with it. What the frames say belongs to the transport.
+ *
+ * Frames are numbered. A client is given every frame from the number on that was the next one when it joined.
  */
-
 import { makeSlidingQueue } from "../../internal/slidingQueue.ts"
 
 /** Where the frames of one client go. No method waits or throws. */
@@ -22,21 +23,27 @@ export interface FrameSink {
 /** The part of a sink that deals with frames on their way. */
 export type FanOutSink = Pick<FrameSink, "queuedBytes" | "send">
 
-export interface FanOut {
+export interface FanOut<Sink extends FanOutSink, Client = void> {
   readonly add: (frame: string) => void
   /** Gives a sink every frame that is added from now on, and none that waits already. */
-  readonly join: (sink: FanOutSink) => void
-  readonly leave: (sink: FanOutSink) => void
-  /** Hands out a piece now, or what is left of the last hand-out first, and the rest in turns of its own. */
+  readonly join: (sink: Sink, client: Client) => void
+  /** Whether it was a client. */
+  readonly leave: (sink: Sink) => boolean
+  readonly has: (sink: Sink) => boolean
+  /** How many clients there are. */
+  readonly size: () => number
+  /** All clients, in the order in which they joined. */
+  readonly clients: () => Iterable<readonly [Sink, Client]>
+  /** Sends a batch now, or what is left of the last flush first, and the rest in turns of its own. */
   readonly flush: () => void
 }
 
-/** Who is told of what did not get through. */
+/** Who learns of what did not get through. */
 export interface DropListener {
-  /** A sink has given its client up. */
-  readonly dropped: () => void
-  /** So many frames were not sent to a sink. */
-  readonly missed: (frames: number) => void
+  /** A sink has given its client up, which is none any more, and was to be given so many frames. */
+  readonly dropped: (frames: number) => void
+  /** Too much waits: a frame was not sent, to so many clients. */
+  readonly missed: (clients: number) => void
 }
 
 /** The clock and the event loop of a fan-out: Node's, or those of a test. */
@@ -55,92 +62,104 @@ const nodeScheduler: FanOutScheduler = {
   later: (task, milliseconds) => setTimeout(task, milliseconds)
 }
 
-/** The size of a piece, about, in characters. */
+/** The size of a batch, about, in characters. */
 const batchLength = 64 * 1024
 
 /** How many frames may wait, and how many characters in all. Of more, everybody misses the oldest. */
 export const maxWaiting = 4096
 export const maxWaitingLength = 64 * 1024 * 1024
 
-/** A client with more bytes queued is behind. The next piece waits for it, but only so long. */
+/** A client with more bytes queued is lagging. The next batch waits for it, but only so long. */
 const laggingBytes = 256 * 1024
 const stallTimeoutMs = 100
 
-export const makeFanOut = (
+interface Member<Client> {
+  readonly client: Client
+  /** The number of the first frame that it is given. */
+  readonly from: number
+  laggingSince: number
+}
+
+export const makeFanOut = <Sink extends FanOutSink, Client = void>(
   dropListener: DropListener,
   scheduler: FanOutScheduler = nodeScheduler
-): FanOut => {
-  /** Frames, with the sinks that have joined in front of each. */
-  const waiting = makeSlidingQueue<{ readonly frame: string; readonly joined: Set<FanOutSink> }>({
+): FanOut<Sink, Client> => {
+  const members = new Map<Sink, Member<Client>>()
+  const waiting = makeSlidingQueue<string>({
     maxLength: maxWaiting,
     maxSize: maxWaitingLength,
-    onDropped: ({ joined }) => {
-      admit(joined)
-      dropListener.missed(sinks.size)
+    onDropped: () => {
+      dropListener.missed(awaiting(next - waiting.length() - 1))
     }
   })
-  /** Those that have joined behind all of them. */
-  let joined = new Set<FanOutSink>()
-  /** Each sink, and since when it is behind. */
-  const sinks = new Map<FanOutSink, number>()
+  /** The number of the next frame that is added. */
+  let next = 0
+  /** The greatest `from` of all members. */
+  let lastJoined = 0
   let scheduled = false
 
-  const admit = (newcomers: Iterable<FanOutSink>) => {
-    for (const sink of newcomers) {
-      sinks.set(sink, Number.POSITIVE_INFINITY)
+  /** How many clients the frame of that number is for. */
+  const awaiting = (number: number) => {
+    if (number >= lastJoined) {
+      return members.size
+    }
+    let count = 0
+    for (const { from } of members.values()) {
+      count += from <= number ? 1 : 0
+    }
+    return count
+  }
+
+  const send = (sink: Sink, bytes: Uint8Array, frames: number) => {
+    if (!sink.send(bytes)) {
+      members.delete(sink)
+      dropListener.dropped(frames)
     }
   }
 
-  const send = (text: string, frames: number) => {
-    if (frames > 0) {
-      const bytes = Buffer.from(text)
-      for (const sink of sinks.keys()) {
-        if (!sink.send(bytes)) {
-          sinks.delete(sink)
-          dropListener.dropped()
-          dropListener.missed(frames)
+  /** Of frames whose first has that number, each client is given those that are for it. */
+  const sendFrames = (frames: ReadonlyArray<string>, first: number) => {
+    const all = Buffer.from(frames.join(""))
+    let some = all
+    let someFrom = first
+    for (const [sink, { from }] of members) {
+      if (from <= first) {
+        send(sink, all, frames.length)
+      } else if (from < first + frames.length) {
+        if (from !== someFrom) {
+          some = Buffer.from(frames.slice(from - first).join(""))
+          someFrom = from
         }
+        send(sink, some, first + frames.length - from)
       }
     }
   }
 
   const sendBatch = () => {
-    let piece = ""
-    let frames = 0
-    while (piece.length < batchLength) {
-      const entry = waiting.takeFirst()
-      if (entry === undefined) {
+    const first = next - waiting.length()
+    const frames: Array<string> = []
+    let length = 0
+    while (length < batchLength) {
+      const frame = waiting.takeFirst()
+      if (frame === undefined) {
         break
       }
-      if (entry.joined.size > 0) {
-        send(piece, frames)
-        piece = ""
-        frames = 0
-        admit(entry.joined)
-      }
-      piece += entry.frame
-      frames += 1
+      frames.push(frame)
+      length += frame.length
     }
-    send(piece, frames)
-    admitLast()
-  }
-
-  /** Nothing waits that was there before those who have joined behind all. */
-  const admitLast = () => {
-    if (waiting.length() === 0) {
-      admit(joined)
-      joined = new Set()
+    if (frames.length > 0) {
+      sendFrames(frames, first)
     }
   }
 
-  /** Whether somebody who reads would fall behind further by another piece. */
+  /** Whether somebody who reads would fall behind further by another batch. */
   const isAwaited = () => {
     const now = scheduler.now()
     let awaited = false
-    for (const [sink, laggingSince] of sinks) {
-      const since = sink.queuedBytes() > laggingBytes ? Math.min(laggingSince, now) : Number.POSITIVE_INFINITY
-      sinks.set(sink, since)
-      awaited ||= now - since < stallTimeoutMs && since !== Number.POSITIVE_INFINITY
+    for (const [sink, member] of members) {
+      member.laggingSince =
+        sink.queuedBytes() > laggingBytes ? Math.min(member.laggingSince, now) : Number.POSITIVE_INFINITY
+      awaited ||= now - member.laggingSince < stallTimeoutMs && now >= member.laggingSince
     }
     return awaited
   }
@@ -164,19 +183,19 @@ export const makeFanOut = (
 
   return {
     add: (frame) => {
-      const before = joined
-      joined = new Set()
-      waiting.offer({ frame, joined: before }, frame.length)
+      next += 1
+      waiting.offer(frame, frame.length)
     },
-    join: (sink) => {
-      joined.add(sink)
-      admitLast()
+    join: (sink, client) => {
+      lastJoined = next
+      members.set(sink, { client, from: next, laggingSince: Number.POSITIVE_INFINITY })
     },
-    leave: (sink) => {
-      sinks.delete(sink)
-      joined.delete(sink)
-      for (const { joined } of waiting) {
-        joined.delete(sink)
+    leave: (sink) => members.delete(sink),
+    has: (sink) => members.has(sink),
+    size: () => members.size,
+    clients: function* () {
+      for (const [sink, { client }] of members) {
+        yield [sink, client] as const
       }
     },
     flush: () => {

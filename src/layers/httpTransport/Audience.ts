@@ -1,7 +1,5 @@
 /**
  * Who has event streams open, for the status: a technician must see who has them all.
- *
- * Clients that say the same of themselves share one group, so that a client costs little more than its entry.
  */
 import { printableStart } from "../../internal/printable.ts"
 
@@ -18,6 +16,11 @@ export const clientOf = (headers: {
   readonly [name: string]: unknown
 }): Client => ({ origin: headers.origin, userAgent: headers["user-agent"] })
 
+/** A client, and when it came, by `performance.now()`. */
+export interface Member extends Client {
+  readonly since: number
+}
+
 /** The streams of clients that say the same of themselves. */
 export interface StreamGroup {
   /** As the status may show it, as the user agent; empty where none was sent. */
@@ -28,72 +31,22 @@ export interface StreamGroup {
   readonly oldestMs: number
 }
 
-export interface Audience<A> {
-  readonly join: (member: A, client?: Client) => void
-  /** Whether it was a member. */
-  readonly leave: (member: A) => boolean
-  readonly size: () => number
-  readonly members: () => Iterable<A>
-  /** The group with the most streams first. */
-  readonly groups: () => ReadonlyArray<StreamGroup>
-}
-
-/** How many characters of an origin and of a user agent are kept. */
+/** How many characters of an origin and of a user agent are shown. */
 const maxLength = 100
 
-interface Group {
-  readonly key: string
-  readonly origin: string
-  readonly userAgent: string
-  streams: number
-}
-
-export const makeAudience = <A>(): Audience<A> => {
-  const groups = new Map<string, Group>()
-  const members = new Map<A, { readonly group: Group; readonly since: number }>()
-
-  const groupOf = ({ origin = "", userAgent = "" }: Client): Group => {
-    const shown = {
-      origin: printableStart(origin, maxLength),
-      userAgent: printableStart(userAgent, maxLength)
-    }
-    const key = `${shown.origin}\n${shown.userAgent}`
-    const group = groups.get(key) ?? { ...shown, key, streams: 0 }
-    groups.set(key, group)
-    return group
+/** The group with the most streams first. */
+export const groupsOf = (members: Iterable<Member>, now: number): ReadonlyArray<StreamGroup> => {
+  const groups = new Map<string, StreamGroup>()
+  for (const { since, ...client } of members) {
+    const origin = printableStart(client.origin ?? "", maxLength)
+    const userAgent = printableStart(client.userAgent ?? "", maxLength)
+    const key = `${origin}\n${userAgent}`
+    const group = groups.get(key) ?? { origin, userAgent, streams: 0, oldestMs: 0 }
+    groups.set(key, {
+      ...group,
+      streams: group.streams + 1,
+      oldestMs: Math.max(group.oldestMs, now - since)
+    })
   }
-
-  return {
-    join: (member, client = {}) => {
-      const group = groupOf(client)
-      group.streams += 1
-      members.set(member, { group, since: performance.now() })
-    },
-    leave: (member) => {
-      const group = members.get(member)?.group
-      if (group === undefined) {
-        return false
-      }
-      group.streams -= 1
-      if (group.streams === 0) {
-        groups.delete(group.key)
-      }
-      return members.delete(member)
-    },
-    size: () => members.size,
-    members: () => members.keys(),
-    groups: () => {
-      const now = performance.now()
-      const oldest = new Map<Group, number>()
-      for (const { group, since } of members.values()) {
-        // Members are in the order in which they joined.
-        if (!oldest.has(group)) {
-          oldest.set(group, now - since)
-        }
-      }
-      return [...oldest]
-        .map(([{ origin, streams, userAgent }, oldestMs]) => ({ origin, userAgent, streams, oldestMs }))
-        .sort((a, b) => b.streams - a.streams)
-    }
-  }
+  return [...groups.values()].sort((one, other) => other.streams - one.streams)
 }

@@ -158,8 +158,9 @@ const report = (hub: Hub.Hub, { maxClients }: Pick<HttpTransportOptions, "maxCli
       name: "http-transport",
       order: 20,
       title: "HTTP transport",
-      rows: Effect.zipWith(hub.statistics, hub.streams, (statistics, streams) =>
-        statusRows({ address, maxClients, statistics, streams })
+      rows: Effect.map(
+        Effect.all({ problem: hub.problem, statistics: hub.statistics, streams: hub.streams }),
+        (now) => statusRows({ address, maxClients, ...now })
       )
     })
   })

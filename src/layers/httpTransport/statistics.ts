@@ -9,12 +9,16 @@ import * as Option from "effect/Option"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 
 export interface Recorder {
-  readonly joined: () => void
+  /** One more client has joined: so many are there. */
+  readonly joined: (clients: number) => void
   readonly left: () => void
-  readonly dropped: () => void
-  readonly forwarded: (event: string, timestampMs: number) => void
+  /** A client is disconnected, which was to be given so many more frames, and has left. */
+  readonly dropped: (frames: number) => void
+  /** So many events, the last of that name. */
+  readonly forwarded: (events: number, lastName: string, timestampMs: number) => void
+  /** So many frames were dropped, each counted once for each client. */
   readonly missed: (frames: number) => void
-  readonly statistics: () => TransportStatistics
+  readonly statistics: (clients: number) => TransportStatistics
 }
 
 /** The statistics of a transport that serves nobody. */
@@ -52,44 +56,46 @@ export const metrics = {
 const untagged: ReadonlyArray<never> = []
 
 export const makeRecorder = (): Recorder => {
-  let { clients, clientsDropped, eventsForwarded, framesMissed, lastEvent, mostClients } = nothingDone
+  let { clientsDropped, eventsForwarded, framesMissed, mostClients } = nothingDone
+  let last: { readonly name: string; readonly timestampMs: number } | undefined
+  const left = () => metrics.clients.unsafeModify(-1, untagged)
+  const missed = (frames: number) => {
+    framesMissed += frames
+    metrics.framesMissed.unsafeUpdate(frames, untagged)
+  }
   return {
-    joined: () => {
-      clients += 1
+    joined: (clients) => {
       metrics.clients.unsafeModify(1, untagged)
-      if (clients > mostClients) {
-        mostClients = clients
-      }
+      mostClients = Math.max(mostClients, clients)
       const { value } = metrics.clients.unsafeValue(untagged)
       if (value > metrics.mostClients.unsafeValue(untagged).value) {
         metrics.mostClients.unsafeUpdate(value, untagged)
       }
     },
-    left: () => {
-      clients -= 1
-      metrics.clients.unsafeModify(-1, untagged)
-    },
-    dropped: () => {
+    left,
+    dropped: (frames) => {
+      left()
+      missed(frames)
       clientsDropped += 1
       metrics.clientsDropped.unsafeUpdate(1, untagged)
     },
-    forwarded: (name, timestampMs) => {
-      eventsForwarded += 1
-      lastEvent = Option.some({ name, at: new Date(timestampMs) })
-      metrics.eventsForwarded.unsafeUpdate(1, untagged)
+    forwarded: (events, name, timestampMs) => {
+      eventsForwarded += events
+      last = { name, timestampMs }
+      metrics.eventsForwarded.unsafeUpdate(events, untagged)
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
-    missed: (frames) => {
-      framesMissed += frames
-      metrics.framesMissed.unsafeUpdate(frames, untagged)
-    },
-    statistics: () => ({
+    missed,
+    statistics: (clients) => ({
       clients,
       mostClients,
       eventsForwarded,
       framesMissed,
       clientsDropped,
-      lastEvent
+      lastEvent: Option.map(Option.fromNullable(last), ({ name, timestampMs }) => ({
+        name,
+        at: new Date(timestampMs)
+      }))
     })
   }
 }

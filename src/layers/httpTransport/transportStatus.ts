@@ -6,12 +6,15 @@ import { printableStart } from "../../internal/printable.ts"
 import { countText, durationText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
+import type { FeedProblem } from "../fanOut/keepSubscribed.ts"
 import type { StreamGroup } from "./Audience.ts"
 
 export interface TransportOverview {
   readonly address: string
   readonly maxClients: number
   readonly statistics: TransportStatistics
+  /** Why no events come from the bus, where none do. */
+  readonly problem: Option.Option<FeedProblem>
   /** Who has the streams, the one with the most first. */
   readonly streams: ReadonlyArray<StreamGroup>
 }
@@ -19,12 +22,14 @@ export interface TransportOverview {
 export const statusRows = ({
   address,
   maxClients,
+  problem,
   statistics,
   streams
 }: TransportOverview): ReadonlyArray<Row> => {
   const { clients, clientsDropped, eventsForwarded, framesMissed, lastEvent, mostClients } = statistics
   return [
     { type: "kv", label: "Address", value: address },
+    ...problemRows(problem),
     {
       type: "kv",
       label: "Event streams",
@@ -50,6 +55,17 @@ export const statusRows = ({
     }
   ]
 }
+
+const problemRows = (problem: Option.Option<FeedProblem>): ReadonlyArray<Row> =>
+  Option.toArray(problem).map(({ reason, since }) => ({
+    type: "kv",
+    label: "Event bus",
+    value: `no events since ${since.toISOString()}: ${printableStart(reason, maxReason)}`,
+    tone: "error"
+  }))
+
+/** How much of a reason is shown. */
+const maxReason = 500
 
 /** How much of the name of an event is shown. */
 const maxName = 100

@@ -7,9 +7,9 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import { EventBus } from "../../services/EventBus.ts"
+import type { BusEvent, EventBus } from "../../services/EventBus.ts"
 import { type FanOutSink, makeFanOut } from "../fanOut/FanOut.ts"
+import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 
 export interface EventFeed {
@@ -21,10 +21,8 @@ export interface EventFeed {
 }
 
 export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Effect.gen(function* () {
-  const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
   const log = Runtime.runFork(yield* Effect.runtime())
-  const subscribers = new Set<FanOutSink>()
-  const fanOut = makeFanOut({
+  const fanOut = makeFanOut<FanOutSink>({
     dropped: () =>
       log(
         Effect.logWarning(
@@ -34,29 +32,33 @@ export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Eff
     missed: () => {}
   })
 
-  yield* events.pipe(
-    Stream.runForEachChunk((chunk) =>
-      Effect.sync(() => {
-        if (subscribers.size > 0) {
-          for (const { name, payload } of chunk) {
-            fanOut.add(JsonRpc.event(name, payload))
-          }
-          fanOut.flush()
-        }
-      })
-    ),
-    Effect.forkScoped
-  )
+  const send = (events: Iterable<BusEvent>) => {
+    if (fanOut.size() > 0) {
+      for (const { name, payload } of events) {
+        fanOut.add(JsonRpc.event(name, payload))
+      }
+      fanOut.flush()
+    }
+    return undefined
+  }
+
+  yield* keepSubscribed({
+    name: "The controller's socket",
+    open: Effect.void,
+    take: send,
+    lost: Effect.void,
+    meanwhile: Effect.void
+  })
 
   return {
     subscribe: (sink) => {
-      subscribers.add(sink)
-      fanOut.join(sink)
+      if (!fanOut.has(sink)) {
+        fanOut.join(sink)
+      }
     },
     unsubscribe: (sink) => {
-      subscribers.delete(sink)
       fanOut.leave(sink)
     },
-    isSubscribed: (sink) => subscribers.has(sink)
+    isSubscribed: fanOut.has
   }
 })

@@ -3,18 +3,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
 export const make = Effect.sync(() => {
-  const latest = new Map<string, RememberedEvent>()
+  const latest = makeLatestEvents<RememberedEvent>()
   return ReplayBacklog.of({
-    remember: (event) =>
-      Effect.sync(() => {
-        // A Map keeps the place of a key that is set again; only a new key goes to the end.
-        latest.delete(event.name)
-        latest.set(event.name, event)
-      }),
-    snapshot: Effect.sync(() => [...latest.values()])
+    remember: (event) => Effect.sync(() => void latest.add(event)),
+    snapshot: Effect.sync(latest.inOrder)
   })
 })
 

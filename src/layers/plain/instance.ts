@@ -67,7 +67,12 @@ export const setUp = <A extends object>(
 
   const setup = Effect.suspend(() => checkContext(context)).pipe(
     Effect.zipRight(Effect.suspend(() => watch(context.abortSignal, releaseOnce))),
-    Effect.zipRight(Effect.suspend(() => Effect.provide(acquire, services(context)))),
+    Effect.zipRight(
+      Effect.flatMap(
+        Effect.suspend(() => services(context)),
+        (services) => Effect.provide(acquire, services)
+      )
+    ),
     Scope.extend(scope),
     logged,
     Effect.runFork
@@ -118,8 +123,10 @@ const watch = (signal: AbortSignal, onAbort: (reason: unknown) => void) =>
     )
   })
 
-const services = (context: PlainContext): Context.Context<PlainServices> =>
-  Context.make(EventBus, EventBusPlain.make(context.eventBus)).pipe(
-    Context.add(CommandBus, CommandBusPlain.make(context)),
-    Context.add(ControllerState, ControllerStatePlain.make(context))
+const services = (context: PlainContext): Effect.Effect<Context.Context<PlainServices>> =>
+  Effect.map(EventBusPlain.make(context.eventBus), (eventBus) =>
+    Context.make(EventBus, eventBus).pipe(
+      Context.add(CommandBus, CommandBusPlain.make(context)),
+      Context.add(ControllerState, ControllerStatePlain.make(context))
+    )
   )

@@ -81,11 +81,12 @@ const makeFanOut = (scheduler?: FanOutScheduler) => {
   const dropListener = { clientsDropped: 0, framesMissed: 0 }
   const fanOut = make(
     {
-      dropped: () => {
+      dropped: (frames) => {
         dropListener.clientsDropped += 1
-      },
-      missed: (frames) => {
         dropListener.framesMissed += frames
+      },
+      missed: (clients) => {
+        dropListener.framesMissed += clients
       }
     },
     scheduler

@@ -75,7 +75,7 @@ it.scoped("a client is replayed what its own transport forwards and replays, who
         replayEvents: ["admin:token", promoted]
       })
       const backlog = yield* ReplayBacklog
-      yield* backlog.remember({ name: "content:a\nevent: admin:token", data: '"injected"' })
+      yield* backlog.remember({ name: "content:a\nevent: admin:token", data: '"injected"', sequence: 0 })
       yield* publish("admin:token", "secret")
       yield* publish("content:live", 1)
       yield* publish(promoted, 2)

@@ -18,31 +18,32 @@ describe("the statistics of a transport", () => {
   it.effect("count what it does, and are metrics as well", () =>
     Effect.gen(function* () {
       const recorder = makeRecorder()
-      expect(recorder.statistics()).toEqual(nothingDone)
+      expect(recorder.statistics(0)).toEqual(nothingDone)
       const before = yield* readMetrics
 
-      recorder.joined()
-      recorder.joined()
+      recorder.joined(1)
+      recorder.joined(2)
+      recorder.joined(3)
       recorder.left()
-      recorder.dropped()
+      recorder.dropped(2)
       recorder.missed(3)
-      recorder.forwarded("content:a", 1500)
-      recorder.forwarded("content:b", 2500)
+      recorder.forwarded(2, "content:a", 1500)
+      recorder.forwarded(3, "content:b", 2500)
 
-      expect(recorder.statistics()).toEqual({
+      expect(recorder.statistics(1)).toEqual({
         clients: 1,
-        mostClients: 2,
+        mostClients: 3,
         clientsDropped: 1,
-        framesMissed: 3,
-        eventsForwarded: 2,
+        framesMissed: 5,
+        eventsForwarded: 5,
         lastEvent: Option.some({ name: "content:b", at: new Date(2500) })
       })
       expect(yield* readMetrics).toEqual({
         clients: before.clients + 1,
-        mostClients: Math.max(before.mostClients, before.clients + 2),
+        mostClients: Math.max(before.mostClients, before.clients + 3),
         clientsDropped: before.clientsDropped + 1,
-        framesMissed: before.framesMissed + 3,
-        eventsForwarded: before.eventsForwarded + 2,
+        framesMissed: before.framesMissed + 5,
+        eventsForwarded: before.eventsForwarded + 5,
         lastEvent: 2.5
       })
     })
@@ -53,7 +54,7 @@ describe("the statistics of a transport", () => {
       const before = yield* readMetrics
       const recorders = Array.from({ length: before.mostClients - before.clients + 2 }, makeRecorder)
       for (const { joined } of recorders) {
-        joined()
+        joined(1)
       }
       const most = before.mostClients + 2
       expect(yield* readMetrics).toMatchObject({ clients: most, mostClients: most })

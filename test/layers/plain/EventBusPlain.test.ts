@@ -7,22 +7,25 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
 import * as EventBusPlain from "../../../src/layers/plain/EventBusPlain.ts"
-import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
+import { type BusEvent, EventBus, type EventBusError } from "../../../src/services/EventBus.ts"
 import { eventBusContract } from "../../../src/testing.ts"
 import { makePlainController } from "../../support/plainController.ts"
 
 eventBusContract(
   "EventBusPlain",
-  Layer.sync(EventBus, () => EventBusPlain.make(makePlainController().contextOf("test").eventBus)),
+  Layer.effect(
+    EventBus,
+    Effect.suspend(() => EventBusPlain.make(makePlainController().contextOf("test").eventBus))
+  ),
   { capacity: subscriberCapacity }
 )
 
-const setUp = () => {
+const setUp = Effect.suspend(() => {
   const controller = makePlainController()
-  return { controller, bus: EventBusPlain.make(controller.contextOf("test").eventBus) }
-}
+  return Effect.map(EventBusPlain.make(controller.contextOf("test").eventBus), (bus) => ({ bus, controller }))
+})
 
-const take = (feed: Stream.Stream<BusEvent>, count: number) =>
+const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>
   Effect.map(Stream.runCollect(Stream.take(feed, count)), (events) =>
     Chunk.toReadonlyArray(events).map(({ name, payload }) => [name, payload])
   )
@@ -30,7 +33,7 @@ const take = (feed: Stream.Stream<BusEvent>, count: number) =>
 describe("EventBusPlain", () => {
   it.scoped("hears what others emit, and tells others what is published", () =>
     Effect.gen(function* () {
-      const { bus, controller } = setUp()
+      const { bus, controller } = yield* setUp
       const heard: Array<unknown> = []
       controller.contextOf("other").eventBus.onAny((name, payload) => heard.push([name, payload]))
       const feed = yield* bus.subscribe
@@ -47,22 +50,26 @@ describe("EventBusPlain", () => {
     })
   )
 
-  it.scoped("has a handler for each subscription, from its beginning to the end of its scope", () =>
+  it.scoped("has one handler while there are subscriptions, and numbers events in one order for all", () =>
     Effect.gen(function* () {
-      const { bus, controller } = setUp()
+      const { bus, controller } = yield* setUp
       expect(controller.handlers()).toHaveLength(0)
       const scope = yield* Scope.make()
-      yield* Scope.extend(bus.subscribe, scope)
-      yield* bus.subscribe
-      expect(controller.handlers()).toHaveLength(2)
-      yield* Scope.close(scope, Exit.void)
+      const early = yield* Scope.extend(bus.subscribe, scope)
+      controller.emit("a", 1)
+      const late = yield* Scope.extend(bus.subscribe, scope)
+      controller.emit("b", 2)
       expect(controller.handlers()).toHaveLength(1)
+      const seen = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(early, 2)))
+      expect(Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(late, 1)))).toEqual(seen.slice(1))
+      yield* Scope.close(scope, Exit.void)
+      expect(controller.handlers()).toHaveLength(0)
     })
   )
 
   it.scoped("keeps the order of events that are emitted within a handler", () =>
     Effect.gen(function* () {
-      const { bus, controller } = setUp()
+      const { bus, controller } = yield* setUp
       const feed = yield* bus.subscribe
       controller.contextOf("other").eventBus.onAny((name, payload) => {
         if (typeof payload === "number" && payload < 3) {
@@ -82,7 +89,7 @@ describe("EventBusPlain", () => {
 
   it.scoped("takes events that an Effect emits while it runs", () =>
     Effect.gen(function* () {
-      const { bus, controller } = setUp()
+      const { bus, controller } = yield* setUp
       const feed = yield* bus.subscribe
       yield* Effect.sync(() => controller.emit("a", 1)).pipe(Effect.repeatN(2))
       expect(yield* take(feed, 3)).toHaveLength(3)

@@ -2,16 +2,13 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Queue from "effect/Queue"
 import * as TestClock from "effect/TestClock"
 import { EventSource } from "eventsource"
 import { maxQueuedBytes } from "../../../../src/layers/fanOut/SocketSink.ts"
-import * as HttpTransportLayer from "../../../../src/layers/httpTransport/HttpTransport.ts"
 import { HttpTransport } from "../../../../src/services/HttpTransport.ts"
-import { type RememberedEvent, ReplayBacklog } from "../../../../src/services/ReplayBacklog.ts"
 import { type Message, messages } from "../../../support/eventStream.ts"
 import { withLog } from "../../../support/logged.ts"
 import { type Connection, format, parse } from "../../../support/rawHttp.ts"
@@ -230,30 +227,15 @@ describe("the slots of event streams", () => {
 
   it.effect("are free again where the client went before its stream began", () =>
     Effect.gen(function* () {
-      const asked = yield* Deferred.make<void>()
-      const snapshot = yield* Deferred.make<ReadonlyArray<RememberedEvent>>()
-      const backlog = Layer.succeed(ReplayBacklog, {
-        remember: () => Effect.void,
-        snapshot: Effect.zipRight(Deferred.succeed(asked, undefined), Deferred.await(snapshot))
-      })
-      yield* Effect.gen(function* () {
-        const before = yield* rootFibers
-        const connection = yield* transport.connect
-        connection.send(events)
-        yield* Deferred.await(asked)
-        connection.reset()
-        yield* connection.received.whole
-        yield* transport.request({ target: "/status" })
-        yield* Deferred.succeed(snapshot, [])
-        yield* eventually(Effect.map(rootFibers, (now) => now <= before))
-        yield* transport.clientsBecome(0)
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(
-          Layer.provide(HttpTransportLayer.layer({ port: 0 }), [transport.memoryServices(), backlog])
-        )
-      )
-    })
+      const before = yield* rootFibers
+      const connection = yield* transport.connect
+      connection.send(events)
+      connection.reset()
+      yield* connection.received.whole
+      yield* transport.request({ target: "/status" })
+      yield* eventually(Effect.map(rootFibers, (now) => now <= before))
+      yield* transport.clientsBecome(0)
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
   it.effect.each<readonly [string, ReadonlyArray<Buffer>, "reset" | "finish"]>([

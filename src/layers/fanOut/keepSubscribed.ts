@@ -1,0 +1,188 @@
+/**
+ * A subscription to the event bus that outlives its feeds: one that ends, fails or dies is reported and replaced.
+ */
+import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Runtime from "effect/Runtime"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import { growingPauses } from "../../internal/growingPauses.ts"
+import { runChunks } from "../../internal/runChunks.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { type BusEvent, EventBus, type EventBusError } from "../../services/EventBus.ts"
+
+/** Why no events are received, and since when. */
+export interface FeedProblem {
+  readonly reason: string
+  readonly since: Date
+}
+
+export interface Subscription {
+  /** None while a feed is open. */
+  readonly problem: Effect.Effect<Option.Option<FeedProblem>>
+}
+
+export interface Subscriber<E = EventBusError> {
+  /** Who it is, as the log says it: `The HTTP transport`. */
+  readonly name: string
+
+  /** Readies itself for a new feed, which has begun. The scope is that of the feed. */
+  readonly open: Effect.Effect<void, E, Scope.Scope>
+
+  /** Takes events in one synchronous function. Gives an Effect only where something is wrong. */
+  readonly take: (events: ReadonlyArray<BusEvent>) => Effect.Effect<void, E, Scope.Scope> | undefined
+
+  /** What it does when the feed is lost. */
+  readonly lost: Effect.Effect<void>
+
+  /** What it does between two feeds; it is interrupted at the end of the pause. */
+  readonly meanwhile: Effect.Effect<void>
+}
+
+/** A feed that was open for so long worked: the next problem is reported again, and the pauses begin anew. */
+const stableAfterMs = 30_000
+
+/** So many events, and what comes with the last of them, may wait while the backlog is read. */
+const maxWaiting = 4096
+
+/**
+ * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed;
+ * where that dies, it dies.
+ *
+ * A problem is logged once, until a feed was stable in between, and so is its end.
+ */
+export const keepSubscribed = Effect.fnUntraced(function* <E>({
+  lost,
+  meanwhile,
+  name,
+  open,
+  take
+}: Subscriber<E>) {
+  const { listen, subscribe } = yield* EventBus
+  const pauses = yield* Schedule.driver(growingPauses)
+  const problem = yield* Ref.make(Option.none<FeedProblem>())
+  const outer = yield* Effect.scope
+  let openedAt = Number.POSITIVE_INFINITY
+  let isFirstFailure = true
+  let isReported = false
+
+  const opened = Effect.gen(function* () {
+    openedAt = yield* Clock.currentTimeMillis
+    yield* Ref.set(problem, Option.none())
+    if (isReported) {
+      isReported = false
+      yield* Effect.logInfo(`${name} receives events again`)
+    }
+  })
+
+  const streamed = Effect.gen(function* () {
+    const feed = yield* subscribe
+    yield* open
+    return runChunks(feed, (events) => take(Chunk.toReadonlyArray(events)))
+  })
+
+  const listened = (listen: NonNullable<(typeof EventBus.Service)["listen"]>) =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<void, E>()
+      const fork = Runtime.runFork(yield* Effect.runtime<Scope.Scope>())
+      /** What comes while it is opened, or while something that was wrong is dealt with. */
+      let waiting: Array<BusEvent> | undefined = []
+      const deal = (events: ReadonlyArray<BusEvent>) => {
+        const effect = take(events)
+        if (effect !== undefined) {
+          waiting = []
+          fork(
+            Effect.matchCauseEffect(effect, {
+              onSuccess: () => Effect.sync(dealWithWaiting),
+              onFailure: (cause) => Deferred.failCause(ended, cause)
+            })
+          )
+        }
+      }
+      const dealWithWaiting = () => {
+        const events = waiting ?? []
+        waiting = undefined
+        if (events.length > 0) {
+          deal(events)
+        }
+      }
+      yield* listen({
+        events: (events) => {
+          if (waiting === undefined) {
+            deal(events)
+          } else if (waiting.length < maxWaiting) {
+            waiting.push(...events)
+          } else {
+            Deferred.unsafeDone(ended, Effect.dieMessage("too many events came while the backlog was read"))
+          }
+        },
+        end: () => Deferred.unsafeDone(ended, Effect.void)
+      })
+      yield* open
+      dealWithWaiting()
+      return Deferred.await(ended)
+    })
+
+  const failed = (reason: string) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const isFirst = isFirstFailure || now - openedAt >= stableAfterMs
+      isFirstFailure = false
+      openedAt = Number.POSITIVE_INFINITY
+      yield* Ref.update(problem, (before) =>
+        Option.some({
+          reason,
+          since: Option.match(before, { onNone: () => new Date(now), onSome: ({ since }) => since })
+        })
+      )
+      if (isFirst) {
+        isReported = true
+        yield* pauses.reset
+        yield* Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
+      } else {
+        yield* Effect.logDebug(`${name} still receives no events: ${reason}`)
+      }
+      yield* lost
+    })
+
+  /** Subscribes, and gives what reads the feed to its end. */
+  const attempt = Effect.gen(function* () {
+    const scope = yield* Scope.fork(outer, ExecutionStrategy.sequential)
+    const read = yield* (listen === undefined ? streamed : listened(listen)).pipe(
+      Effect.zipLeft(opened),
+      Scope.extend(scope),
+      Effect.tapErrorCause((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+    return Effect.matchCauseEffect(Scope.extend(read, scope), {
+      onSuccess: () => Effect.zipRight(Scope.close(scope, Exit.void), failed("the bus has ended the feed")),
+      onFailure: (cause) =>
+        Effect.zipRight(Scope.close(scope, Exit.failCause(cause)), failed(messageOf(Cause.squash(cause))))
+    })
+  })
+
+  const pause = Effect.raceFirst(
+    Effect.ignore(pauses.next(undefined)),
+    Effect.zipRight(meanwhile, Effect.never)
+  )
+  const again = Effect.zipRight(
+    pause,
+    Effect.matchCauseEffect(attempt, {
+      onSuccess: (readToEnd) => readToEnd,
+      onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
+    })
+  )
+  const readToEnd = yield* Effect.catchAll(attempt, (error) =>
+    Effect.as(failed(messageOf(error)), Effect.void)
+  )
+  yield* Effect.forkIn(Effect.zipRight(readToEnd, Effect.forever(again)), outer)
+
+  const subscription: Subscription = { problem: Ref.get(problem) }
+  return subscription
+})

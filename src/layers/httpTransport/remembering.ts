@@ -1,0 +1,88 @@
+/**
+ * Events on their way into the backlog, beside the forwarding: it never waits for them.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Runtime from "effect/Runtime"
+import { growingPauses } from "../../internal/growingPauses.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
+
+/** How long the end waits for what is not remembered yet. */
+const grace = "500 millis"
+
+export interface Remembering {
+  /** Has an event remembered soon. Of events of one name that wait, only the latest is: no more wait than names. */
+  readonly remember: (event: RememberedEvent) => void
+  /** Gives up what waits: it may have been numbered otherwise than what comes now. */
+  readonly forget: Effect.Effect<void>
+}
+
+/** Where the backlog fails, which is logged once until it works again, the same is tried again until it works. */
+export const makeRemembering = Effect.gen(function* () {
+  const backlog = yield* ReplayBacklog
+  const fork = Runtime.runFork(yield* Effect.runtime())
+  const waiting = new Map<string, RememberedEvent>()
+  let running: Fiber.RuntimeFiber<void> | undefined
+  const warning = makeWarnWhile(
+    (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
+  )
+
+  const rememberFirst = Effect.suspend(() => {
+    const [event] = waiting.values()
+    return event === undefined
+      ? Effect.void
+      : Effect.map(Effect.zipLeft(backlog.remember(event), warning.works), () => {
+          if (waiting.get(event.name) === event) {
+            waiting.delete(event.name)
+          }
+        })
+  })
+
+  const rememberAll = Effect.whileLoop({
+    while: () => waiting.size > 0,
+    body: () => rememberFirst,
+    step: () => {}
+  }).pipe(
+    Effect.sandbox,
+    Effect.tapError((cause) => warning.fails(messageOf(Cause.squash(cause)))),
+    Effect.retry(growingPauses),
+    Effect.ignore
+  )
+
+  const start = () => {
+    if (running === undefined && waiting.size > 0) {
+      const fiber = fork(rememberAll)
+      running = fiber
+      fiber.addObserver(() => {
+        running = undefined
+        start()
+      })
+    }
+  }
+
+  const forget = Effect.suspend(() => {
+    waiting.clear()
+    return running === undefined ? Effect.void : Fiber.interrupt(running)
+  })
+
+  const finish = Effect.suspend(() =>
+    running === undefined || warning.isFailing()
+      ? Effect.void
+      : Effect.interruptible(Effect.timeoutOption(Fiber.await(running), grace))
+  )
+  yield* Effect.addFinalizer(() => Effect.zipRight(finish, forget))
+
+  const remembering: Remembering = {
+    remember: (event) => {
+      // A Map keeps the place of a key that is set again; only a new key goes to the end.
+      waiting.delete(event.name)
+      waiting.set(event.name, event)
+      start()
+    },
+    forget
+  }
+  return remembering
+})
