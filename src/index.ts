@@ -3,6 +3,7 @@
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { issuesOf } from "./internal/Options.ts"
 import * as Content from "./layers/content/Content.ts"
@@ -55,6 +56,7 @@ export * as Plugin from "./services/Plugin.ts"
 
 export { encodeJson } from "./internal/JsonText.ts"
 export { InvalidOptions } from "./internal/Options.ts"
+export { ErrorChain, type SerializedError } from "./internal/SerializedError.ts"
 export { BindError } from "./layers/server/BindError.ts"
 export {
   type Command,
@@ -62,7 +64,9 @@ export {
   CommandBus,
   CommandFailed,
   type CommandHandler,
-  type DispatchError,
+  CommandUnavailable,
+  DispatchError,
+  type DispatchOptions,
   InvalidCommandFields,
   UnknownCommand
 } from "./services/CommandBus.ts"
@@ -123,7 +127,7 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => {
   const options = ContentOptions.decode(config)
   return {
-    name: "content",
+    name: Either.match(options, { onLeft: () => "content", onRight: ({ name }) => name }),
     issues: issuesOf(options),
     setup: ({ cwd }) =>
       Effect.gen(function* () {

@@ -11,6 +11,7 @@ import { CommandBus } from "../src/services/CommandBus.ts"
 import { ControllerState } from "../src/services/ControllerState.ts"
 import { EventBus } from "../src/services/EventBus.ts"
 import { commandBusContract, controllerStateContract, eventBusContract } from "../src/testing.ts"
+import * as commandEngine from "./support/commandEngine.ts"
 
 /** What is acquired with this must be released when the scope ends: that dies otherwise. */
 const makeWatch = Effect.gen(function* () {
@@ -51,6 +52,25 @@ commandBusContract(
       return CommandBus.of({ ...commands, register: (handler) => watch(commands.register(handler)) })
     })
   )
+)
+
+const enginePair = Effect.flatMap(commandEngine.startEngine, (port) =>
+  Effect.all([commandEngine.makeBus(port), commandEngine.makeBus(port)])
+)
+
+commandBusContract(
+  "A bus over a socket",
+  Layer.scoped(
+    CommandBus,
+    Effect.flatMap(commandEngine.startEngine, (port) =>
+      Effect.map(commandEngine.makeBus(port), ({ bus }) => bus)
+    )
+  ),
+  {
+    pair: Effect.map(enginePair, ([one, other]) => [one.bus, other.bus] as const),
+    losable: Effect.map(enginePair, ([one, other]) => ({ lost: one.bus, other: other.bus, lose: one.lose })),
+    lease: "2 seconds"
+  }
 )
 
 controllerStateContract("A state with a connection", (mode) =>

@@ -31,17 +31,43 @@ const maxDepth = 16
  * A chain that loops or is absurdly deep is cut. Hostile values (throwing getters, say) give a description
  * too: this function never throws.
  */
-export const serializeError = (error: unknown): SerializedError => shortened(describe(error, new Set()))
+export const serializeError = (error: unknown): SerializedError => shortened(describe(error))
 
 /** The outermost message in the chain of causes that says anything. */
 export const messageOf = (error: unknown): string => {
   const says = ({ cause, message, name }: SerializedError): string =>
-    message !== "" ? message : cause === undefined ? name : says(cause)
-  return says(describe(error, new Set()))
+    message !== "" ? message : cause === undefined ? withoutPackage(name) : says(cause)
+  return says(describe(error))
+}
+
+/**
+ * The schema of an error of any kind, with the chain of its causes: for the `cause` of an error that crosses a wire.
+ *
+ * It encodes anything that was thrown or failed with, cut as by `serializeError`, and decodes to an `Error` with `name`,
+ * `message` and `cause`. The decoded error has no stack: that of the decoder would mislead.
+ *
+ * Unlike `serializeError` it keeps names and absolute paths whole, because it is meant for a wire between the processes
+ * of one controller, whose logs need them. Whoever hands an error on to others serializes it there: what was decoded
+ * gives what the original would have given.
+ */
+export const ErrorChain: Schema.Schema<unknown, SerializedError> = Schema.transform(
+  SerializedError,
+  Schema.Unknown,
+  { strict: true, decode: (described) => asError(described), encode: (error) => describe(error) }
+).annotations({ identifier: "ErrorChain" })
+
+/** A field that may be missing. Also where its key is there, `undefined` is no error. */
+export const OptionalErrorChain = Schema.optional(Schema.Union(Schema.Undefined, ErrorChain))
+
+const asError = ({ cause, message, name }: SerializedError): Error => {
+  const error = new Error(message, cause === undefined ? {} : { cause: asError(cause) })
+  error.name = name
+  error.stack = `${name}: ${message}`
+  return error
 }
 
 const shortened = ({ cause, message, name }: SerializedError): SerializedError => ({
-  name,
+  name: withoutPackage(name),
   message: withoutFolders(message),
   ...(cause === undefined ? {} : { cause: shortened(cause) })
 })
@@ -56,7 +82,7 @@ const absolutePath =
 
 const withoutFolders = (text: string): string => text.replace(absolutePath, "…/$1")
 
-const describe = (error: unknown, seen: Set<unknown>): SerializedError => {
+const describe = (error: unknown, seen = new Set<unknown>()): SerializedError => {
   if (typeof error !== "object" || error === null) {
     return { name: "Error", message: asText(error) }
   }
@@ -65,7 +91,7 @@ const describe = (error: unknown, seen: Set<unknown>): SerializedError => {
   const message = property(error, "message")
   const cause = property(error, "cause")
   const description = {
-    name: typeof name === "string" && name !== "" ? withoutPackage(name) : "Error",
+    name: typeof name === "string" && name !== "" ? name : "Error",
     message: typeof message === "string" ? message : asText(error)
   }
   return cause === undefined || cause === null || seen.has(cause) || seen.size >= maxDepth

@@ -3,12 +3,16 @@
  *
  * It owns the registry of commands and the decoding of their fields. Who may dispatch what is decided by the
  * transport in front of it.
+ *
+ * A bus may connect several processes. Fields and results have JSON semantics then: what arrives is what
+ * `JSON.stringify` leaves of it.
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { messageOf } from "../internal/SerializedError.ts"
+import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
 /** A request to do something: the `type` names the command, the rest are its fields. */
 export interface Command {
@@ -24,18 +28,35 @@ export interface CommandHandler<Fields, Encoded, R> {
   readonly run: (fields: Fields) => Effect.Effect<unknown, unknown, R>
 }
 
-export type DispatchError = UnknownCommand | InvalidCommandFields | CommandFailed
+export interface DispatchOptions {
+  /**
+   * How long to wait for the result. After that the dispatch fails with `CommandUnavailable`, and the handler is
+   * interrupted where the bus can do that. Default: for as long as the command takes.
+   */
+  readonly timeout?: Duration.DurationInput | undefined
+}
 
 export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   CommandBus,
   {
-    /** Makes a command available until the scope ends. */
+    /**
+     * Makes a command available until the scope ends.
+     *
+     * A registration is a lease of the process that holds it. When the process dies, by `kill -9` or with its machine,
+     * the lease ends within a time that the bus documents, and the command can be registered again. In memory, the
+     * registration ends with the process in any case.
+     */
     readonly register: <Fields, Encoded, R>(
       handler: CommandHandler<Fields, Encoded, R>
     ) => Effect.Effect<void, CommandAlreadyRegistered, R | Scope.Scope>
 
-    /** Carries a command out and returns what its handler returned. */
-    readonly dispatch: (command: Command) => Effect.Effect<unknown, DispatchError>
+    /**
+     * Carries a command out and returns what its handler returned.
+     *
+     * It fails with `UnknownCommand` where nobody has registered the command, and with `CommandUnavailable` where
+     * somebody has, but is away, does not return a result within the timeout, or is lost meanwhile.
+     */
+    readonly dispatch: (command: Command, options?: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
     /** The types of the commands registered now, sorted. */
     readonly types: Effect.Effect<ReadonlyArray<string>>
@@ -51,6 +72,7 @@ export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyR
   }
 }
 
+/** Nobody has registered the command. Where somebody has, but is away, it is `CommandUnavailable`. */
 export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("vitrine/UnknownCommand", {
   type: Schema.String,
   known: Schema.Array(Schema.String)
@@ -77,9 +99,48 @@ export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandField
 /** The handler failed or died; `cause` is what it failed with. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/CommandFailed", {
   type: Schema.String,
-  cause: Schema.Defect
+  cause: ErrorChain
 }) {
   override get message() {
     return `The command "${this.type}" failed: ${messageOf(this.cause)}`
   }
 }
+
+/**
+ * The command is registered, but its result cannot be had:
+ *
+ * - `unreachable`: whoever has registered it is away.
+ * - `timeout`: there was no result within the timeout of the dispatch.
+ * - `lost`: the connection to whoever carries it out, or their process, ended meanwhile.
+ */
+export class CommandUnavailable extends Schema.TaggedError<CommandUnavailable>()(
+  "vitrine/CommandUnavailable",
+  {
+    type: Schema.String,
+    reason: Schema.Literal("unreachable", "timeout", "lost"),
+    /** Whether the handler may have run, as a whole or in part. Where it is `false`, dispatching again is safe. */
+    mayHaveRun: Schema.Boolean
+  }
+) {
+  override get message() {
+    const advice = this.mayHaveRun
+      ? "It may have run, or still be running: check before you send it again."
+      : "It has not run: send it again later."
+    return `The command "${this.type}" is unavailable: ${unavailability[this.reason]}. ${advice}`
+  }
+}
+
+const unavailability: Readonly<Record<CommandUnavailable["reason"], string>> = {
+  unreachable: "the process that has registered it cannot be reached",
+  timeout: "it returned no result within the timeout",
+  lost: "the connection to the process that was running it was lost"
+}
+
+/** Also a schema, with which a bus between processes encodes them. */
+export const DispatchError = Schema.Union(
+  UnknownCommand,
+  InvalidCommandFields,
+  CommandFailed,
+  CommandUnavailable
+)
+export type DispatchError = typeof DispatchError.Type

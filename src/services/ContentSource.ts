@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../internal/Options.ts"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
-import { messageOf } from "../internal/SerializedError.ts"
+import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
 import { WaitReason } from "./WaitObserver.ts"
 
@@ -108,7 +108,7 @@ export interface ContentSourceDefinition {
 
 export class SourceFailed extends Schema.TaggedError<SourceFailed>()("vitrine/SourceFailed", {
   sourceId: Schema.String,
-  cause: Schema.Defect,
+  cause: ErrorChain,
   /**
    * Whether the same fetch may succeed later without anybody doing something: the server cannot be reached, or fails.
    * It is tried again soon then, and else when the next fetch is due. Not for what costs something at every try and

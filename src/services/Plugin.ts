@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { needsEffect3 } from "../internal/needsEffect3.ts"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
-import { messageOf } from "../internal/SerializedError.ts"
+import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import type { CommandBus } from "./CommandBus.ts"
 import type { ControllerState } from "./ControllerState.ts"
 import type { EventBus } from "./EventBus.ts"
@@ -56,7 +56,7 @@ export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, Plugin
 
 export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("vitrine/PluginSetupFailed", {
   plugin: Schema.String,
-  cause: Schema.Defect
+  cause: ErrorChain
 }) {
   override get message() {
     return `The plugin "${this.plugin}" could not be set up. ${messageOf(this.cause)}`

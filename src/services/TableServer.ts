@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { ErrorChain } from "../internal/SerializedError.ts"
 
 export class TableServer extends Context.Tag("vitrine/TableServer")<
   TableServer,
@@ -51,7 +52,7 @@ export class TableFolderError extends Schema.TaggedError<TableFolderError>()("vi
   directory: Schema.String,
   /** What the system said and, where it is known, what to do. */
   detail: Schema.String,
-  cause: Schema.Defect
+  cause: ErrorChain
 }) {
   override get message() {
     return `Cannot read the folder of tables ${this.directory}: ${this.detail}`

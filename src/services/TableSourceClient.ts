@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { OptionalErrorChain } from "../internal/SerializedError.ts"
 
 export interface TableRecord {
   readonly id: string
@@ -103,7 +104,7 @@ export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableE
   status: Schema.optional(Schema.Number),
   /** Set where it stays until somebody does something, though its reason is one that passes: a spent quota, say. */
   isLasting: Schema.optional(Schema.Boolean),
-  cause: Schema.optional(Schema.Defect)
+  cause: OptionalErrorChain
 }) {
   override get message() {
     return `Table "${this.table}": ${this.detail}`

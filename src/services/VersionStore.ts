@@ -16,6 +16,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { OptionalErrorChain } from "../internal/SerializedError.ts"
 import type { PreviousContent } from "./ContentSource.ts"
 
 /** UTC in compact form, `20261121T093000Z`; `-01`, `-02`, … are further versions of the same second. */
@@ -123,7 +124,7 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
   path: Schema.String,
   /** What the system said and, where it is known, what to do. */
   detail: Schema.String,
-  cause: Schema.optional(Schema.Defect)
+  cause: OptionalErrorChain
 }) {
   override get message() {
     return `Cannot ${this.action} ${this.path}: ${this.detail}`

@@ -4,15 +4,25 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { CommandBus, CommandFailed, InvalidCommandFields, UnknownCommand } from "../services/CommandBus.ts"
+import { serializeError } from "../internal/SerializedError.ts"
+import {
+  CommandBus,
+  CommandFailed,
+  CommandUnavailable,
+  type DispatchOptions,
+  InvalidCommandFields,
+  UnknownCommand
+} from "../services/CommandBus.ts"
 
 /** Handlers that die are logged. */
 const quiet = Logger.remove(Logger.defaultLogger)
@@ -44,19 +54,39 @@ export interface CommandBusTraits {
   /** Whether a handler is interrupted with whoever dispatched the command. Default true. */
   readonly interrupts?: boolean
 
+  /** A timeout within which the bus delivers a command to its handler, however busy the machine is. Default 200 ms. */
+  readonly timeout?: Duration.DurationInput
+
   /** Two buses of one engine: a command of either can be dispatched on both. Left out: each is on its own. */
   readonly pair?: Effect.Effect<
     readonly [typeof CommandBus.Service, typeof CommandBus.Service],
     unknown,
     Scope.Scope
   >
+
+  /**
+   * Such a pair, of which the first can be lost: `lose` makes it vanish without closing anything, as `kill -9` of its
+   * process does. Scopes of what was registered with it are closed later all the same. Left out: it is not tested.
+   */
+  readonly losable?: Effect.Effect<
+    {
+      readonly lost: typeof CommandBus.Service
+      readonly other: typeof CommandBus.Service
+      readonly lose: Effect.Effect<void, unknown>
+    },
+    unknown,
+    Scope.Scope
+  >
+
+  /** Within which time the bus ends the registrations of a process that is lost. Default 10 seconds. */
+  readonly lease?: Duration.DurationInput
 }
 
 /** The layer gives a bus without commands each time it is built. The tests run in real time. */
 export const commandBusContract = (
   name: string,
   layer: Layer.Layer<CommandBus, unknown>,
-  { interrupts = true, pair }: CommandBusTraits = {}
+  { interrupts = true, lease = "10 seconds", losable, pair, timeout = "200 millis" }: CommandBusTraits = {}
 ) => {
   /** Whatever is registered has ended when the layer does. */
   const provided = (test: Effect.Effect<void, unknown, CommandBus | Scope.Scope>) =>
@@ -70,6 +100,23 @@ export const commandBusContract = (
       Effect.gen(function* () {
         yield* Effect.provideService(registerGreet, Greeting, "Hello")
         expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
+      })
+    )
+
+    scenario(
+      "carries fields and results as JSON does",
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        yield* commands.register({
+          type: "echo",
+          fields: Schema.Struct({ value: Schema.Unknown }),
+          run: ({ value }) => Effect.succeed({ value, at: new Date(0), nothing: undefined })
+        })
+        const value = ["größe \u2028\n", 1.5, null, true, { "": [], __proto: { a: {} } }]
+        const result = yield* dispatch("echo", { value })
+        expect(asJson(result)).toEqual({ value, at: "1970-01-01T00:00:00.000Z" })
+        yield* register("nothing", () => Effect.void)
+        expect((yield* dispatch("nothing")) ?? null).toBe(null)
       })
     )
 
@@ -141,6 +188,25 @@ export const commandBusContract = (
     )
 
     scenario(
+      "reports what a handler failed with, and the chain of its causes",
+      Effect.gen(function* () {
+        const cause = new InvalidCommandFields({ type: "inner", issues: "n: is required" })
+        for (const failure of [chainOf(cause), chainOf("a text"), "a text", undefined]) {
+          const scope = yield* Scope.make()
+          yield* Scope.extend(
+            register("work", () => Effect.fail(failure)),
+            scope
+          )
+          const error = yield* Effect.flip(dispatch("work"))
+          expect(error).toBeInstanceOf(CommandFailed)
+          expect(error.message).toBe(new CommandFailed({ type: "work", cause: failure }).message)
+          expect(serializeError(error.cause)).toEqual(serializeError(failure))
+          yield* Scope.close(scope, Exit.void)
+        }
+      })
+    )
+
+    scenario(
       "turns a handler that is interrupted from within into a typed error",
       Effect.gen(function* () {
         yield* register("work", () =>
@@ -151,6 +217,57 @@ export const commandBusContract = (
           })
         )
         expect(yield* Effect.flip(dispatch("work"))).toBeInstanceOf(CommandFailed)
+      })
+    )
+
+    scenario(
+      "waits no longer for a result than the timeout",
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        const started = yield* Deferred.make<void>()
+        const interrupted = yield* Deferred.make<void>()
+        yield* register("endless", () =>
+          Deferred.succeed(started, undefined).pipe(
+            Effect.zipRight(Effect.never),
+            Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+          )
+        )
+        const error = yield* Effect.flip(commands.dispatch({ type: "endless" }, { timeout }))
+        yield* Deferred.await(started)
+        expect(error).toEqual(
+          new CommandUnavailable({ type: "endless", reason: "timeout", mayHaveRun: true })
+        )
+        expect(error.message).toContain('"endless"')
+        if (interrupts) {
+          yield* Deferred.await(interrupted)
+        }
+      })
+    )
+
+    scenario(
+      "waits no longer than the timeout for a handler that cannot be interrupted",
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        const end = yield* Deferred.make<void>()
+        yield* register("stubborn", () => Effect.uninterruptible(Deferred.await(end)))
+        const error = yield* Effect.flip(commands.dispatch({ type: "stubborn" }, { timeout }))
+        expect(error).toMatchObject({ _tag: "vitrine/CommandUnavailable", reason: "timeout" })
+        yield* Deferred.succeed(end, undefined)
+      })
+    )
+
+    scenario(
+      "returns the result, or the error, that is there before the timeout",
+      Effect.gen(function* () {
+        const commands = yield* CommandBus
+        yield* register("work", () => Effect.succeed(1))
+        yield* register("fail", () => Effect.fail("no"))
+        const options: DispatchOptions = { timeout: "1 minute" }
+        expect(yield* commands.dispatch({ type: "work" }, options)).toBe(1)
+        expect(yield* Effect.flip(commands.dispatch({ type: "fail" }, options))).toBeInstanceOf(CommandFailed)
+        expect(yield* Effect.flip(commands.dispatch({ type: "none" }, options))).toBeInstanceOf(
+          UnknownCommand
+        )
       })
     )
 
@@ -229,10 +346,10 @@ export const commandBusContract = (
         Effect.gen(function* () {
           const [one, other] = yield* pair
           const scope = yield* Scope.make()
-          const double = {
-            type: "double",
-            fields: Schema.Struct({ number: Schema.Number }),
-            run: ({ number }: { readonly number: number }) => Effect.succeed(2 * number)
+          for (const { dispatch } of [one, other]) {
+            expect(yield* Effect.flip(dispatch({ type: "double", number: 21 }))).toEqual(
+              new UnknownCommand({ type: "double", known: [] })
+            )
           }
           yield* Scope.extend(one.register(double), scope)
           expect(yield* other.types).toEqual(["double"])
@@ -242,11 +359,114 @@ export const commandBusContract = (
             type: "double"
           })
           yield* Scope.close(scope, Exit.void)
-          expect(yield* Effect.flip(other.dispatch({ type: "double", number: 21 }))).toBeInstanceOf(
-            UnknownCommand
-          )
+          for (const { dispatch } of [one, other]) {
+            expect(yield* Effect.flip(dispatch({ type: "double", number: 21 }))).toBeInstanceOf(
+              UnknownCommand
+            )
+          }
+          yield* other.register(double)
+          expect(yield* one.dispatch({ type: "double", number: 21 })).toBe(42)
         })
+      )
+
+      it.scopedLive("gives whoever dispatches on another instance the same errors", () =>
+        Effect.gen(function* () {
+          const [one, other] = yield* pair
+          const failure = chainOf(new InvalidCommandFields({ type: "inner", issues: "n: is required" }))
+          yield* one.register(double)
+          yield* one.register({ type: "fail", fields: Schema.Struct({}), run: () => Effect.fail(failure) })
+          yield* one.register({ type: "endless", fields: Schema.Struct({}), run: () => Effect.never })
+          for (const { dispatch } of [one, other]) {
+            const invalid = yield* Effect.flip(dispatch({ type: "double", number: "21" }))
+            expect(invalid).toBeInstanceOf(InvalidCommandFields)
+            expect(invalid.message).toContain("number: ")
+            const failed = yield* Effect.flip(dispatch({ type: "fail" }))
+            expect(failed).toBeInstanceOf(CommandFailed)
+            expect(serializeError(failed.cause)).toEqual(serializeError(failure))
+            expect(yield* Effect.flip(dispatch({ type: "endless" }, { timeout }))).toEqual(
+              new CommandUnavailable({ type: "endless", reason: "timeout", mayHaveRun: true })
+            )
+          }
+        }).pipe(Effect.provide(quiet))
+      )
+
+      it.scopedLive("lets only one of two instances register a command", () =>
+        Effect.gen(function* () {
+          const buses = yield* pair
+          const exits = yield* Effect.forEach(
+            buses,
+            (bus, index) =>
+              Effect.exit(
+                bus.register({ type: "who", fields: Schema.Struct({}), run: () => Effect.succeed(index) })
+              ),
+            { concurrency: "unbounded" }
+          )
+          expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
+          for (const { dispatch } of buses) {
+            expect(yield* dispatch({ type: "who" })).toBe(exits.findIndex(Exit.isSuccess))
+          }
+        })
+      )
+    }
+
+    if (losable !== undefined) {
+      /** What takes longer fails. */
+      const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, lease)
+      const limit = { timeout: 3 * Duration.toMillis(lease) + 5000 }
+
+      it.scopedLive(
+        "ends a dispatch whose handler is lost, and says that it may have run",
+        () =>
+          Effect.gen(function* () {
+            const { lose, lost, other } = yield* losable
+            const started = yield* Deferred.make<void>()
+            yield* lost.register({
+              type: "endless",
+              fields: Schema.Struct({}),
+              run: () => Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
+            })
+            const waiting = yield* Effect.fork(Effect.flip(other.dispatch({ type: "endless" })))
+            yield* Deferred.await(started)
+            yield* lose
+            expect(yield* inTime(Fiber.join(waiting))).toEqual(
+              new CommandUnavailable({ type: "endless", reason: "lost", mayHaveRun: true })
+            )
+          }),
+        limit
+      )
+
+      it.scopedLive(
+        "ends the registrations of an instance that is lost, so that another can have them",
+        () =>
+          Effect.gen(function* () {
+            const { lose, lost, other } = yield* losable
+            yield* lost.register(double)
+            expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
+            yield* lose
+            const error = yield* inTime(Effect.flip(other.dispatch({ type: "double", number: 21 })))
+            expect(["vitrine/CommandUnavailable", "vitrine/UnknownCommand"]).toContain(error._tag)
+            yield* inTime(
+              Effect.retry(other.register(double), {
+                schedule: Schedule.spaced("20 millis"),
+                while: ({ _tag }) => _tag === "vitrine/CommandAlreadyRegistered"
+              })
+            )
+            expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
+          }),
+        limit
       )
     }
   })
 }
+
+/** A command that needs a field. */
+const double = {
+  type: "double",
+  fields: Schema.Struct({ number: Schema.Number }),
+  run: ({ number }: { readonly number: number }) => Effect.succeed(2 * number)
+}
+
+/** An error with a cause, which has this one. */
+const chainOf = (cause: unknown) => new Error("outer", { cause: new TypeError("middle", { cause }) })
+
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
-import { messageOf, type SerializedError, serializeError } from "../../src/internal/SerializedError.ts"
+import {
+  ErrorChain,
+  messageOf,
+  OptionalErrorChain,
+  type SerializedError,
+  serializeError
+} from "../../src/internal/SerializedError.ts"
+import { CommandFailed } from "../../src/services/CommandBus.ts"
+import { SourceFailed } from "../../src/services/ContentSource.ts"
 
 class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", { path: Schema.String }) {
   override get message() {
@@ -141,5 +149,126 @@ describe("serializeError", () => {
     ]) {
       expect(serializeError(new Error(message)).message.length).toBeLessThanOrEqual(message.length)
     }
+  })
+})
+
+describe("ErrorChain", () => {
+  const encode = Schema.encodeSync(ErrorChain)
+
+  /** Through JSON, as over a wire. */
+  const sent = (error: unknown) =>
+    Schema.decodeUnknownSync(Schema.parseJson(ErrorChain))(
+      Schema.encodeSync(Schema.parseJson(ErrorChain))(error)
+    )
+
+  const thrown = FastCheck.letrec<{ error: unknown }>((tie) => ({
+    error: FastCheck.oneof(
+      { depthSize: "medium", withCrossShrink: true },
+      FastCheck.anything(),
+      FastCheck.record({
+        name: FastCheck.oneof(
+          FastCheck.constantFrom("TypeError", "vitrine/CommandFailed", ""),
+          FastCheck.string()
+        ),
+        message: FastCheck.oneof(
+          FastCheck.constantFrom("open '/srv/exhibit/a.json'", ""),
+          FastCheck.string()
+        ),
+        cause: tie("error")
+      }).map(({ cause, message, name }) => Object.assign(new Error(message, { cause }), { name })),
+      tie("error").map((cause) => new CommandFailed({ type: "work", cause })),
+      FastCheck.record({ _tag: FastCheck.string(), message: FastCheck.string(), cause: tie("error") })
+    )
+  })).error
+
+  it.prop("gives an error that serializes as the original does", [thrown], ([error]) => {
+    const received = sent(error)
+    expect(serializeError(received)).toEqual(serializeError(error))
+    expect(messageOf(received)).toBe(messageOf(error))
+    expect(encode(received)).toEqual(encode(error))
+  })
+
+  const serialized: FastCheck.Arbitrary<SerializedError> = FastCheck.array(
+    FastCheck.record({ name: FastCheck.string({ minLength: 1 }), message: FastCheck.string() }),
+    { minLength: 1, maxLength: 16 }
+  ).map(([last, ...outer]) =>
+    outer.reduce<SerializedError>((cause, one) => ({ ...one, cause }), last ?? { name: "Error", message: "" })
+  )
+
+  it.prop("encodes what it has decoded to the same", [serialized], ([described]) => {
+    expect(encode(Schema.decodeSync(ErrorChain)(described))).toEqual(described)
+  })
+
+  it("decodes to errors, each with its own cause", () => {
+    const received = sent(new DiskFull({ path: "/data" }))
+    expect(received).toBeInstanceOf(Error)
+    expect(received).toMatchObject({ name: "DiskFull", message: "No space left on /data." })
+    expect(received).not.toHaveProperty("cause")
+    const chain = sent(new Error("outer", { cause: new TypeError("middle", { cause: "inner" }) }))
+    expect(chain).toMatchObject({
+      cause: { name: "TypeError", message: "middle", cause: { name: "Error", message: "inner" } }
+    })
+    expect(chain).toHaveProperty("cause.cause", expect.any(Error))
+    expect(chain).toHaveProperty("stack", "Error: outer")
+  })
+
+  it("keeps names and paths whole, which serializeError shortens", () => {
+    const received = sent(new CommandFailed({ type: "work", cause: new Error("open '/srv/exhibit/a.json'") }))
+    expect(received).toMatchObject({
+      name: "vitrine/CommandFailed",
+      message: "The command \"work\" failed: open '/srv/exhibit/a.json'",
+      cause: { message: "open '/srv/exhibit/a.json'" }
+    })
+    expect(serializeError(received)).toMatchObject({
+      name: "CommandFailed",
+      cause: { message: "open '…/a.json'" }
+    })
+  })
+
+  it("cuts a chain that loops, and one of more than sixteen", () => {
+    const own = new Error("own")
+    own.cause = own
+    expect(encode(own)).toEqual({ name: "Error", message: "own" })
+    let long = new Error("last")
+    for (let level = 1; level < 1000; level++) {
+      long = new Error("level", { cause: long })
+    }
+    expect(depth(encode(long))).toBe(16)
+  })
+
+  it("rejects what is no serialized error", () => {
+    expect(() => Schema.decodeUnknownSync(ErrorChain)({ message: 1 })).toThrow("name")
+  })
+
+  it("carries the causes of errors with fields", () => {
+    const through = <A, I>(schema: Schema.Schema<A, I>, error: A) => {
+      const json = Schema.parseJson(schema)
+      return Schema.decodeSync(json)(Schema.encodeSync(json)(error))
+    }
+    const source = new SourceFailed({ sourceId: "exhibits", cause: new DiskFull({ path: "/data" }) })
+    const received = through(CommandFailed, new CommandFailed({ type: "content.fetch", cause: source }))
+    expect(received).toBeInstanceOf(CommandFailed)
+    expect(received.message).toBe(
+      'The command "content.fetch" failed: Source "exhibits": No space left on /data.'
+    )
+    expect(serializeError(received)).toMatchObject({
+      name: "CommandFailed",
+      cause: {
+        name: "SourceFailed",
+        cause: { name: "DiskFull", message: "No space left on /data." }
+      }
+    })
+  })
+
+  class Late extends Schema.TaggedError<Late>()("Late", { cause: OptionalErrorChain }) {}
+
+  it.each([
+    [new Late({}), undefined],
+    [new Late({ cause: undefined }), undefined],
+    [new Late({ cause: null }), { name: "Error", message: "null" }],
+    [new Late({ cause: "fog" }), { name: "Error", message: "fog" }]
+  ])("may be missing, and undefined is no error: %o", (error, cause) => {
+    expect(Schema.encodeSync(Late)(error)).toHaveProperty("_tag", "Late")
+    expect(Schema.encodeSync(Late)(error).cause).toEqual(cause)
   })
 })

@@ -21,7 +21,7 @@ import type { ContentSource, SourceEnvironment } from "../../services/ContentSou
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
-import { type ContentConfig, type ContentOptions, decodeFetching } from "./ContentOptions.ts"
+import { type ContentConfig, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
 import { registerCommands } from "./contentCommands.ts"
 import { type NextFetch, statusRows } from "./contentStatus.ts"
@@ -33,12 +33,15 @@ import { singleFlight } from "./singleFlight.ts"
 
 export { Content }
 
+type FetchingConfig = Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "sources">
+
 /**
  * The content of these sources, in any store of versions. It registers the commands `content.fetch`, `content.ack` and
- * `content.manifest.read`, the status section and the slice of the state.
+ * `content.manifest.read`, the status section and the slice of the state, with the `name` of the options in the place of
+ * `content`.
  */
 export const layer = (
-  config: Pick<ContentConfig, "fetchEvery" | "sources">
+  config: FetchingConfig
 ): Layer.Layer<
   Content,
   InvalidOptions | CommandAlreadyRegistered,
@@ -46,14 +49,14 @@ export const layer = (
 > => Layer.scoped(Content, make(config))
 
 /** The same without a layer. */
-export const make = Effect.fnUntraced(function* (config: Pick<ContentConfig, "fetchEvery" | "sources">) {
+export const make = Effect.fnUntraced(function* (config: FetchingConfig) {
   const { sources, ...settings } = yield* decodeFetching(config)
   return yield* fromSources(settings, yield* Effect.all(sources.map(({ make }) => make)))
 })
 
 /** As `make`, of decoded options and sources that are made. */
 export const fromSources = Effect.fnUntraced(function* (
-  { fetchEvery }: Pick<ContentOptions, "fetchEvery">,
+  { commands = true, fetchEvery, name = "content" }: Partial<Omit<FetchingConfig, "sources">>,
   sources: ReadonlyArray<ContentSource>
 ) {
   const store = yield* VersionStore
@@ -70,14 +73,14 @@ export const fromSources = Effect.fnUntraced(function* (
   const updateState = (change: ContentState) =>
     Effect.flatMap(
       Ref.updateAndGet(content, (before) => ({ ...before, ...change })),
-      (content) => state.updateSlice("content", () => content)
+      (content) => state.updateSlice(name, () => content)
     )
   yield* updateState({})
 
   const report: Report = (event) =>
     Effect.zipRight(
       Ref.update(overview, (before) => ContentOverview.advance(before, event)),
-      Effect.matchEffect(publish(event.name, event.payload), {
+      Effect.matchEffect(publish(event.name.replace("content", name), event.payload), {
         onSuccess: () => unpublished.works,
         onFailure: ({ message }) => unpublished.fails(message)
       })
@@ -154,11 +157,13 @@ export const fromSources = Effect.fnUntraced(function* (
 
   const fetch = yield* singleFlight(fetchOnce, scope)
 
-  yield* registerCommands(fetch)
+  if (commands) {
+    yield* registerCommands(name, fetch)
+  }
   yield* state.addSection({
-    name: "content",
+    name,
     order: 10,
-    title: "Content",
+    title: name === "content" ? "Content" : `Content: ${name}`,
     rows: Effect.map(
       Effect.all([Ref.get(overview), store.versions, Ref.get(nextFetch)]),
       ([overview, versions, nextFetch]) => statusRows(overview, versions, nextFetch)

@@ -54,7 +54,21 @@ const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
 
 const folder = expects(Schema.NonEmptyString, "the path of a folder")
 
+const name = expects(
+  Schema.String.pipe(Schema.pattern(/^[a-z][a-z0-9-]*$/)),
+  'a name such as "archive", of small letters, digits and hyphens'
+)
+
 export const ContentOptions = Schema.Struct({
+  /**
+   * What its commands and events begin with, and the name of its status section and slice of the state. Two contents of
+   * one controller need two names. Default `content`, with which the command line works.
+   */
+  name: optional(name, "content"),
+
+  /** Whether it registers its commands. Default `true`. */
+  commands: optional(expects(Schema.Boolean, "true or false"), true),
+
   /** Folder of the versions and the manifest, relative to the configuration file. Default `downloads`. */
   downloadPath: optional(folder, "downloads"),
 
@@ -80,7 +94,7 @@ export const decode = decodeOptions("the options of the content plugin", Content
 /** As `decode`, of what is no matter of the store of versions. */
 export const decodeFetching = decodeOptions(
   "the options of the content",
-  ContentOptions.pick("fetchEvery", "sources")
+  ContentOptions.pick("name", "commands", "fetchEvery", "sources")
 )
 
 const VersionStoreMemoryOptions = ContentOptions.pick("keepVersions", "ackLease")

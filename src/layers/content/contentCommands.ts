@@ -1,5 +1,5 @@
 /**
- * The commands of the content plugin: `content.fetch`, `content.ack` and `content.manifest.read`.
+ * The commands of the content plugin: `content.fetch`, `content.ack` and `content.manifest.read`, or those of another name.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -8,17 +8,17 @@ import type { Content } from "../../services/Content.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 
 /** Until the scope ends. */
-export const registerCommands = Effect.fnUntraced(function* (fetch: Content["Type"]["fetch"]) {
+export const registerCommands = Effect.fnUntraced(function* (name: string, fetch: Content["Type"]["fetch"]) {
   const commands = yield* CommandBus
   const store = yield* VersionStore
-  yield* commands.register({ type: "content.fetch", fields: Schema.Struct({}), run: () => fetch })
+  yield* commands.register({ type: `${name}.fetch`, fields: Schema.Struct({}), run: () => fetch })
   yield* commands.register({
-    type: "content.manifest.read",
+    type: `${name}.manifest.read`,
     fields: Schema.Struct({}),
     run: () => store.manifest
   })
   yield* commands.register({
-    type: "content.ack",
+    type: `${name}.ack`,
     fields: Schema.Struct({
       consumerId: Schema.String,
       versionId: Schema.String,

@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { messageOf } from "../../internal/SerializedError.ts"
+import { ErrorChain, messageOf } from "../../internal/SerializedError.ts"
 import { ControllerState, type Mode } from "../../services/ControllerState.ts"
 import type { ControllerServices, PluginEnvironment } from "../../services/Plugin.ts"
 import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
@@ -19,7 +19,7 @@ export type CustomServices = Layer.Layer<never, unknown, PluginEnvironment>
 
 export class ControllerServicesFailed extends Schema.TaggedError<ControllerServicesFailed>()(
   "vitrine/ControllerServicesFailed",
-  { cause: Schema.Defect }
+  { cause: ErrorChain }
 ) {
   override get message() {
     return `The "services" could not be provided. ${messageOf(this.cause)}`

@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Jiti from "jiti"
 import { decodeOptions, expects, InvalidOptions } from "../../internal/Options.ts"
-import { messageOf } from "../../internal/SerializedError.ts"
+import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
 import type { Configuration } from "./Controller.ts"
@@ -23,7 +23,7 @@ export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusa
     /** The file, or the folder where none was found. */
     path: Schema.String,
     detail: Schema.String,
-    cause: Schema.optional(Schema.Defect)
+    cause: OptionalErrorChain
   }
 ) {
   override get message() {

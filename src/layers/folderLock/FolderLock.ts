@@ -17,6 +17,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { ErrorChain } from "../../internal/SerializedError.ts"
 import { hashOf, socketAddress, socketFile } from "../../internal/socketFile.ts"
 
 /** Another process has the lock of the folder. */
@@ -42,7 +43,7 @@ export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("vi
   path: Schema.String,
   /** What the system said. */
   detail: Schema.String,
-  cause: Schema.Defect
+  cause: ErrorChain
 }) {
   override get message() {
     return `The folder ${this.path} cannot be locked: ${this.detail}`

@@ -18,6 +18,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { sizeText } from "../../internal/readable.ts"
+import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { explain } from "../../internal/systemError.ts"
 import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
 import * as DownloadPace from "./DownloadPace.ts"
@@ -32,7 +33,7 @@ export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrin
   isTransient: Schema.Boolean,
   /** Whether a fresh link may help: the status is 403, 404 or 410. */
   isExpired: Schema.Boolean,
-  cause: Schema.optional(Schema.Defect)
+  cause: OptionalErrorChain
 }) {
   override get message() {
     return `The download failed: ${this.detail}`

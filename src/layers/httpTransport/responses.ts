@@ -89,6 +89,7 @@ export const error = (error: AnswerableError): HttpServerResponse.HttpServerResp
       return plainError(503, error)
     case "vitrine/CommandFailed":
       return commandError(error.cause)
+    case "vitrine/CommandUnavailable":
     case "vitrine/InvalidCommandFields":
     case "vitrine/UnknownCommand":
       return commandError(error)

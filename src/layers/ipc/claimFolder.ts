@@ -5,7 +5,7 @@ import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { messageOf } from "../../internal/SerializedError.ts"
+import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/systemError.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
@@ -33,7 +33,7 @@ export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("
   path: Schema.String,
   /** What is wrong and, where it is known, what to do. */
   detail: Schema.String,
-  cause: Schema.optional(Schema.Defect)
+  cause: OptionalErrorChain
 }) {
   override get message() {
     return `The controller's socket cannot be used at ${this.path}: ${this.detail}`

@@ -1,5 +1,8 @@
 /**
  * The command bus of one process.
+ *
+ * A timeout interrupts the handler, and the dispatch does not wait for its end. How far the handler had come is not
+ * known, so `mayHaveRun` is always `true`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -14,12 +17,14 @@ import {
   CommandFailed,
   type CommandHandler,
   type DispatchError,
+  type DispatchOptions,
   InvalidCommandFields,
   UnknownCommand
 } from "../../services/CommandBus.ts"
 import { countCommand, countUnknownCommand } from "./commandMetrics.ts"
+import { withDispatchTimeout } from "./dispatchTimeout.ts"
 
-type Run = (command: Command) => Effect.Effect<unknown, DispatchError>
+type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
 export const make = Effect.sync(() => {
   const commands = new Map<string, Run>()
@@ -31,20 +36,23 @@ export const make = Effect.sync(() => {
   ) {
     const context = yield* withoutParentSpan(Effect.context<R>())
     const run = runner(handler)
-    const counted = countCommand(handler.type)
+    const { type } = handler
+    const counted = countCommand(type)
     yield* Effect.acquireRelease(
       Effect.suspend(() => {
-        if (commands.has(handler.type)) {
-          return new CommandAlreadyRegistered({ type: handler.type })
+        if (commands.has(type)) {
+          return new CommandAlreadyRegistered({ type })
         }
-        commands.set(handler.type, (command) => counted(Effect.provide(run(command), context)))
+        commands.set(type, (command, options) =>
+          counted(withDispatchTimeout(Effect.provide(run(command), context), type, options))
+        )
         return Effect.void
       }),
-      () => Effect.sync(() => commands.delete(handler.type))
+      () => Effect.sync(() => commands.delete(type))
     )
   })
 
-  const dispatch = (command: Command): Effect.Effect<unknown, DispatchError> =>
+  const dispatch = (command: Command, options: DispatchOptions = {}): Effect.Effect<unknown, DispatchError> =>
     Effect.suspend(() => {
       const run = commands.get(command.type)
       return run === undefined
@@ -52,7 +60,7 @@ export const make = Effect.sync(() => {
             Effect.zipRight(types),
             Effect.flatMap((known) => new UnknownCommand({ type: command.type, known }))
           )
-        : run(command)
+        : run(command, options)
     }).pipe(
       Effect.withSpan("CommandBus.dispatch", { attributes: { type: command.type }, captureStackTrace: false })
     )

@@ -9,7 +9,8 @@ import * as MetricLabel from "effect/MetricLabel"
 import type { DispatchError } from "../../services/CommandBus.ts"
 
 const commands = Metric.counter("vitrine_commands_total", {
-  description: "Commands dispatched, by type and by what they came to: ok, failed, invalid or unknown",
+  description:
+    "Commands dispatched, by type and by what they came to: ok, failed, invalid, unavailable or unknown",
   incremental: true
 })
 
@@ -26,11 +27,19 @@ export const countCommand = (type: string) => {
   const ok = countOutcome("ok")
   const failed = countOutcome("failed")
   const invalid = countOutcome("invalid")
+  const unavailable = countOutcome("unavailable")
+  const countFailure = ({ _tag }: DispatchError) => {
+    switch (_tag) {
+      case "vitrine/InvalidCommandFields":
+        return invalid
+      case "vitrine/CommandUnavailable":
+        return unavailable
+      default:
+        return failed
+    }
+  }
   return <A, E extends DispatchError, R>(dispatch: Effect.Effect<A, E, R>) =>
-    Effect.tapBoth(dispatch, {
-      onSuccess: () => ok,
-      onFailure: ({ _tag }) => (_tag === "vitrine/InvalidCommandFields" ? invalid : failed)
-    })
+    Effect.tapBoth(dispatch, { onSuccess: () => ok, onFailure: countFailure })
 }
 
 /** Without the type: anybody could make up any number of them. */

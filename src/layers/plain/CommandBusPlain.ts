@@ -8,19 +8,26 @@ import * as Schema from "effect/Schema"
 import { expects } from "../../internal/Options.ts"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
+import { withDispatchTimeout } from "../memory/dispatchTimeout.ts"
 import type { PlainContext, PlainSettled } from "./PlainContext.ts"
 
-/** Commands are the controller's own: it knows which there are, decodes them and carries them out. */
+/**
+ * Commands are the controller's own: it knows which there are, decodes them and carries them out. After a timeout they
+ * go on.
+ */
 export const make = (context: Pick<PlainContext, "dispatchCommand">) =>
   CommandBus.of({
     register: ({ type }) =>
       Effect.dieMessage(`The command "${type}" must be registered with the plain controller itself.`),
     types: Effect.succeed([]),
-    dispatch: (command) =>
-      Effect.async<unknown, DispatchError>((resume) => {
-        const fail = (cause: unknown) => resume(Effect.fail(new CommandFailed({ type: command.type, cause })))
+    dispatch: (command, options = {}) => {
+      const { type } = command
+      const settled = Effect.async<unknown, DispatchError>((resume) => {
+        const fail = (cause: unknown) => resume(Effect.fail(new CommandFailed({ type, cause })))
         settle(context, command, (value) => resume(Effect.succeed(value)), fail)
       })
+      return withDispatchTimeout(settled, type, options)
+    }
   })
 
 /** What the controller returned is no result, so that nobody knows what became of the command. */

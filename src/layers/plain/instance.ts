@@ -12,7 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { err, ok, type Result, ResultAsync } from "neverthrow"
-import { messageOf } from "../../internal/SerializedError.ts"
+import { ErrorChain, messageOf } from "../../internal/SerializedError.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -102,7 +102,7 @@ export class PluginShutdownFailed extends Schema.TaggedError<PluginShutdownFaile
   "vitrine/PluginShutdownFailed",
   {
     plugin: Schema.String,
-    cause: Schema.Defect
+    cause: ErrorChain
   }
 ) {
   override get message() {

@@ -2,6 +2,7 @@
  * Why a server could not listen, in words that say what to change.
  */
 import * as Schema from "effect/Schema"
+import { ErrorChain } from "../../internal/SerializedError.ts"
 
 /** The port could not be bound. */
 export class BindError extends Schema.TaggedError<BindError>()("vitrine/BindError", {
@@ -9,7 +10,7 @@ export class BindError extends Schema.TaggedError<BindError>()("vitrine/BindErro
   port: Schema.Number,
   /** The system's code, `EADDRINUSE` for example. */
   code: Schema.String,
-  cause: Schema.Defect
+  cause: ErrorChain
 }) {
   override get message() {
     const host = this.host.includes(":") ? `[${this.host}]` : this.host

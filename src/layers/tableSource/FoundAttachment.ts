@@ -2,6 +2,7 @@
  * An attachment, and why its file is not on disk.
  */
 import * as Schema from "effect/Schema"
+import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import type { Attachment } from "../../services/TableSourceClient.ts"
 import { oneLine } from "../httpClient/HttpFailure.ts"
 
@@ -26,7 +27,7 @@ export class AttachmentNotSaved extends Schema.TaggedError<AttachmentNotSaved>()
     detail: Schema.String,
     /** Whether another try may succeed later without anybody doing something. */
     isTransient: Schema.Boolean,
-    cause: Schema.optional(Schema.Defect)
+    cause: OptionalErrorChain
   }
 ) {
   override get message() {

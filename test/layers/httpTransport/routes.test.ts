@@ -1,10 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
+import * as HttpTransport from "../../../src/layers/httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../../../src/layers/httpTransport/HttpTransportOptions.ts"
-import { CommandBus } from "../../../src/services/CommandBus.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { format, parse, type Request } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
@@ -57,6 +60,21 @@ describe("GET /state", () => {
 
 describe("POST /command", () => {
   const layer = transport.layer({ allowedCommands: ["work", "greet", "unregistered"] })
+
+  /** Over a bus on which whoever has registered the commands is away. */
+  const layerAway = (reason: CommandUnavailable["reason"], mayHaveRun: boolean) =>
+    Layer.effect(
+      CommandBus,
+      Effect.map(CommandBusMemory.make, (commands) =>
+        CommandBus.of({
+          ...commands,
+          dispatch: ({ type }) => new CommandUnavailable({ type, reason, mayHaveRun })
+        })
+      )
+    ).pipe(
+      (commands) => Layer.merge(transport.memoryServices(), commands),
+      (services) => Layer.provideMerge(HttpTransport.layer({ port: 0, allowedCommands: ["work"] }), services)
+    )
 
   it.effect("carries the command out and gives its result", () =>
     Effect.gen(function* () {
@@ -187,6 +205,24 @@ describe("POST /command", () => {
         }
       })
     }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect.each([
+    ["unreachable", false, "cannot be reached. It has not run: send it again later."],
+    ["timeout", true, "returned no result within the timeout. It may have run, or still be running"],
+    ["lost", true, "the connection to the process that was running it was lost. It may have run"]
+  ] as const)("is 500 where whoever offers a command is away: %s", ([reason, mayHaveRun, says]) =>
+    Effect.gen(function* () {
+      const answer = yield* transport.postCommand('{"type":"work"}')
+      expect(answer.status).toBe(500)
+      expect(json(answer.body)).toEqual({
+        error: {
+          name: "CommandUnavailable",
+          message: expect.stringMatching(/^The command "work" is unavailable: /)
+        }
+      })
+      expect(answer.body).toContain(says)
+    }).pipe(Effect.scoped, Effect.provide(layerAway(reason, mayHaveRun)))
   )
 
   it.effect("is 403 for a command that is not allowed, whether it exists or not", () =>

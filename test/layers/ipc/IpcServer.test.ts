@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
+import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { liveScenario, publish, register, request, scenario, start } from "../../support/ipc.ts"
 import { withLog } from "../../support/logged.ts"
@@ -78,6 +79,24 @@ describe("the controller's socket", () => {
       expect(unknown.message).toBe(
         'There is no command "content.fitch". Known are: content.broken, content.fetch, nothing.'
       )
+    })
+  )
+
+  scenario(
+    "says that whoever offers a command is away",
+    Effect.gen(function* () {
+      const commands = yield* CommandBus
+      const { client } = yield* Effect.provideService(start, CommandBus, {
+        ...commands,
+        dispatch: ({ type }) => new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+      })
+      expect(yield* Effect.flip(client.dispatch({ type: "content.fetch" }))).toMatchObject({
+        _tag: "vitrine/CommandRefused",
+        name: "CommandUnavailable",
+        message:
+          'The command "content.fetch" is unavailable: the process that has registered it cannot be reached. ' +
+          "It has not run: send it again later."
+      })
     })
   )
 

@@ -1,6 +1,8 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
+import * as TestClock from "effect/TestClock"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { countsOf, since } from "../../support/metrics.ts"
@@ -16,6 +18,7 @@ it.scoped("commands are counted by type and by what they came to, and no type is
       run: ({ n }) => Effect.succeed(2 * n)
     })
     yield* register({ type: "fail", fields: Schema.Struct({}), run: () => Effect.fail("no") })
+    yield* register({ type: "hang", fields: Schema.Struct({}), run: () => Effect.never })
     yield* register({ type: "die", fields: Schema.Struct({}), run: () => Effect.die("bug") })
     const commands = [
       { type: "double", n: 1 },
@@ -27,7 +30,11 @@ it.scoped("commands are counted by type and by what they came to, and no type is
     ]
     const before = yield* counts
     yield* Effect.forEach(commands, (command) => Effect.ignore(dispatch(command)))
+    const hanging = yield* Effect.fork(Effect.flip(dispatch({ type: "hang" }, { timeout: "1 minute" })))
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(hanging)
     expect(since(yield* counts, before)).toEqual({
+      "outcome=unavailable,type=hang": 1,
       "outcome=ok,type=double": 2,
       "outcome=invalid,type=double": 1,
       "outcome=failed,type=fail": 1,

@@ -3,11 +3,13 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as TestClock from "effect/TestClock"
 import { errAsync, ok, okAsync, ResultAsync } from "neverthrow"
 import * as CommandBusPlain from "../../../src/layers/plain/CommandBusPlain.ts"
 import type { PlainContext } from "../../../src/plain.ts"
-import { CommandFailed } from "../../../src/services/CommandBus.ts"
+import { CommandFailed, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 
 type Dispatch = PlainContext["dispatchCommand"]
 
@@ -74,6 +76,20 @@ describe("CommandBusPlain", () => {
       const fiber = yield* Effect.fork(dispatch(() => never))
       yield* Effect.yieldNow()
       expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+    })
+  )
+
+  it.effect("waits no longer for a command than the timeout", () =>
+    Effect.gen(function* () {
+      const never = new ResultAsync<unknown, unknown>(new Promise(() => {}))
+      const bus = CommandBusPlain.make({ dispatchCommand: () => never })
+      const fiber = yield* Effect.fork(Effect.flip(bus.dispatch({ type: "work" }, { timeout: "30 seconds" })))
+      yield* TestClock.adjust("29 seconds")
+      expect(yield* Fiber.poll(fiber)).toEqual(Option.none())
+      yield* TestClock.adjust("1 second")
+      expect(yield* Fiber.join(fiber)).toEqual(
+        new CommandUnavailable({ type: "work", reason: "timeout", mayHaveRun: true })
+      )
     })
   )
 
