@@ -13,10 +13,11 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as nats from "../../src/nats.ts"
-import { CommandBus } from "../../src/services/CommandBus.ts"
+import { CommandBus, CommandUnavailable } from "../../src/services/CommandBus.ts"
 import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
 import { ReplayBacklog } from "../../src/services/ReplayBacklog.ts"
 import { withLog } from "../support/logged.ts"
+import { startNatsEdge } from "../support/natsEdge.ts"
 import { startNatsServer } from "../support/natsServer.ts"
 import { isMissing } from "../support/programs.ts"
 
@@ -135,7 +136,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     })
   )
 
-  it.scopedLive("go on exactly when the stream is deleted, after the feed has failed", () =>
+  it.scopedLive("fail a feed whose stream is deleted", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       const { url } = server
@@ -209,7 +210,9 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       yield* server.signal("SIGKILL")
       const one = yield* startInstance({ servers: server.url })
       const other = yield* startInstance({ servers: server.url })
-      expect(one.log).toEqual([expect.stringMatching(/^WARN NATS at nats:.* cannot be used: connection refused\.)])
+      expect(one.log).toEqual([
+        expect.stringMatching(/^WARN NATS at nats:.* cannot be used: connection refused\./)
+      ])
       yield* one.commands.register(greet)
       expect(yield* one.commands.dispatch({ type: "greet", name: "Ada" })).toBe("Hello Ada")
       expect(yield* one.commands.types).toEqual(["greet"])
@@ -255,6 +258,30 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
         yield* right.events.publish("event", 1)
         expect(right.log.join()).not.toContain("right-password")
       })
+  )
+
+  it.scopedLive("give the commands of a process that is killed to the next that registers them", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startNatsServer()
+      const one = yield* startInstance({ servers: url })
+      const first = yield* startNatsEdge(url, "command")
+      yield* first.says(/^registered$/m)
+      const firstPid = yield* one.commands.dispatch({ type: "greet" })
+      expect(yield* Effect.flip(Effect.scoped(one.commands.register(greet)))).toMatchObject({
+        _tag: "vitrine/CommandAlreadyRegistered"
+      })
+      yield* first.kill
+      yield* Effect.repeat(one.commands.types, { until: (types) => types.length === 0 })
+      expect(yield* Effect.flip(one.commands.dispatch({ type: "greet" }))).toEqual(
+        new CommandUnavailable({ type: "greet", reason: "unreachable", mayHaveRun: false })
+      )
+      const second = yield* startNatsEdge(url, "command")
+      yield* second.says(/^registered$/m)
+      const secondPid = yield* one.commands.dispatch({ type: "greet" })
+      expect(firstPid).toBeTypeOf("number")
+      expect(secondPid).toBeTypeOf("number")
+      expect(secondPid).not.toBe(firstPid)
+    })
   )
 
   it.scopedLive("refuse what the server would not take, and nothing else happens", () =>
