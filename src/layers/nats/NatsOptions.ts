@@ -13,10 +13,10 @@ const isServer = (url: string): boolean => {
   return /^(nats|tls):$/.test(protocol) && hostname !== "" && rest === ""
 }
 
-const Server = expectsSecret(
-  Schema.String.pipe(Schema.filter(isServer)),
-  'a URL without credentials or a path, such as "nats://127.0.0.1:4222" or "tls://nats.example.org:4222"'
-)
+const isServers = (input: unknown): input is string | ReadonlyArray<string> => {
+  const servers: ReadonlyArray<unknown> = Array.isArray(input) ? input : [input]
+  return servers.length > 0 && servers.every((server) => Predicate.isString(server) && isServer(server))
+}
 
 const isSecret = (input: unknown): input is string | Redacted.Redacted => {
   const secret = Redacted.isRedacted(input) ? Redacted.value(input) : input
@@ -46,9 +46,9 @@ const Tls = Schema.Struct({
 export const NatsOptions = Schema.Struct({
   /** Where the servers are: one, or those of one cluster. Default `nats://127.0.0.1:4222`. */
   servers: optional(
-    expects(
-      Schema.Union(Server, Schema.NonEmptyArray(Server)),
-      'a URL, or a list of them, without credentials or a path, such as "nats://127.0.0.1:4222"'
+    expectsSecret(
+      Schema.declare(isServers),
+      'a URL, or a list of URLs, without credentials or a path, such as "nats://10.0.0.5:4222" or "tls://nats.example.org"'
     ),
     "nats://127.0.0.1:4222"
   ),
