@@ -33,52 +33,60 @@ import { NatsConnection, type Session } from "./NatsConnection.ts"
 export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const local = yield* CommandBusMemory.make
-  const instance = yield* makeInstance(nats, local.dispatch)
-  const registered = new Set<string>()
-  const oneAtATime = Effect.unsafeMakeSemaphore(1)
+  /** By their types, with the leases that the server has granted. */
+  const registered = new Map<string, Option.Option<leases.Lease>>()
+  const instance = yield* makeInstance(nats, {
+    has: (type) => registered.has(type),
+    carryOut: (command) => local.dispatch(command)
+  })
 
-  /** The lease of a command, whoever has it. */
+  /** Whether the lease of a command is this instance's, and not that of another. */
   const claim = (session: Session, type: string) =>
-    Effect.zipRight(
-      instance.attend(session),
-      leases.claim(session, nats, type, instance.id, (other) => instance.isConnected(session, other))
-    )
+    Effect.gen(function* () {
+      yield* instance.attend(session)
+      const isHeld = (lease: leases.Lease) => instance.isHeld(session, lease)
+      const lease = yield* leases.claim(session, nats, type, instance.id, isHeld)
+      const isOurs = lease.instance === instance.id
+      if (isOurs) {
+        registered.set(type, Option.some(lease))
+      }
+      return isOurs
+    })
 
   /** Takes the lease in every session that follows: the server may have lost it, or have given it to another. */
   const keep = (type: string, giveUp: Effect.Effect<void>) =>
     nats.sessions.pipe(
-      Stream.flatMap(
-        (session) => Stream.fromEffect(Effect.option(Effect.retry(claim(session, type), claimPauses))),
-        { switch: true }
-      ),
-      Stream.filter(Option.exists((lease) => lease.instance !== instance.id)),
+      Stream.flatMap((session) => Stream.fromEffect(Effect.retry(claim(session, type), claimPauses)), {
+        switch: true
+      }),
+      Stream.filter((isOurs) => !isOurs),
       Stream.runHead,
       Effect.flatMap(() => Effect.logError(`The command "${type}" is registered by another process as well`)),
       Effect.zipRight(giveUp)
     )
 
+  /** A server that does not respond is not waited for: what this instance does not have, it does not hold. */
   const release = (type: string) =>
-    Effect.gen(function* () {
+    Effect.suspend(() => {
+      const lease = Option.flatten(Option.fromNullable(registered.get(type)))
       registered.delete(type)
-      const session = yield* nats.session
-      const lease = yield* leases.find(session, nats, type)
-      yield* Effect.when(
-        Effect.flatMap(lease, (lease) => leases.release(session, nats, lease)),
-        () => Option.exists(lease, (lease) => lease.instance === instance.id)
+      return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
+        leases.release(session, nats, lease)
       )
-    }).pipe(oneAtATime.withPermits(1), Effect.ignore)
+    }).pipe(Effect.disconnect, Effect.timeout("300 millis"), Effect.ignore)
 
   const acquire = (type: string) =>
     Effect.gen(function* () {
       if (registered.has(type)) {
         return yield* new CommandAlreadyRegistered({ type })
       }
-      const lease = yield* Effect.option(Effect.flatMap(nats.session, (session) => claim(session, type)))
-      if (Option.exists(lease, (lease) => lease.instance !== instance.id)) {
+      registered.set(type, Option.none())
+      const isOurs = yield* Effect.option(Effect.flatMap(nats.session, (session) => claim(session, type)))
+      if (Option.contains(isOurs, false)) {
+        registered.delete(type)
         return yield* new CommandAlreadyRegistered({ type })
       }
-      registered.add(type)
-    }).pipe(oneAtATime.withPermits(1))
+    })
 
   const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
     handler: CommandHandler<Fields, Encoded, R>
@@ -97,15 +105,12 @@ export const make = Effect.gen(function* () {
 
   const types = Effect.gen(function* () {
     const session = yield* nats.session
-    const known = yield* leases.all(session, nats)
-    const others = new Set(known.map(({ instance }) => instance).filter((other) => other !== instance.id))
-    const connected = yield* Effect.filter([...others], (other) => instance.isConnected(session, other), {
-      concurrency: 16
-    })
-    return known.filter((lease) => connected.includes(lease.instance)).map(({ type }) => type)
+    const others = (yield* leases.all(session, nats)).filter((lease) => lease.instance !== instance.id)
+    const held = yield* Effect.filter(others, (lease) => instance.isHeld(session, lease), { concurrency: 16 })
+    return held.map(({ type }) => type)
   }).pipe(
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
-    Effect.map((others) => [...new Set([...registered, ...others])].sort())
+    Effect.map((others) => [...new Set([...registered.keys(), ...others])].sort())
   )
 
   const dispatchElsewhere = (command: Command) =>

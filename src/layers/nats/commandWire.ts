@@ -6,22 +6,24 @@ import * as Schema from "effect/Schema"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { DispatchError } from "../../services/CommandBus.ts"
 
-/** To an instance. `id` is where the result of a dispatch is wanted. */
-export const Request = Schema.parseJson(
+/** To an instance. The `id` of a dispatch is where its result is wanted. */
+const Request = Schema.parseJson(
   Schema.Union(
     Schema.Struct({
       do: Schema.Literal("dispatch"),
       command: Schema.Struct({ type: Schema.String }, { key: Schema.String, value: Schema.Unknown })
     }),
     Schema.Struct({ do: Schema.Literal("cancel"), id: Schema.String }),
-    /** Whether the instance is there, and carries the command out. */
-    Schema.Struct({ do: Schema.Literal("check"), id: Schema.String })
+    /** Whether the instance carries that dispatch out. */
+    Schema.Struct({ do: Schema.Literal("isRunning"), id: Schema.String }),
+    /** Whether the instance has registered that command. */
+    Schema.Struct({ do: Schema.Literal("isHeld"), type: Schema.String })
   )
 )
 export type Request = typeof Request.Type
 
-/** Whether an instance carries out what it was checked for. */
-export const Checked = Schema.parseJson(Schema.Struct({ isRunning: Schema.Boolean }))
+/** To a question. */
+const Reply = Schema.parseJson(Schema.Boolean)
 
 const Result = Schema.parseJson(
   Schema.Union(Schema.Struct({ error: DispatchError }), Schema.Struct({ value: Schema.Unknown }))
@@ -40,9 +42,9 @@ export const encodeRequest = (request: Request): Uint8Array => encodeText(reques
 
 export const decodeRequest = decoder(Request)
 
-export const encodeChecked = (checked: typeof Checked.Type): Uint8Array => encodeText(checked)
+export const encodeReply = (reply: boolean): Uint8Array => encodeText(reply)
 
-export const decodeChecked = decoder(Checked)
+export const decodeReply = decoder(Reply)
 
 export const encodeResult = (result: Either.Either<unknown, DispatchError>): Uint8Array =>
   encodeText(

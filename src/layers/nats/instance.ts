@@ -10,7 +10,6 @@ import * as Either from "effect/Either"
 import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
-import * as Schedule from "effect/Schedule"
 import {
   type Command,
   CommandFailed,
@@ -19,31 +18,35 @@ import {
   InvalidCommandFields
 } from "../../services/CommandBus.ts"
 import {
-  decodeChecked,
+  decodeReply,
   decodeRequest,
   decodeResult,
-  encodeChecked,
+  encodeReply,
   encodeRequest,
   encodeResult,
   type Request
 } from "./commandWire.ts"
+import type { Lease } from "./leases.ts"
 import type { Session } from "./NatsConnection.ts"
-import { ask, attempt, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
+import { ask, attempt, isWithoutResponders } from "./NatsFailure.ts"
 import type { Place } from "./streams.ts"
 
-/** How often whoever waits for a result checks that somebody is still at it. */
-const checkEvery = "2 seconds"
+/** How often whoever waits for a result asks whether the command is still carried out. */
+const askEvery = "2 seconds"
 
-/** How long an instance has to reply that it is there, in milliseconds. One that does not is taken for busy. */
-const checkTimeout = 2000
+/** How long an instance has to reply to a question, in milliseconds. */
+const questionTimeout = 2000
 
 /** How many commands of other instances are carried out at the same time; one more is unavailable. */
 const maxRunning = 256
 
-export const makeInstance = Effect.fnUntraced(function* (
-  { prefix }: Place,
-  carryOut: (command: Command) => Effect.Effect<unknown, DispatchError>
-) {
+/** The commands of this process. */
+export interface Commands {
+  readonly has: (type: string) => boolean
+  readonly carryOut: (command: Command) => Effect.Effect<unknown, DispatchError>
+}
+
+export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { carryOut, has }: Commands) {
   const id = randomUUID()
   const subjectOf = (instance: string) => `${prefix}.instance.${instance}`
   const send = ({ connection }: Session, instance: string, data: Uint8Array, options?: PublishOptions) =>
@@ -75,10 +78,12 @@ export const makeInstance = Effect.fnUntraced(function* (
         return onDispatch(message, request.command, limit)
       case "cancel":
         return FiberMap.remove(running, request.id)
-      case "check":
+      case "isRunning":
         return Effect.map(FiberMap.has(running, request.id), (isRunning) => {
-          message.respond(encodeChecked({ isRunning }))
+          message.respond(encodeReply(isRunning))
         })
+      case "isHeld":
+        return Effect.sync(() => void message.respond(encodeReply(has(request.type))))
     }
   }
 
@@ -101,24 +106,20 @@ export const makeInstance = Effect.fnUntraced(function* (
       })
     })
 
-  /** Whether an instance carries out a dispatch; none where nobody is connected by that name. */
-  const check = (
-    { connection }: Session,
-    instance: string,
-    dispatch: string
-  ): Effect.Effect<Option.Option<boolean>, NatsFailure> =>
+  /** What an instance replies; no where nobody is connected by that name. One that does not reply in time is busy: yes. */
+  const asks = ({ connection }: Session, instance: string, question: Request): Effect.Effect<boolean> =>
     ask(() =>
-      connection.request(subjectOf(instance), encodeRequest({ do: "check", id: dispatch }), {
-        timeout: checkTimeout
-      })
+      connection.request(subjectOf(instance), encodeRequest(question), { timeout: questionTimeout })
     ).pipe(
-      Effect.map(({ data }) => Option.some(Option.exists(decodeChecked(data), ({ isRunning }) => isRunning))),
-      Effect.catchIf(isWithoutResponders, () => Effect.succeedNone)
+      Effect.match({
+        onFailure: (failure) => !isWithoutResponders(failure),
+        onSuccess: ({ data }) => Option.contains(decodeReply(data), true)
+      })
     )
 
-  /** One that does not reply in time is there: it is busy or suspended. */
-  const isConnected = (session: Session, instance: string): Effect.Effect<boolean> =>
-    check(session, instance, "").pipe(Effect.match({ onFailure: () => true, onSuccess: Option.isSome }))
+  /** Whether the instance of a lease is there, and still has the command. */
+  const isHeld = (session: Session, { instance, type }: Lease) =>
+    asks(session, instance, { do: "isHeld", type })
 
   /** Has another instance carry a command out, and cancels that when it is interrupted. */
   const dispatch = (session: Session, instance: string, command: Command) =>
@@ -143,16 +144,8 @@ export const makeInstance = Effect.fnUntraced(function* (
         ),
         (subscription) => Effect.sync(() => subscription.unsubscribe())
       )
-      const isLost = check(session, instance, inbox).pipe(
-        Effect.match({
-          onFailure: () => false,
-          onSuccess: Option.match({ onNone: () => true, onSome: (isRunning) => !isRunning })
-        })
-      )
-      const untilLost = Effect.repeat(Effect.delay(isLost, checkEvery), {
-        until: (isLost) => isLost,
-        schedule: Schedule.forever
-      })
+      const isRunning = asks(session, instance, { do: "isRunning", id: inbox })
+      const untilLost = Effect.repeat(Effect.delay(isRunning, askEvery), { while: (isRunning) => isRunning })
       yield* send(session, instance, data, { reply: inbox })
       return yield* Deferred.await(reply).pipe(
         Effect.raceFirst(Effect.zipRight(Effect.raceFirst(untilLost, session.ended), lost)),
@@ -168,7 +161,7 @@ export const makeInstance = Effect.fnUntraced(function* (
       )
     )
 
-  return { id, attend, isConnected, dispatch }
+  return { id, attend, isHeld, dispatch }
 })
 
 /** What one message may hold, in bytes. */

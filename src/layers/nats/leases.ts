@@ -1,8 +1,8 @@
 /**
  * Which instance has registered which command: one message for each in the stream of the state.
  *
- * A lease holds as long as its instance is connected. It is not renewed: whoever wants it asks the server whether
- * anybody still listens to the instance, and takes it over if not. A process that is killed is gone for the server at
+ * A lease holds as long as its instance is connected and has the command. It is not renewed: whoever wants it asks that
+ * instance, and takes it over where the server says that nobody is there to be asked. A process that is killed is gone for the server at
  * once; a machine that vanishes from the network, when the server notices that (its `ping_interval`, some minutes by
  * default).
  */
@@ -23,15 +23,15 @@ export interface Lease {
 }
 
 /**
- * Takes the lease of a command for an instance, and gives it, or that of the instance that has it already.
- * `isConnected` says whether an instance is there.
+ * Takes the lease of a command for an instance, and gives it, or that of the instance that has it already. `isHeld` asks
+ * that one.
  */
 export const claim = (
   session: Session,
   place: Place,
   type: string,
   instance: string,
-  isConnected: (instance: string) => Effect.Effect<boolean, NatsFailure>
+  isHeld: (lease: Lease) => Effect.Effect<boolean>
 ): Effect.Effect<Lease, NatsFailure> =>
   Effect.gen(function* () {
     yield* ensureState(session, place)
@@ -39,7 +39,7 @@ export const claim = (
     const present = yield* find(session, place, type)
     const isTaken = yield* Option.match(present, {
       onNone: () => Effect.succeed(false),
-      onSome: (lease) => (lease.instance === instance ? Effect.succeed(true) : isConnected(lease.instance))
+      onSome: (lease) => (lease.instance === instance ? Effect.succeed(true) : isHeld(lease))
     })
     if (Option.isSome(present) && isTaken) {
       return present.value
