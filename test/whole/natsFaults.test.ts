@@ -1,6 +1,7 @@
 /**
  * What users of the services on NATS see while the server is killed, emptied, suspended, or keeps them out.
  */
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -16,10 +17,12 @@ import * as nats from "../../src/nats.ts"
 import { CommandBus, CommandUnavailable } from "../../src/services/CommandBus.ts"
 import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
 import { ReplayBacklog } from "../../src/services/ReplayBacklog.ts"
+import * as certificates from "../support/certificates.ts"
 import { withLog } from "../support/logged.ts"
 import { startNatsEdge } from "../support/natsEdge.ts"
 import { startNatsServer } from "../support/natsServer.ts"
 import { isMissing } from "../support/programs.ts"
+import { temporaryFolder } from "../support/temporaryFolder.ts"
 
 /** The services of one instance, and what it logs. */
 const startInstance = (config: nats.NatsConfig) =>
@@ -184,6 +187,17 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       const one = yield* startInstance({ servers: server.url })
       const { fiber } = yield* collect(one.events)
       yield* server.signal("SIGSTOP")
+      const many = yield* Effect.fork(
+        Effect.all(
+          Array.from({ length: 1024 }, () => Effect.exit(one.events.publish("many", 1))),
+          { concurrency: "unbounded" }
+        )
+      )
+      yield* Effect.sleep("500 millis")
+      const [refusing, refused] = yield* Effect.timed(Effect.flip(one.events.publish("event", 1)))
+      expect(Duration.toMillis(refusing)).toBeLessThan(1000)
+      expect(refused.message).toContain("1024 events wait for the server already")
+      yield* Fiber.join(many)
       const [publishing, published] = yield* Effect.timed(Effect.flip(one.events.publish("event", 1)))
       expect(Duration.toMillis(publishing)).toBeLessThan(6000)
       expect(published.message).toContain(
@@ -282,6 +296,50 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       expect(secondPid).toBeTypeOf("number")
       expect(secondPid).not.toBe(firstPid)
     })
+  )
+
+  it.scopedLive("connect by TLS, with the certificate that they are told to trust", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* temporaryFolder({
+        "cert.pem": certificates.named,
+        "key.pem": certificates.key
+      })
+      const server = yield* startNatsServer([
+        "--tls",
+        ...["--tlscert", `${directory}/cert.pem`],
+        ...["--tlskey", `${directory}/key.pem`]
+      ])
+      const url = server.url.replace("nats://127.0.0.1", "tls://localhost")
+      const wary = yield* startInstance({ servers: url, tls: {} })
+      expect(wary.log).toEqual([
+        expect.stringMatching(/^WARN NATS at .* cannot be used: self-signed certificate/)
+      ])
+      const one = yield* startInstance({ servers: url, tls: { caFile: `${directory}/cert.pem` } })
+      yield* one.events.publish("event", 1)
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive("fail to publish when the server's store is full, and keep what is there", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* temporaryFolder({ "server.conf": "jetstream { max_file: 1MB }" })
+      const { url } = yield* startNatsServer(["--config", `${directory}/server.conf`])
+      const one = yield* startInstance({ servers: url })
+      const { fiber, seen } = yield* collect(one.events)
+      let published = 0
+      const error = yield* Effect.flip(
+        Effect.forever(
+          Effect.zipRight(
+            one.events.publish(`name ${published}`, "x".repeat(100_000)),
+            Effect.sync(() => published++)
+          )
+        )
+      )
+      expect(error.message).toBe("The event bus could not publish events: insufficient resources")
+      expect(published).toBeGreaterThan(5)
+      yield* until(() => seen.length === published)
+      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+      expect(yield* one.backlog.snapshot).toMatchObject([{ name: "name 0", sequence: published }])
+    }).pipe(Effect.provide(NodeContext.layer))
   )
 
   it.scopedLive("refuse what the server would not take, and nothing else happens", () =>

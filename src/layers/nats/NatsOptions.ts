@@ -71,7 +71,10 @@ export const NatsOptions = Schema.Struct({
   password: Schema.optionalWith(Secret, { exact: true }),
   credentialsFile: Schema.optionalWith(Path, { exact: true }),
 
-  /** Connect by TLS only. A server that requires TLS is connected to by TLS without this, too. Default: not required. */
+  /**
+   * Connect by TLS only. A server that offers TLS is connected to by TLS without this, too. Its certificate has to be
+   * for the name in its URL: one that is for an IP address alone is not accepted.
+   */
   tls: Schema.optionalWith(expects(Tls, "an object"), { exact: true }),
 
   /** How many servers of a cluster keep each event; counts when the streams are created. Default 1. */
