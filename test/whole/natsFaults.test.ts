@@ -139,6 +139,24 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     })
   )
 
+  it.scopedLive("fail a feed when the events that follow are those of another store", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const one = yield* startInstance({ servers: server.url })
+      const { fiber, seen } = yield* collect(one.events)
+      yield* one.events.publish("before", 1)
+      yield* server.signal("SIGKILL")
+      yield* server.emptyStore
+      yield* server.start
+      // Before the feed is connected again, as a rule.
+      const other = yield* startInstance({ servers: server.url })
+      yield* Effect.repeatN(other.events.publish("after", 2), 4)
+      const error = yield* Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip)
+      expect(error.message).toContain("the server has lost events, and numbers them anew")
+      expect(seen.map(({ name }) => name)).toEqual(["before"])
+    })
+  )
+
   it.scopedLive("fail a feed whose stream is deleted", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
