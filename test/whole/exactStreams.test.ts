@@ -12,7 +12,7 @@ import { isMissing } from "../support/programs.ts"
 const clients = 900
 
 /** In which clients connect, in milliseconds. */
-const duration = 12_000
+const duration = 9000
 
 /** The seed of the moments at which clients connect. */
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
