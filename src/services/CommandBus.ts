@@ -43,8 +43,7 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
      * Makes a command available until the scope ends.
      *
      * A registration is a lease of the process that holds it. When the process dies, by `kill -9` or with its machine,
-     * the lease ends within a time that the bus documents, and the command can be registered again. In memory, the
-     * registration ends with the process in any case.
+     * the lease ends within a time that the bus documents, and the command can be registered again.
      */
     readonly register: <Fields, Encoded, R>(
       handler: CommandHandler<Fields, Encoded, R>

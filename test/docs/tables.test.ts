@@ -32,6 +32,7 @@ import { patience } from "../../src/layers/server/stallTimeout.ts"
 import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
+import { DispatchError } from "../../src/services/CommandBus.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
 import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
 
@@ -154,6 +155,12 @@ describe("the tables name", () => {
       )
     ])
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual))
+  })
+
+  it("the errors of a command that are not those of its handler", () => {
+    const documented = namesIn(tablesBelow("docs/wire.md", "### 2.4 Error of a command"))
+    const actual = DispatchError.members.map(({ _tag }) => _tag.replace("vitrine/", ""))
+    expect([...documented, "CommandFailed"].sort()).toEqual(actual.sort())
   })
 
   it("the errors of the IPC socket", () => {
