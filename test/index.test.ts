@@ -4,6 +4,7 @@
 import { readdirSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import * as index from "../src/index.ts"
+import * as nats from "../src/nats.ts"
 import * as plain from "../src/plain.ts"
 import * as testing from "../src/testing.ts"
 import { below, codeIn, read, rowsOf } from "./support/documents.ts"
@@ -15,6 +16,7 @@ const ofIndex = [
   below("## Layers and services", api)
 ].join("\n")
 const ofPlain = below("## `vitrine/plain`", api)
+const ofNats = below("## `vitrine/nats`", api).split("\n### ")[0] ?? ""
 const ofTesting = below("## `vitrine/testing`", api)
 
 interface Export {
@@ -80,6 +82,14 @@ describe("the API page", () => {
 
   it("names the types of vitrine/plain", () => {
     expect(documentedTypes(ofPlain)).toEqual(exportedTypes(read("src/plain.ts")))
+  })
+
+  it("names the exports of vitrine/nats", () => {
+    expect(documented(ofNats)).toEqual(exported(nats))
+  })
+
+  it("names the types of vitrine/nats", () => {
+    expect(documentedTypes(ofNats)).toEqual(exportedTypes(read("src/nats.ts")))
   })
 
   it("names the exports of vitrine/testing", () => {

@@ -26,6 +26,7 @@ import * as connection from "../../src/layers/ipc/connection.ts"
 import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import { errorCode } from "../../src/layers/ipc/JsonRpc.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
+import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import * as serialized from "../../src/layers/server/serialized.ts"
 import { patience } from "../../src/layers/server/stallTimeout.ts"
 import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
@@ -50,6 +51,7 @@ describe("the options of", () => {
       AirtableSourceOptions,
       { id: "a", baseId: "b", apiKey: "c" }
     ],
+    ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
     ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}],
     ["tableServer", "docs/table-server.md", "## Options", TableServerOptions, { directory: "tables" }]
   ] as const)("%s are in a table, with their defaults", (_, page, heading, schema, required) => {

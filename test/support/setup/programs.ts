@@ -19,7 +19,8 @@ const programs = {
     packages: ["chromium"]
   },
   curl: { executables: ["curl"], packages: ["curl"] },
-  mcs: { executables: ["mcs"], packages: ["mono-mcs", "libmono-system-runtime-serialization4.0-cil"] }
+  mcs: { executables: ["mcs"], packages: ["mono-mcs", "libmono-system-runtime-serialization4.0-cil"] },
+  "nats-server": { executables: ["nats-server"], packages: ["nats-server"] }
 } satisfies Record<string, Program>
 
 export type ProgramName = keyof typeof programs

@@ -1,0 +1,200 @@
+/**
+ * The event bus of all processes with the same prefix on one NATS: a JetStream stream whose sequences are those of the
+ * events.
+ */
+import { DeliverPolicy, type JsMsg } from "@nats-io/jetstream"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as MutableRef from "effect/MutableRef"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import { encodeJson } from "../../internal/JsonText.ts"
+import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
+import { makeSubscriber } from "../memory/subscriber.ts"
+import { NatsConnection, type Session } from "./NatsConnection.ts"
+import { ask, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
+import { consume, ensureEvents, eventStream, nameOf, type Place, subjectOf } from "./streams.ts"
+
+/** How long a feed waits for the server to come back before it fails, in milliseconds. */
+export const outageLimit = 15_000
+
+/** How many publications wait for the server at most; one more fails at once. */
+const maxPublishing = 1024
+
+/** What the protocol adds to a message. */
+const overhead = 64
+
+export const make = Effect.gen(function* () {
+  const nats = yield* NatsConnection
+  const { prefix } = nats
+  let publishing = 0
+
+  const publish = (name: string, payload: unknown) =>
+    Effect.gen(function* () {
+      const subject = yield* subjectOf(prefix, "events", name).pipe(
+        Option.match({
+          onNone: () => refused("publish", `the name "${name.slice(0, 40)}…" is too long for a subject`),
+          onSome: Effect.succeed
+        })
+      )
+      const session = yield* Effect.mapError(nats.session, failed("publish"))
+      const data = new TextEncoder().encode(encodeJson(payload).text)
+      const limit = (session.connection.info?.max_payload ?? 0) - overhead
+      if (data.length > limit) {
+        return yield* refused(
+          "publish",
+          `the payload of "${name}" has ${data.length} bytes, and the server accepts ${limit}`
+        )
+      }
+      if (publishing >= maxPublishing) {
+        return yield* refused("publish", `${maxPublishing} events wait for the server already`)
+      }
+      publishing += 1
+      yield* store(session, nats, subject, data).pipe(
+        Effect.mapError(failed("publish")),
+        Effect.ensuring(
+          Effect.sync(() => {
+            publishing -= 1
+          })
+        )
+      )
+    })
+
+  const subscribe = Effect.gen(function* () {
+    const subscriber = yield* Effect.acquireRelease(
+      Effect.sync(() => makeSubscriber<EventBusError>()),
+      ({ end }) => Effect.sync(end)
+    )
+    const subscribed = yield* Deferred.make<void, EventBusError>()
+    const feed = makeFeed(nats, subscriber.offer)
+    let awaySince: number | undefined
+    const onOpen = Effect.suspend(() => {
+      awaySince = undefined
+      return Deferred.succeed(subscribed, undefined)
+    })
+    const once = Effect.scoped(Effect.flatMap(nats.session, (session) => feed(session, onOpen)))
+
+    /** Whether it is worth another try. */
+    const mayRecover = (failure: NatsFailure | NumberedAnew) =>
+      Effect.zipWith(Deferred.isDone(subscribed), Clock.currentTimeMillis, (isSubscribed, now) => {
+        awaySince ??= now
+        return isSubscribed && failure._tag !== "NumberedAnew" && now - awaySince <= outageLimit
+      })
+    const follow = once.pipe(
+      Effect.retry({ while: mayRecover, schedule: Schedule.spaced("250 millis") }),
+      Effect.catchAll((failure) =>
+        Effect.gen(function* () {
+          const isSubscribed = yield* Deferred.isDone(subscribed)
+          const error = failed(isSubscribed ? "receive" : "subscribe")(failure)
+          subscriber.fail(error)
+          yield* Deferred.fail(subscribed, error)
+        })
+      )
+    )
+    MutableRef.set(nats.hasFeeds, true)
+    yield* Effect.forkScoped(follow)
+    yield* Deferred.await(subscribed)
+    return subscriber.feed
+  })
+
+  return EventBus.of({ publish, subscribe })
+})
+
+export const layer: Layer.Layer<EventBus, never, NatsConnection> = Layer.effect(EventBus, make)
+
+const refused = (action: EventBusError["action"], detail: string) => new EventBusError({ action, detail })
+
+const failed =
+  (action: EventBusError["action"]) =>
+  (failure: NatsFailure | NumberedAnew): EventBusError => {
+    const { detail } = failure
+    if (failure._tag === "NumberedAnew") {
+      return refused(action, detail)
+    }
+    const { cause, mayHaveHappened } = failure
+    const advice = action === "publish" && mayHaveHappened ? "; the event may have been published" : ""
+    return new EventBusError({
+      action,
+      detail: `${detail}${advice}`,
+      ...(cause === undefined ? {} : { cause })
+    })
+  }
+
+/** Once: an event whose acknowledgement is lost would be published twice otherwise. */
+const store = (session: Session, place: Place, subject: string, data: Uint8Array) => {
+  const send = ask(() => session.jetStream.publish(subject, data))
+  return Effect.catchIf(send, isWithoutResponders, () => Effect.zipRight(ensureEvents(session, place), send))
+}
+
+/** The stream is not the one that a feed began with, or has lost events that it delivered. */
+class NumberedAnew extends Data.TaggedError("NumberedAnew") {
+  readonly detail = "the server has lost events, and numbers them anew"
+}
+
+/** The last event that a feed has delivered. */
+interface Position {
+  readonly sequence: number
+  readonly time: string | undefined
+}
+
+/**
+ * Delivers events as long as the session goes well. Run again, in a new session, it goes on behind the last event that it
+ * has delivered.
+ */
+const makeFeed = (place: Place, offer: (event: BusEvent) => void) => {
+  const stream = eventStream(place.prefix)
+  let created: string | undefined
+  let position: Position | undefined
+
+  const onMessage = ({ data, info, subject, time }: JsMsg) => {
+    const sequence = info.streamSequence
+    if (position === undefined || sequence > position.sequence) {
+      position = { sequence, time: time.toISOString() }
+      offer({ name: nameOf(subject), payload: parse(data), sequence })
+    }
+  }
+
+  const begin = (session: Session) =>
+    Effect.gen(function* () {
+      const info = yield* ensureEvents(session, place)
+      created = info.created
+      const consumption = yield* consume(session, stream, { deliver_policy: DeliverPolicy.New }, onMessage)
+      position ??= { sequence: consumption.after, time: undefined }
+      return consumption
+    })
+
+  const goOn = (session: Session, { sequence, time }: Position) =>
+    Effect.gen(function* () {
+      const { manager } = session
+      const info = yield* Effect.catchIf(
+        ask(() => manager.streams.info(stream)),
+        isNoSuchStream,
+        () => new NumberedAnew()
+      )
+      const last = yield* ask(() => manager.streams.getMessage(stream, { seq: sequence }))
+      const isOther = last !== null && time !== undefined && last.time.toISOString() !== time
+      if (info.created !== created || info.state.last_seq < sequence || isOther) {
+        return yield* new NumberedAnew()
+      }
+      const from = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence + 1 }
+      return yield* consume(session, stream, from, onMessage)
+    })
+
+  return (session: Session, onOpen: Effect.Effect<unknown>) =>
+    Effect.gen(function* () {
+      const { lost } = yield* position === undefined ? begin(session) : goOn(session, position)
+      yield* onOpen
+      return yield* lost
+    })
+}
+
+/** What is not JSON is not from this bus: it is delivered as the text that it is. */
+const parse = (data: Uint8Array): unknown => {
+  const text = new TextDecoder().decode(data)
+  return Option.getOrElse(parseJson(text), () => text)
+}
+
+const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))

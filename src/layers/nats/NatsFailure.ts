@@ -1,0 +1,61 @@
+/**
+ * What went wrong between this process and NATS, before a service says what that means for it.
+ */
+import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
+import { errors } from "@nats-io/transport-node"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { messageOf } from "../../internal/SerializedError.ts"
+
+/** Internal to this room: each service has an error of its own. */
+export class NatsFailure extends Data.TaggedError("NatsFailure")<{
+  readonly detail: string
+  /** Whether the server may have done what it was asked for all the same. */
+  readonly mayHaveHappened: boolean
+  readonly cause?: unknown
+}> {
+  override get message() {
+    return this.detail
+  }
+}
+
+/** A request to the server. */
+export const ask = <A>(request: () => Promise<A>): Effect.Effect<A, NatsFailure> =>
+  Effect.tryPromise({ try: request, catch: natsFailure })
+
+/** What is not waited for; it fails where the connection is closed. */
+export const attempt = <A>(act: () => A): Effect.Effect<A, NatsFailure> =>
+  Effect.try({ try: act, catch: natsFailure })
+
+export const natsFailure = (error: unknown): NatsFailure =>
+  error instanceof NatsFailure
+    ? error
+    : new NatsFailure({ detail: detailOf(error), mayHaveHappened: !wasRejected(error), cause: error })
+
+/** Nobody listens to the subject: no stream has it, for example. */
+export const isWithoutResponders = ({ cause }: NatsFailure): boolean => hasNoResponders(cause)
+
+/** Somebody else has written to the subject meanwhile. */
+export const isOutOfDate = ({ cause }: NatsFailure): boolean =>
+  cause instanceof JetStreamApiError &&
+  (cause.code === JetStreamApiCodes.StreamWrongLastSequence ||
+    cause.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown)
+
+export const isNoSuchStream = ({ cause }: NatsFailure): boolean =>
+  cause instanceof JetStreamApiError && cause.code === JetStreamApiCodes.StreamNotFound
+
+/** The library wraps what it could not deliver. */
+const hasNoResponders = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error instanceof errors.RequestError ? error.isNoResponders() : hasNoResponders(error.cause))
+
+const hasTimedOut = (error: unknown): boolean =>
+  error instanceof Error && (error instanceof errors.TimeoutError || hasTimedOut(error.cause))
+
+const wasRejected = (error: unknown): boolean =>
+  error instanceof JetStreamApiError ||
+  error instanceof errors.PermissionViolationError ||
+  hasNoResponders(error)
+
+const detailOf = (error: unknown): string =>
+  hasTimedOut(error) ? "the server did not respond in time" : messageOf(error)

@@ -1,0 +1,115 @@
+/**
+ * The replay backlog of all processes with the same prefix on one NATS.
+ *
+ * The stream of the events has the last of each name, so that every event of `EventBusNats` is remembered once it is
+ * published, whoever listens: `remember` has nothing to do for them. Events of another bus are kept beside it, until the
+ * stream is created anew.
+ */
+import type { JsMsg } from "@nats-io/jetstream"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as MutableRef from "effect/MutableRef"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import { makeLatestEvents } from "../../internal/latestEvents.ts"
+import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
+import { NatsConnection } from "./NatsConnection.ts"
+import { ask, isOutOfDate, NatsFailure } from "./NatsFailure.ts"
+import {
+  ensureEvents,
+  ensureState,
+  eventStream,
+  lastOfEach,
+  nameOf,
+  stateStream,
+  subjectOf
+} from "./streams.ts"
+
+export const make = Effect.gen(function* () {
+  const nats = yield* NatsConnection
+  const { prefix } = nats
+  const events = eventStream(prefix)
+  const state = stateStream(prefix)
+
+  const write = (event: RememberedEvent) =>
+    Effect.gen(function* () {
+      const session = yield* nats.session
+      const subject = yield* Option.match(subjectOf(prefix, "backlog", event.name), {
+        onNone: () => tooLong(event.name),
+        onSome: Effect.succeed
+      })
+      const { created } = yield* ensureEvents(session, nats)
+      yield* ensureState(session, nats)
+      const replace = Effect.gen(function* () {
+        const last = yield* ask(() => session.manager.streams.getMessage(state, { last_by_subj: subject }))
+        const isOlder =
+          last === null || !Option.exists(decodeEntry(last.data), isNewer({ ...event, created }))
+        if (isOlder) {
+          const expect = { lastSubjectSequence: last === null ? 0 : last.seq }
+          yield* ask(() => session.jetStream.publish(subject, encodeEntry({ ...event, created }), { expect }))
+        }
+      })
+      // Whenever it is out of date, somebody else has written: it is not for ever.
+      yield* Effect.retry(replace, { while: isOutOfDate, schedule: Schedule.recurs(100) })
+    }).pipe(Effect.mapError(failed("write")))
+
+  /** What comes from a feed of this connection is in the stream of the events, or that stream is gone. */
+  const remember = (event: RememberedEvent) =>
+    Effect.suspend(() => (MutableRef.get(nats.hasFeeds) ? Effect.void : write(event)))
+
+  const snapshot = Effect.gen(function* () {
+    const session = yield* nats.session
+    const { created } = yield* ensureEvents(session, nats)
+    yield* ensureState(session, nats)
+    const [published, remembered] = yield* Effect.all(
+      [lastOfEach(session, events, `${prefix}.events.*`), lastOfEach(session, state, `${prefix}.backlog.*`)],
+      { concurrency: 2 }
+    )
+    const others = remembered
+      .flatMap(({ data }) => Option.toArray(decodeEntry(data)))
+      .filter((entry) => entry.created === created)
+      .map(({ data, name, sequence }) => ({ data, name, sequence }))
+    return makeLatestEvents([...published.map(rememberedEvent), ...others]).inOrder()
+  }).pipe(Effect.mapError(failed("read")))
+
+  return ReplayBacklog.of({ remember, snapshot })
+})
+
+export const layer: Layer.Layer<ReplayBacklog, never, NatsConnection> = Layer.effect(ReplayBacklog, make)
+
+/** What another engine numbered, and the creation of the stream of events that it was compared with. */
+const Entry = Schema.Struct({
+  name: Schema.String,
+  data: Schema.String,
+  sequence: Schema.Number,
+  created: Schema.String
+})
+
+const EntryJson = Schema.parseJson(Entry)
+
+const encodeEntry = Schema.encodeSync(EntryJson)
+
+const decodeEntry = (data: Uint8Array) => Schema.decodeOption(EntryJson)(new TextDecoder().decode(data))
+
+const isNewer =
+  (event: typeof Entry.Type) =>
+  (known: typeof Entry.Type): boolean =>
+    known.created === event.created && known.sequence >= event.sequence
+
+const rememberedEvent = ({ data, info, subject }: JsMsg): RememberedEvent => ({
+  name: nameOf(subject),
+  data: new TextDecoder().decode(data),
+  sequence: info.streamSequence
+})
+
+const tooLong = (name: string) =>
+  new NatsFailure({
+    detail: `the name "${name.slice(0, 40)}…" is too long for a subject`,
+    mayHaveHappened: false
+  })
+
+const failed =
+  (action: ReplayBacklogError["action"]) =>
+  ({ cause, detail }: NatsFailure): ReplayBacklogError =>
+    new ReplayBacklogError({ action, detail, ...(cause === undefined ? {} : { cause }) })

@@ -1,0 +1,186 @@
+/**
+ * What the command bus of one process is to those of others: where it can be reached, what it carries out for them, and
+ * what they carry out for it.
+ */
+import { randomUUID } from "node:crypto"
+import { createInbox, type Msg, type PublishOptions } from "@nats-io/transport-node"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FiberMap from "effect/FiberMap"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import {
+  type Command,
+  CommandFailed,
+  CommandUnavailable,
+  type DispatchError,
+  InvalidCommandFields
+} from "../../services/CommandBus.ts"
+import {
+  decodeReply,
+  decodeRequest,
+  decodeResult,
+  encodeReply,
+  encodeRequest,
+  encodeResult,
+  type Request
+} from "./commandWire.ts"
+import type { Lease } from "./leases.ts"
+import type { Session } from "./NatsConnection.ts"
+import { ask, attempt, isWithoutResponders } from "./NatsFailure.ts"
+import type { Place } from "./streams.ts"
+
+/** How often whoever waits for a result asks whether the command is still carried out. */
+const askEvery = "2 seconds"
+
+/** How long an instance has to reply to a question, in milliseconds. */
+const questionTimeout = 2000
+
+/** How many commands of other instances are carried out at the same time; one more is unavailable. */
+const maxRunning = 256
+
+/** The commands of this process. */
+export interface Commands {
+  readonly has: (type: string) => boolean
+  readonly carryOut: (command: Command) => Effect.Effect<unknown, DispatchError>
+}
+
+export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { carryOut, has }: Commands) {
+  const id = randomUUID()
+  const subjectOf = (instance: string) => `${prefix}.instance.${instance}`
+  const send = ({ connection }: Session, instance: string, data: Uint8Array, options?: PublishOptions) =>
+    attempt(() => connection.publish(subjectOf(instance), data, options))
+  const running = yield* FiberMap.make<string>()
+  const runFork = Runtime.runFork(yield* Effect.runtime())
+  const attended = new WeakSet<Session>()
+
+  const onDispatch = (message: Msg, command: Command, limit: number) =>
+    Effect.gen(function* () {
+      if ((yield* FiberMap.size(running)) >= maxRunning) {
+        const { type } = command
+        const busy = new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+        message.respond(encodeResult(Either.left(busy)))
+        return
+      }
+      const respond = (result: Either.Either<unknown, DispatchError>) =>
+        Effect.sync(() => message.respond(withinLimit(command, result, limit)))
+      yield* FiberMap.run(
+        running,
+        message.reply ?? "",
+        Effect.flatMap(Effect.either(carryOut(command)), respond)
+      )
+    })
+
+  const onRequest = (message: Msg, request: Request, limit: number): Effect.Effect<void> => {
+    switch (request.do) {
+      case "dispatch":
+        return onDispatch(message, request.command, limit)
+      case "cancel":
+        return FiberMap.remove(running, request.id)
+      case "isRunning":
+        return Effect.map(FiberMap.has(running, request.id), (isRunning) => {
+          message.respond(encodeReply(isRunning))
+        })
+      case "isHeld":
+        return Effect.sync(() => void message.respond(encodeReply(has(request.type))))
+    }
+  }
+
+  /** Can be reached in a session, from this on: it stands in front of what the session is asked next. */
+  const attend = (session: Session) =>
+    attempt(() => {
+      if (attended.has(session)) {
+        return
+      }
+      attended.add(session)
+      session.connection.subscribe(subjectOf(id), {
+        callback: (error, message) => {
+          if (error === null) {
+            const request = decodeRequest(message.data)
+            if (Option.isSome(request)) {
+              runFork(onRequest(message, request.value, limitOf(session)))
+            }
+          }
+        }
+      })
+    })
+
+  /** What an instance replies; no where nobody is connected by that name. One that does not reply in time is busy: yes. */
+  const asks = ({ connection }: Session, instance: string, question: Request): Effect.Effect<boolean> =>
+    ask(() =>
+      connection.request(subjectOf(instance), encodeRequest(question), { timeout: questionTimeout })
+    ).pipe(
+      Effect.match({
+        onFailure: (failure) => !isWithoutResponders(failure),
+        onSuccess: ({ data }) => Option.contains(decodeReply(data), true)
+      })
+    )
+
+  /** Whether the instance of a lease is there, and still has the command. */
+  const isHeld = (session: Session, { instance, type }: Lease) =>
+    asks(session, instance, { do: "isHeld", type })
+
+  /** Has another instance carry a command out, and cancels that when it is interrupted. */
+  const dispatch = (session: Session, instance: string, command: Command) =>
+    Effect.gen(function* () {
+      const { type } = command
+      const { connection } = session
+      const lost = new CommandUnavailable({ type, reason: "lost", mayHaveRun: true })
+      const data = encodeRequest({ do: "dispatch", command })
+      const limit = limitOf(session)
+      if (data.length > limit) {
+        const issues = `they have ${data.length} bytes, and NATS accepts ${limit}`
+        return yield* new InvalidCommandFields({ type, issues })
+      }
+      const inbox = createInbox()
+      const reply = yield* Deferred.make<unknown, DispatchError>()
+      yield* Effect.acquireRelease(
+        attempt(() =>
+          connection.subscribe(inbox, {
+            callback: (error, message) =>
+              Deferred.unsafeDone(reply, error === null ? resultOf(message, command) : lost)
+          })
+        ),
+        (subscription) => Effect.sync(() => subscription.unsubscribe())
+      )
+      const isRunning = asks(session, instance, { do: "isRunning", id: inbox })
+      const untilLost = Effect.repeat(Effect.delay(isRunning, askEvery), { while: (isRunning) => isRunning })
+      yield* send(session, instance, data, { reply: inbox })
+      return yield* Deferred.await(reply).pipe(
+        Effect.raceFirst(Effect.zipRight(Effect.raceFirst(untilLost, session.ended), lost)),
+        Effect.onInterrupt(() =>
+          Effect.ignore(send(session, instance, encodeRequest({ do: "cancel", id: inbox })))
+        )
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.catchTag(
+        "NatsFailure",
+        () => new CommandUnavailable({ type: command.type, reason: "unreachable", mayHaveRun: false })
+      )
+    )
+
+  return { id, attend, isHeld, dispatch }
+})
+
+/** What one message may hold, in bytes. */
+const limitOf = ({ connection }: Session): number => connection.info?.max_payload ?? 0
+
+const withinLimit = (
+  { type }: Command,
+  result: Either.Either<unknown, DispatchError>,
+  limit: number
+): Uint8Array => {
+  const data = encodeResult(result)
+  const cause = new Error(`the result has ${data.length} bytes, and NATS accepts ${limit}`)
+  return data.length <= limit ? data : encodeResult(Either.left(new CommandFailed({ type, cause })))
+}
+
+const resultOf = (message: Msg, { type }: Command): Effect.Effect<unknown, DispatchError> =>
+  message.headers?.code === 503
+    ? new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+    : Option.match(decodeResult(message.data), {
+        onNone: () => new CommandFailed({ type, cause: new Error("the result is not one of Vitrine's") }),
+        onSome: (result) => ("error" in result ? result.error : Effect.succeed(result.value))
+      })

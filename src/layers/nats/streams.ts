@@ -1,0 +1,202 @@
+/**
+ * The two streams of a prefix: `…_events` with the events, which is the one that numbers them, and `…_state` with what
+ * the instances have to agree on.
+ *
+ * Of each name the last 1,024 events are kept, for subscribers that are behind, and so the last for ever: a stream is as
+ * large as there are names and payloads. Limits of the server or the account refuse what would be more.
+ */
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  DiscardPolicy,
+  type JsMsg,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo
+} from "@nats-io/jetstream"
+import { createInbox, nanos } from "@nats-io/transport-node"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { requestTimeout, type Session } from "./NatsConnection.ts"
+import { ask, isNoSuchStream, NatsFailure } from "./NatsFailure.ts"
+import * as subjectToken from "./subjectToken.ts"
+
+/** What a subject is for. */
+export type Space = "events" | "backlog" | "lease"
+
+/** The subject of a name, or none where the name is too long for one. */
+export const subjectOf = (prefix: string, space: Space, name: string): Option.Option<string> =>
+  Option.map(subjectToken.encode(name), (token) => `${prefix}.${space}.${token}`)
+
+/** The name that a subject stands for. */
+export const nameOf = (subject: string): string => subjectToken.decode(subject.split(".").slice(2).join("."))
+
+export const eventStream = (prefix: string): string => `${prefix}_events`
+
+export const stateStream = (prefix: string): string => `${prefix}_state`
+
+/** The stream of the events, created where there is none. */
+export const ensureEvents = (
+  session: Session,
+  { prefix, replicas }: Place
+): Effect.Effect<StreamInfo, NatsFailure> =>
+  ensure(session, {
+    name: eventStream(prefix),
+    subjects: [`${prefix}.events.*`],
+    max_msgs_per_subject: 1024,
+    num_replicas: replicas
+  })
+
+/** The stream of the state, created where there is none. */
+export const ensureState = (
+  session: Session,
+  { prefix, replicas }: Place
+): Effect.Effect<StreamInfo, NatsFailure> =>
+  ensure(session, {
+    name: stateStream(prefix),
+    subjects: [`${prefix}.backlog.*`, `${prefix}.lease.*`],
+    max_msgs_per_subject: 1,
+    num_replicas: replicas
+  })
+
+export interface Place {
+  readonly prefix: string
+  readonly replicas: number
+}
+
+type Wanted = Pick<StreamConfig, "name" | "subjects" | "max_msgs_per_subject" | "num_replicas">
+
+/** One that exists is taken as it is: whoever runs the server may have changed it. */
+const ensure = ({ manager }: Session, wanted: Wanted): Effect.Effect<StreamInfo, NatsFailure> => {
+  const find = ask(() => manager.streams.info(wanted.name))
+  const create = ask(() =>
+    manager.streams.add({
+      ...wanted,
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+      discard: DiscardPolicy.Old
+    })
+  )
+  return Effect.catchIf(find, isNoSuchStream, () => Effect.catchAll(create, () => find))
+}
+
+/** How long a consumer may be silent. */
+const heartbeat = 5000
+
+export interface Consumption {
+  /** How many messages the consumer will deliver of those that are there. */
+  readonly pending: number
+  /** The sequence after which it delivers. */
+  readonly after: number
+  /** Fails when messages may have been lost, or will not come any more. */
+  readonly lost: Effect.Effect<never, NatsFailure>
+}
+
+/**
+ * Receives messages of a stream until the scope ends. The consumer exists when this returns: what is stored from then
+ * on is received.
+ */
+export const consume = Effect.fnUntraced(function* (
+  { ended, jetStream, manager }: Session,
+  stream: string,
+  from: Partial<ConsumerConfig>,
+  onMessage: (message: JsMsg) => void
+) {
+  const lost = yield* Deferred.make<never, NatsFailure>()
+  const lose = (detail: string) =>
+    Deferred.unsafeDone(lost, new NatsFailure({ detail, mayHaveHappened: false }))
+  const consumer = yield* Effect.acquireRelease(
+    ask(() =>
+      manager.consumers.add(stream, {
+        ...from,
+        deliver_subject: createInbox(),
+        ack_policy: AckPolicy.None,
+        max_deliver: 1,
+        mem_storage: true,
+        num_replicas: 1,
+        inactive_threshold: nanos(4 * heartbeat),
+        idle_heartbeat: nanos(heartbeat),
+        flow_control: true
+      })
+    ),
+    ({ name }) => Effect.forkDaemon(Effect.ignore(ask(() => manager.consumers.delete(stream, name))))
+  )
+  let delivered = 0
+  const messages = yield* Effect.acquireRelease(
+    ask(async () =>
+      (await jetStream.consumers.getPushConsumer(stream, consumer.name)).consume({
+        callback: (message) => {
+          delivered += 1
+          if (message.info.deliverySequence === delivered) {
+            onMessage(message)
+          } else {
+            lose("messages were lost on their way")
+          }
+        }
+      })
+    ),
+    (messages) => Effect.promise(() => Promise.resolve(messages.close()))
+  )
+  yield* Effect.forkScoped(
+    Effect.promise(async () => {
+      for await (const status of messages.status()) {
+        if (status.type === "heartbeats_missed") {
+          lose("the server has gone silent")
+        } else if (status.type === "consumer_deleted") {
+          lose("the server has deleted the consumer")
+        } else if (status.type === "heartbeat" && status.lastConsumerSequence > delivered) {
+          lose("messages were lost on their way")
+        }
+      }
+    })
+  )
+  yield* Effect.forkScoped(Effect.map(ended, () => lose("the connection is lost")))
+  return {
+    pending: consumer.num_pending,
+    after: consumer.delivered.stream_seq,
+    lost: Deferred.await(lost)
+  } satisfies Consumption
+})
+
+/** The last message of each subject, in their order. */
+export const lastOfEach = (
+  session: Session,
+  stream: string,
+  subjects: string
+): Effect.Effect<ReadonlyArray<JsMsg>, NatsFailure> =>
+  Effect.gen(function* () {
+    const messages: Array<JsMsg> = []
+    const complete = yield* Deferred.make<void>()
+    let expected = Number.POSITIVE_INFINITY
+    const check = () => {
+      if (messages.length >= expected) {
+        Deferred.unsafeDone(complete, Effect.void)
+      }
+    }
+    const { lost, pending } = yield* consume(
+      session,
+      stream,
+      { deliver_policy: DeliverPolicy.LastPerSubject, filter_subject: subjects },
+      (message) => {
+        messages.push(message)
+        if (message.info.pending === 0) {
+          expected = messages.length
+        }
+        check()
+      }
+    )
+    expected = Math.min(expected, pending)
+    check()
+    yield* Effect.raceFirst(Deferred.await(complete), lost)
+    return messages
+  }).pipe(
+    Effect.scoped,
+    Effect.timeoutFail({
+      duration: 2 * requestTimeout,
+      onTimeout: () =>
+        new NatsFailure({ detail: "the server did not respond in time", mayHaveHappened: false })
+    })
+  )

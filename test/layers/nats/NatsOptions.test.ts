@@ -1,0 +1,63 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { issuesOf } from "../../../src/internal/Options.ts"
+import { decode } from "../../../src/layers/nats/NatsOptions.ts"
+import * as nats from "../../../src/nats.ts"
+
+const defaults = { servers: "nats://127.0.0.1:4222", prefix: "vitrine", replicas: 1 }
+
+describe("the options of NATS", () => {
+  it("may all be left out", () => {
+    expect(decode({})).toEqual(Either.right(defaults))
+  })
+
+  it.each([
+    ["servers", "tls://nats.example.org"],
+    ["servers", ["nats://10.0.0.1:4222", "nats://[::1]:4222/"]],
+    ["prefix", "museum-1_hall"],
+    ["user", "vitrine"],
+    ["credentialsFile", "/etc/vitrine/nats.creds"],
+    ["tls", { caFile: "ca.pem" }],
+    ["replicas", 3]
+  ])("take %s %j", (key, value) => {
+    expect(decode({ [key]: value })).toEqual(Either.right({ ...defaults, [key]: value }))
+  })
+
+  it.each([
+    ["servers", "http://127.0.0.1:4222"],
+    ["servers", "nats://user:secret@127.0.0.1:4222"],
+    ["servers", ["nats://secret@127.0.0.1:4222"]],
+    ["servers", []],
+    ["prefix", "a.b"],
+    ["prefix", ""],
+    ["token", ""],
+    ["password", 12],
+    ["replicas", 0],
+    ["tls", { ca: "ca.pem" }]
+  ])("do not take %s %j, and show no secret", (key, value) => {
+    const issues = issuesOf(decode({ [key]: value }))
+    expect(issues.map(({ path }) => path.slice(0, key.length))).toContain(key)
+    expect(JSON.stringify(issues)).not.toContain("secret")
+  })
+
+  it("keep secrets out of sight", () => {
+    const decoded = Either.getOrThrow(decode({ token: "secret", password: Redacted.make("secret") }))
+    expect(JSON.stringify(decoded)).not.toContain("secret")
+  })
+
+  it.effect("may come from the environment", () =>
+    Effect.gen(function* () {
+      const layer = nats.servicesConfig({ prefix: Config.string("NATS_PREFIX") })
+      const provider = ConfigProvider.fromMap(new Map([["NATS_PREFIX", "a b"]]))
+      const error = yield* Effect.flip(
+        Effect.scoped(Layer.build(layer)).pipe(Effect.withConfigProvider(provider))
+      )
+      expect(error.message).toContain("prefix: expected up to 64 letters")
+    })
+  )
+})

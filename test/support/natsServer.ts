@@ -1,0 +1,78 @@
+/**
+ * Debian's `nats-server` with JetStream, in a process and with a store of its own.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { pathOf } from "./programs.ts"
+import * as Received from "./Received.ts"
+
+export interface NatsServer {
+  readonly url: string
+  /** Runs it, on the same port each time. */
+  readonly start: Effect.Effect<void>
+  /** Sends a signal; after one that ends it, waits for its end. */
+  readonly signal: (signal: NodeJS.Signals) => Effect.Effect<void>
+  /** Removes all that it has stored; it must not be running. */
+  readonly emptyStore: Effect.Effect<void>
+}
+
+/** A server that runs until the scope ends. The arguments are added to its command line. */
+export const startNatsServer = (
+  args: ReadonlyArray<string> = []
+): Effect.Effect<NatsServer, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const store = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "nats-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+    )
+    const port = yield* freePort
+    let child: ChildProcess | undefined
+    let end: Promise<void> = Promise.resolve()
+
+    const signal = (name: NodeJS.Signals) =>
+      Effect.suspend(() => {
+        child?.kill(name)
+        return ["SIGSTOP", "SIGCONT"].includes(name) ? Effect.void : Effect.promise(() => end)
+      })
+    const start = Effect.suspend(() => {
+      const log = Received.make()
+      const started = spawn(
+        pathOf("nats-server"),
+        ["--addr", "127.0.0.1", "--port", String(port), "--jetstream", "--store_dir", store, ...args],
+        { stdio: ["ignore", "ignore", "pipe"] }
+      )
+      child = started
+      started.stderr.on("data", log.append)
+      end = new Promise((resolve) => {
+        started.once("close", () => {
+          log.end()
+          resolve()
+        })
+      })
+      return Effect.asVoid(log.until((text) => text.includes("Server is ready")))
+    })
+
+    yield* Effect.addFinalizer(() => signal("SIGKILL"))
+    yield* start
+    return {
+      url: `nats://127.0.0.1:${port}`,
+      start,
+      signal,
+      emptyStore: Effect.sync(() => rmSync(join(store, "jetstream"), { recursive: true, force: true }))
+    }
+  })
+
+/** One that the server can have each time it is started. */
+const freePort = Effect.async<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() =>
+      resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
+    )
+  })
+})

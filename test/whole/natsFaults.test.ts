@@ -1,0 +1,394 @@
+/**
+ * What users of the services on NATS see while the server is killed, emptied, suspended, or keeps them out.
+ */
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as nats from "../../src/nats.ts"
+import { CommandBus, CommandUnavailable } from "../../src/services/CommandBus.ts"
+import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
+import { ReplayBacklog } from "../../src/services/ReplayBacklog.ts"
+import * as certificates from "../support/certificates.ts"
+import { withLog } from "../support/logged.ts"
+import { startNatsEdge } from "../support/natsEdge.ts"
+import { startNatsServer } from "../support/natsServer.ts"
+import { isMissing } from "../support/programs.ts"
+import { temporaryFolder } from "../support/temporaryFolder.ts"
+
+/** The services of one instance, and what it logs. */
+const startInstance = (config: nats.NatsConfig) =>
+  Effect.gen(function* () {
+    const log: Array<string> = []
+    const services = yield* withLog(log)(Layer.build(Layer.fresh(nats.services(config))))
+    return {
+      log,
+      events: Context.get(services, EventBus),
+      backlog: Context.get(services, ReplayBacklog),
+      commands: Context.get(services, CommandBus)
+    }
+  })
+
+/** Tries again until it succeeds. */
+const insist = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.retry(effect, Schedule.spaced("50 millis"))
+
+/** Everything that a feed delivers, and the end of the feed. */
+const collect = (bus: typeof EventBus.Service) =>
+  Effect.gen(function* () {
+    const seen: Array<BusEvent> = []
+    const feed = yield* bus.subscribe
+    const fiber = yield* Effect.forkScoped(
+      Effect.exit(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))
+    )
+    return { seen, fiber }
+  })
+
+/** Publishes numbers until it is interrupted, and keeps those that the bus has accepted, and those that it may have. */
+const publishNumbers = (bus: typeof EventBus.Service, accepted: Array<number>) =>
+  Effect.gen(function* () {
+    for (let number = 0; ; number++) {
+      const exit = yield* Effect.exit(bus.publish(`name ${number % 3}`, number))
+      if (Exit.isSuccess(exit)) {
+        accepted.push(number)
+      } else {
+        yield* Effect.sleep("20 millis")
+      }
+    }
+  })
+
+const until = (condition: () => boolean) => Effect.repeat(Effect.sleep("10 millis"), { until: condition })
+
+/** No gap, nothing twice, and nothing missing that was accepted. */
+const expectExact = (seen: ReadonlyArray<BusEvent>, accepted: ReadonlyArray<number>) => {
+  const first = seen[0]?.sequence ?? 0
+  expect(seen.map(({ sequence }) => sequence)).toEqual(seen.map((_, index) => first + index))
+  const payloads = new Set(seen.map(({ payload }) => payload))
+  expect(payloads.size).toBe(seen.length)
+  expect(accepted.filter((number) => !payloads.has(number))).toEqual([])
+}
+
+const greet = {
+  type: "greet",
+  fields: Schema.Struct({ name: Schema.String }),
+  run: ({ name }: { readonly name: string }) => Effect.succeed(`Hello ${name}`)
+}
+
+describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
+  it.scopedLive("go on exactly when the server is killed and comes back with its store", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const one = yield* startInstance({ servers: server.url })
+      const other = yield* startInstance({ servers: server.url })
+      const { fiber, seen } = yield* collect(other.events)
+      yield* one.commands.register(greet)
+      const accepted: Array<number> = []
+      const publisher = yield* Effect.fork(publishNumbers(one.events, accepted))
+      for (let round = 1; round <= 3; round++) {
+        const before = accepted.length
+        yield* until(() => accepted.length > before + 200)
+        yield* server.signal("SIGKILL")
+        const late = yield* Effect.timed(Effect.flip(one.backlog.snapshot))
+        expect(Duration.toMillis(late[0])).toBeLessThan(6000)
+        yield* server.start
+      }
+      const before = accepted.length
+      yield* until(() => accepted.length > before + 200)
+      yield* Fiber.interrupt(publisher)
+      yield* one.events.publish("last", -1)
+      yield* until(() => seen.at(-1)?.payload === -1)
+      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+      expectExact(seen, accepted)
+      const names = (yield* one.backlog.snapshot).map(({ name }) => name)
+      expect([...names].sort()).toEqual(["last", "name 0", "name 1", "name 2"])
+      expect(yield* insist(other.commands.dispatch({ type: "greet", name: "Ada" }))).toBe("Hello Ada")
+      expect(one.log.filter((line) => line.startsWith("INFO Connected"))).toHaveLength(4)
+      expect(one.log.filter((line) => line.includes("the connection is lost"))).toHaveLength(3)
+    })
+  )
+
+  it.scopedLive("fail a feed when the server comes back without its store, and are there for the next", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const one = yield* startInstance({ servers: server.url })
+      const other = yield* startInstance({ servers: server.url })
+      yield* one.commands.register(greet)
+      const { fiber } = yield* collect(one.events)
+      yield* one.events.publish("before", 1)
+      yield* server.signal("SIGKILL")
+      yield* server.emptyStore
+      yield* server.start
+      const exit = yield* Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip)
+      expect(exit).toMatchObject({ _tag: "vitrine/EventBusError", action: "receive" })
+      expect(exit.message).toContain("the server has lost events, and numbers them anew")
+      const { seen } = yield* Effect.scoped(insist(collect(one.events))).pipe(
+        Effect.zipRight(collect(one.events))
+      )
+      expect(yield* one.backlog.snapshot).toEqual([])
+      yield* insist(other.events.publish("after", 2))
+      yield* until(() => seen.length === 1)
+      expect(seen[0]).toMatchObject({ name: "after", payload: 2 })
+      expect(yield* insist(other.commands.dispatch({ type: "greet", name: "Ada" }))).toBe("Hello Ada")
+    })
+  )
+
+  it.scopedLive("fail a feed when the events that follow are those of another store", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const one = yield* startInstance({ servers: server.url })
+      const { fiber, seen } = yield* collect(one.events)
+      yield* one.events.publish("before", 1)
+      yield* server.signal("SIGKILL")
+      yield* server.emptyStore
+      yield* server.start
+      // Before the feed is connected again, as a rule.
+      const other = yield* startInstance({ servers: server.url })
+      yield* Effect.repeatN(other.events.publish("after", 2), 4)
+      const error = yield* Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip)
+      expect(error.message).toContain("the server has lost events, and numbers them anew")
+      expect(seen.map(({ name }) => name)).toEqual(["before"])
+    })
+  )
+
+  it.scopedLive("fail a feed whose stream is deleted", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const { url } = server
+      const one = yield* startInstance({ servers: url })
+      const { fiber } = yield* collect(one.events)
+      yield* one.events.publish("before", 1)
+      yield* Effect.promise(async () => {
+        const { connect } = await import("@nats-io/transport-node")
+        const { jetstreamManager } = await import("@nats-io/jetstream")
+        const connection = await connect({ servers: url })
+        await (await jetstreamManager(connection)).streams.delete("vitrine_events")
+        await connection.close()
+      })
+      yield* one.events.publish("after", 2)
+      const error = yield* Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip)
+      expect(error.message).toContain("the server has lost events, and numbers them anew")
+      expect(yield* one.backlog.snapshot).toEqual([{ name: "after", data: "2", sequence: 1 }])
+    })
+  )
+
+  it.scopedLive("go on exactly when the server is suspended for a while", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const one = yield* startInstance({ servers: server.url })
+      const { fiber, seen } = yield* collect(one.events)
+      const accepted: Array<number> = []
+      const publisher = yield* Effect.fork(publishNumbers(one.events, accepted))
+      yield* until(() => accepted.length > 100)
+      yield* server.signal("SIGSTOP")
+      yield* Effect.sleep("7 seconds")
+      yield* server.signal("SIGCONT")
+      const before = accepted.length
+      yield* until(() => accepted.length > before + 100)
+      yield* Fiber.interrupt(publisher)
+      yield* one.events.publish("last", -1)
+      yield* until(() => seen.at(-1)?.payload === -1)
+      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+      expectExact(seen, accepted)
+    })
+  )
+
+  it.scopedLive("fail in bounded time while the server is suspended, and recover", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const one = yield* startInstance({ servers: server.url })
+      const { fiber } = yield* collect(one.events)
+      yield* server.signal("SIGSTOP")
+      const many = yield* Effect.fork(
+        Effect.all(
+          Array.from({ length: 1024 }, () => Effect.exit(one.events.publish("many", 1))),
+          { concurrency: "unbounded" }
+        )
+      )
+      yield* Effect.sleep("500 millis")
+      const [refusing, refused] = yield* Effect.timed(Effect.flip(one.events.publish("event", 1)))
+      expect(Duration.toMillis(refusing)).toBeLessThan(1000)
+      expect(refused.message).toContain("1024 events wait for the server already")
+      yield* Fiber.join(many)
+      const [publishing, published] = yield* Effect.timed(Effect.flip(one.events.publish("event", 1)))
+      expect(Duration.toMillis(publishing)).toBeLessThan(6000)
+      expect(published.message).toContain(
+        "the server did not respond in time; the event may have been published"
+      )
+      const [reading, read] = yield* Effect.timed(Effect.flip(one.backlog.snapshot))
+      expect(Duration.toMillis(reading)).toBeLessThan(6000)
+      expect(read.message).toContain("The replay backlog could not be read: ")
+      const [waiting, failed] = yield* Effect.timed(Effect.flip(Effect.flatten(Fiber.join(fiber))))
+      expect(Duration.toMillis(waiting)).toBeLessThan(40_000)
+      expect(failed).toMatchObject({ _tag: "vitrine/EventBusError", action: "receive" })
+      yield* server.signal("SIGCONT")
+      const { seen } = yield* Effect.scoped(insist(collect(one.events))).pipe(
+        Effect.zipRight(collect(one.events))
+      )
+      yield* one.events.publish("event", 2)
+      yield* until(() => seen.length > 0)
+    })
+  )
+
+  it.scopedLive("start without the server, and are there when it is", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      yield* server.signal("SIGKILL")
+      const one = yield* startInstance({ servers: server.url })
+      const other = yield* startInstance({ servers: server.url })
+      expect(one.log).toEqual([
+        expect.stringMatching(/^WARN NATS at nats:.* cannot be used: connection refused\./)
+      ])
+      yield* one.commands.register(greet)
+      expect(yield* one.commands.dispatch({ type: "greet", name: "Ada" })).toBe("Hello Ada")
+      expect(yield* one.commands.types).toEqual(["greet"])
+      expect(yield* Effect.flip(other.commands.dispatch({ type: "greet", name: "Ada" }))).toMatchObject({
+        _tag: "vitrine/CommandUnavailable",
+        reason: "unreachable",
+        mayHaveRun: false
+      })
+      const actions: ReadonlyArray<Effect.Effect<unknown, Error>> = [
+        one.events.publish("event", 1),
+        Effect.scoped(one.events.subscribe),
+        one.backlog.snapshot
+      ]
+      for (const action of actions) {
+        const [took, error] = yield* Effect.timed(Effect.flip(action))
+        expect(Duration.toMillis(took)).toBeLessThan(1000)
+        expect(error.message).toContain("there is no connection to NATS")
+      }
+      yield* server.start
+      expect(yield* insist(other.commands.dispatch({ type: "greet", name: "Ada" }))).toBe("Hello Ada")
+      yield* insist(one.events.publish("event", 1))
+      expect(yield* other.backlog.snapshot).toMatchObject([{ name: "event", data: "1" }])
+    })
+  )
+
+  it.scopedLive(
+    "say that the server keeps them out, without the password, and come in with the right one",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* startNatsServer(["--user", "vitrine", "--pass", "right-password"])
+        const wrong = yield* startInstance({ servers: url, user: "vitrine", password: "wrong-password" })
+        const error = yield* Effect.flip(wrong.events.publish("event", 1))
+        expect(error.message).toContain("there is no connection to NATS")
+        expect(wrong.log[0]).toMatch(/^WARN NATS at .* cannot be used: .*Authorization Violation/i)
+        yield* Effect.sleep("1 second")
+        expect(wrong.log).toHaveLength(1)
+        expect(wrong.log.join()).not.toContain("wrong-password")
+        const right = yield* startInstance({
+          servers: url,
+          user: "vitrine",
+          password: Redacted.make("right-password")
+        })
+        yield* right.events.publish("event", 1)
+        expect(right.log.join()).not.toContain("right-password")
+      })
+  )
+
+  it.scopedLive("give the commands of a process that is killed to the next that registers them", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startNatsServer()
+      const one = yield* startInstance({ servers: url })
+      const first = yield* startNatsEdge(url, "command")
+      yield* first.says(/^registered$/m)
+      const firstPid = yield* one.commands.dispatch({ type: "greet" })
+      expect(yield* Effect.flip(Effect.scoped(one.commands.register(greet)))).toMatchObject({
+        _tag: "vitrine/CommandAlreadyRegistered"
+      })
+      yield* first.kill
+      yield* Effect.repeat(one.commands.types, { until: (types) => types.length === 0 })
+      expect(yield* Effect.flip(one.commands.dispatch({ type: "greet" }))).toEqual(
+        new CommandUnavailable({ type: "greet", reason: "unreachable", mayHaveRun: false })
+      )
+      const second = yield* startNatsEdge(url, "command")
+      yield* second.says(/^registered$/m)
+      const secondPid = yield* one.commands.dispatch({ type: "greet" })
+      expect(firstPid).toBeTypeOf("number")
+      expect(secondPid).toBeTypeOf("number")
+      expect(secondPid).not.toBe(firstPid)
+    })
+  )
+
+  it.scopedLive("connect by TLS, with the certificate that they are told to trust", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* temporaryFolder({
+        "cert.pem": certificates.named,
+        "key.pem": certificates.key
+      })
+      const server = yield* startNatsServer([
+        "--tls",
+        ...["--tlscert", `${directory}/cert.pem`],
+        ...["--tlskey", `${directory}/key.pem`]
+      ])
+      const url = server.url.replace("nats://127.0.0.1", "tls://localhost")
+      const wary = yield* startInstance({ servers: url, tls: {} })
+      expect(wary.log).toEqual([
+        expect.stringMatching(/^WARN NATS at .* cannot be used: self-signed certificate/)
+      ])
+      const one = yield* startInstance({ servers: url, tls: { caFile: `${directory}/cert.pem` } })
+      yield* one.events.publish("event", 1)
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive("fail to publish when the server's store is full, and keep what is there", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* temporaryFolder({ "server.conf": "jetstream { max_file: 1MB }" })
+      const { url } = yield* startNatsServer(["--config", `${directory}/server.conf`])
+      const one = yield* startInstance({ servers: url })
+      const { fiber, seen } = yield* collect(one.events)
+      let published = 0
+      const error = yield* Effect.flip(
+        Effect.forever(
+          Effect.zipRight(
+            one.events.publish(`name ${published}`, "x".repeat(100_000)),
+            Effect.sync(() => published++)
+          )
+        )
+      )
+      expect(error.message).toBe("The event bus could not publish events: insufficient resources")
+      expect(published).toBeGreaterThan(5)
+      yield* until(() => seen.length === published)
+      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+      expect(yield* one.backlog.snapshot).toMatchObject([{ name: "name 0", sequence: published }])
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive("refuse what the server would not take, and nothing else happens", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startNatsServer()
+      const one = yield* startInstance({ servers: url })
+      const other = yield* startInstance({ servers: url })
+      yield* one.commands.register({
+        type: "repeat",
+        fields: Schema.Struct({ text: Schema.String, times: Schema.Number }),
+        run: ({ text, times }) => Effect.succeed(text.repeat(times))
+      })
+      const large = "x".repeat(1024 * 1024)
+      const { seen } = yield* collect(other.events)
+      const tooLarge = yield* Effect.flip(one.events.publish("large", large))
+      expect(tooLarge.message).toBe(
+        'The event bus could not publish events: the payload of "large" has 1048578 bytes, and the server accepts 1048512'
+      )
+      const tooLong = yield* Effect.flip(one.events.publish("n".repeat(2000), 1))
+      expect(tooLong.message).toContain("is too long for a subject")
+      const fields = yield* Effect.flip(other.commands.dispatch({ type: "repeat", text: large, times: 1 }))
+      expect(fields).toMatchObject({ _tag: "vitrine/InvalidCommandFields" })
+      const result = yield* Effect.flip(
+        other.commands.dispatch({ type: "repeat", text: "x", times: 2 ** 21 })
+      )
+      expect(result.message).toBe(
+        'The command "repeat" failed: the result has 2097164 bytes, and NATS accepts 1048576'
+      )
+      yield* one.events.publish("small", 1)
+      yield* until(() => seen.length > 0)
+      expect(seen).toMatchObject([{ name: "small", payload: 1, sequence: 1 }])
+    })
+  )
+})
