@@ -6,7 +6,7 @@ import { type Process, start } from "../processes.ts"
 import type { Figures, Settings } from "../scenario.ts"
 import type { LoadApi, PublishPlan, ServerApi } from "./protocol.ts"
 
-export type Peer = "vitrine" | "shim" | "plain" | "betterSse" | "effect"
+export type Peer = "vitrine" | "shim" | "plain" | "plainFiber" | "betterSse" | "effect"
 
 interface Setup {
   readonly server: Process<ServerApi>

