@@ -33,7 +33,7 @@ describe.skipIf(isMissing("nats-server"))("event streams in several processes", 
         const random = randomNumbers(seed)
         const moments = Array.from({ length: clients }, () => random() * duration).sort((a, b) => a - b)
         const streams: Array<EventStream> = []
-        yield* Effect.addFinalizer(() => Effect.sync(() => void streams.map(({ close }) => close())))
+        yield* Effect.addFinalizer(() => Effect.sync(() => closeAll(streams)))
         yield* Effect.forkScoped(
           Effect.delay(startEdge, duration / 2).pipe(Effect.map((port) => ports.push(port)))
         )
@@ -75,7 +75,40 @@ describe.skipIf(isMissing("nats-server"))("event streams in several processes", 
       }),
     90_000
   )
+
+  it.scopedLive("open at once while the server is suspended, with what was remembered before", () =>
+    Effect.gen(function* () {
+      const { signal, url } = yield* startNatsServer()
+      const edge = yield* startNatsEdge(url, "transport")
+      const port = Number(yield* edge.says(/^port (\d+)$/m))
+      const publisher = yield* startNatsEdge(url, "publisher")
+      yield* publisher.says(/^publishing$/m)
+      const [early] = yield* openStreams(port, 1)
+      yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => (early?.seen.length ?? 0) > 2 })
+      yield* signal("SIGSTOP")
+      const streams = yield* openStreams(port, 3)
+      // Each waited for the backlog before, one behind the other, for five seconds.
+      yield* Effect.repeat(Effect.sleep("20 millis"), {
+        until: () => streams.every(({ seen }) => seen.length > 0)
+      }).pipe(Effect.timeoutFail({ duration: "4 seconds", onTimeout: () => "no stream" }))
+      expect(streams.map(({ seen }) => seen[0])).toEqual(
+        streams.map(() => expect.stringMatching(/^counter \d+$|^milestone \d+$/))
+      )
+    })
+  )
 })
+
+const openStreams = (port: number, count: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() => Array.from({ length: count }, () => openStream(port))),
+    (streams) => Effect.sync(() => closeAll(streams))
+  )
+
+const closeAll = (streams: ReadonlyArray<EventStream>) => {
+  for (const { close } of streams) {
+    close()
+  }
+}
 
 /** What a client is to see that began with these: the last of each name until then, and all that follows. */
 const expectedOf = (emitted: ReadonlyArray<string>, seen: ReadonlyArray<string>) => {
