@@ -81,7 +81,7 @@ export const make = Effect.gen(function* () {
     const mayRecover = (failure: NatsFailure | NumberedAnew) =>
       Effect.zipWith(Deferred.isDone(subscribed), Clock.currentTimeMillis, (isSubscribed, now) => {
         awaySince ??= now
-        return isSubscribed && failure._tag !== "NumberedAnew" && now - awaySince <= outageLimit
+        return isSubscribed && failure._tag !== "vitrine/NumberedAnew" && now - awaySince <= outageLimit
       })
     const follow = once.pipe(
       Effect.retry({ while: mayRecover, schedule: Schedule.spaced("250 millis") }),
@@ -111,7 +111,7 @@ const failed =
   (action: EventBusError["action"]) =>
   (failure: NatsFailure | NumberedAnew): EventBusError => {
     const { detail } = failure
-    if (failure._tag === "NumberedAnew") {
+    if (failure._tag === "vitrine/NumberedAnew") {
       return refused(action, detail)
     }
     const { cause, mayHaveHappened } = failure
@@ -130,7 +130,7 @@ const store = (session: Session, place: Place, subject: string, data: Uint8Array
 }
 
 /** The stream is not the one that a feed began with, or has lost events that it delivered. */
-class NumberedAnew extends Data.TaggedError("NumberedAnew") {
+class NumberedAnew extends Data.TaggedError("vitrine/NumberedAnew") {
   readonly detail = "the server has lost events, and numbers them anew"
 }
 

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Internal to this room: each service has an error of its own. */
-export class NatsFailure extends Data.TaggedError("NatsFailure")<{
+export class NatsFailure extends Data.TaggedError("vitrine/NatsFailure")<{
   readonly detail: string
   /** Whether the server may have done what it was asked for all the same. */
   readonly mayHaveHappened: boolean

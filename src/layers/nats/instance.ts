@@ -156,7 +156,7 @@ export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { ca
     }).pipe(
       Effect.scoped,
       Effect.catchTag(
-        "NatsFailure",
+        "vitrine/NatsFailure",
         () => new CommandUnavailable({ type: command.type, reason: "unreachable", mayHaveRun: false })
       )
     )
