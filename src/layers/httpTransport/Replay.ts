@@ -102,9 +102,11 @@ export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send 
       view.replace(events)
       return endStreams
     }).pipe(
-      Effect.map(() => {
-        shown = Math.max(-1, ...events.map(({ sequence }) => sequence))
-      })
+      Effect.zipRight(
+        Effect.sync(() => {
+          shown = Math.max(-1, ...events.map(({ sequence }) => sequence))
+        })
+      )
     )
 
   const beginWithNothing = Effect.suspend(() => {
