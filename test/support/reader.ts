@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createReadStream, existsSync } from "node:fs"
 import { createServer, type Server } from "node:http"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -54,9 +54,10 @@ const makeFolder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-reader-" }))
   const modules = join(folder, "node_modules")
-  yield* fs.makeDirectory(join(modules, "@effect"), { recursive: true })
+  yield* fs.makeDirectory(modules)
   yield* fs.symlink(repository, join(modules, "vitrine"))
   for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+    yield* fs.makeDirectory(dirname(join(modules, name)), { recursive: true })
     yield* fs.symlink(join(repository, "node_modules", name), join(modules, name))
   }
   yield* fs.writeFileString(join(folder, "package.json"), '{ "type": "module" }\n')

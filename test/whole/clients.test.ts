@@ -1,14 +1,10 @@
 import type { Socket } from "node:net"
 import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as TestServices from "effect/TestServices"
-import * as HttpTransportLayer from "../../src/layers/httpTransport/HttpTransport.ts"
-import * as ReplayBacklogMemory from "../../src/layers/memory/ReplayBacklogMemory.ts"
 import type { EventBus } from "../../src/services/EventBus.ts"
 import { HttpTransport } from "../../src/services/HttpTransport.ts"
-import { ReplayBacklog } from "../../src/services/ReplayBacklog.ts"
 import * as clientProcess from "../support/clientProcess.ts"
 import * as crowd from "../support/crowd.ts"
 import { messages } from "../support/eventStream.ts"
@@ -40,13 +36,11 @@ const readUpToHere = transport.request({ target: "/status" })
 describe("ten thousand clients", () => {
   it.effect("leave nothing behind, however they go", () =>
     Effect.gen(function* () {
-      const backlog = yield* makeHeldBacklog
       const manners: ReadonlyArray<Visit> = [
-        { go: closedOrReset, visits: 4000, atOnce: 200 },
+        { go: closedOrReset, visits: 5200, atOnce: 200 },
         { go: halfClosed, visits: 1600, atOnce: 200 },
         { go: pipelined, visits: 1600, atOnce: 200 },
         { go: duringTheHeaders, visits: 800, atOnce: 200 },
-        { go: duringTheBacklog(backlog), visits: 1200, atOnce: 200 },
         { go: duringADrain, visits: 200, atOnce: 40 },
         { go: withTheirProcess, visits: 600, atOnce: maxClients }
       ]
@@ -66,14 +60,7 @@ describe("ten thousand clients", () => {
             expect((yield* transport.request({ target: "/events" })).status).toBe(503)
           })
         )
-      }).pipe(
-        Effect.provide(
-          Layer.provideMerge(
-            HttpTransportLayer.layer({ port: 0, maxClients }),
-            Layer.merge(transport.memoryServices(), backlog.layer)
-          )
-        )
-      )
+      }).pipe(Effect.provide(transport.layer({ maxClients })))
     })
   )
 })
@@ -153,42 +140,6 @@ const withTheirProcess: Go = Effect.fnUntraced(function* (count) {
   yield* kill
   yield* transport.clientsBecome(0)
 })
-
-interface HeldBacklog {
-  readonly layer: Layer.Layer<ReplayBacklog>
-  /** Lets whoever asks for the snapshot wait until the scope ends. */
-  readonly hold: Effect.Effect<void, never, Scope.Scope>
-  /** Somebody waits for the snapshot. */
-  readonly asked: Effect.Effect<void>
-}
-
-const makeHeldBacklog: Effect.Effect<HeldBacklog> = Effect.gen(function* () {
-  const backlog = yield* ReplayBacklogMemory.make
-  const released = yield* Effect.makeLatch(true)
-  const asked = yield* Effect.makeLatch()
-  return {
-    layer: Layer.succeed(ReplayBacklog, {
-      remember: backlog.remember,
-      snapshot: asked.open.pipe(Effect.zipRight(released.await), Effect.zipRight(backlog.snapshot))
-    }),
-    hold: Effect.acquireRelease(Effect.zipRight(asked.close, released.close), () => released.open),
-    asked: asked.await
-  }
-})
-
-const duringTheBacklog = (backlog: HeldBacklog): Go =>
-  Effect.fnUntraced(function* (count) {
-    yield* backlog.hold
-    yield* Effect.scoped(
-      Effect.gen(function* () {
-        const sockets = yield* connect(count, events)
-        yield* backlog.asked
-        yield* readUpToHere
-        yield* resetHalf(sockets)
-      })
-    )
-    yield* readUpToHere
-  })
 
 describe("eight hundred slow clients", () => {
   it.effect("take nothing from others, and delay no end", () =>

@@ -16,7 +16,9 @@ import * as Scope from "effect/Scope"
 import { growingPauses } from "../../internal/growingPauses.ts"
 import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { valueSize } from "../../internal/valueSize.ts"
 import { type BusEvent, EventBus, type EventBusError } from "../../services/EventBus.ts"
+import { makeWaitingEvents, subscriberCapacity } from "../memory/subscriber.ts"
 
 /** Why no events are received, and since when. */
 export interface FeedProblem {
@@ -48,9 +50,6 @@ export interface Subscriber<E = EventBusError> {
 
 /** A feed that was open for so long worked: the next problem is reported again, and the pauses begin anew. */
 const stableAfterMs = 30_000
-
-/** So many events, and what comes with the last of them, may wait while the backlog is read. */
-const maxWaiting = 4096
 
 /**
  * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed;
@@ -93,11 +92,13 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
       const ended = yield* Deferred.make<void, E>()
       const fork = Runtime.runFork(yield* Effect.runtime<Scope.Scope>())
       /** What comes while it is opened, or while something that was wrong is dealt with. */
-      let waiting: Array<BusEvent> | undefined = []
+      const waiting = makeWaitingEvents()
+      let isOpen = false
+      let isBusy = true
       const deal = (events: ReadonlyArray<BusEvent>) => {
         const effect = take(events)
         if (effect !== undefined) {
-          waiting = []
+          isBusy = true
           fork(
             Effect.matchCauseEffect(effect, {
               onSuccess: () => Effect.sync(dealWithWaiting),
@@ -107,25 +108,29 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
         }
       }
       const dealWithWaiting = () => {
-        const events = waiting ?? []
-        waiting = undefined
+        isBusy = false
+        const events = waiting.takeAll()
         if (events.length > 0) {
           deal(events)
         }
       }
       yield* listen({
         events: (events) => {
-          if (waiting === undefined) {
+          if (!isBusy) {
             deal(events)
-          } else if (waiting.length < maxWaiting) {
-            waiting.push(...events)
+          } else if (isOpen || waiting.length() + events.length <= subscriberCapacity) {
+            for (const event of events) {
+              waiting.offer(event, event.name.length + valueSize(event.payload))
+            }
           } else {
-            Deferred.unsafeDone(ended, Effect.dieMessage("too many events came while the backlog was read"))
+            // Without an event before them, nobody could tell that some are missing.
+            Deferred.unsafeDone(ended, Effect.dieMessage("too many events came while it was opened"))
           }
         },
         end: () => Deferred.unsafeDone(ended, Effect.void)
       })
       yield* open
+      isOpen = true
       dealWithWaiting()
       return Deferred.await(ended)
     })

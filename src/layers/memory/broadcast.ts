@@ -67,29 +67,34 @@ export const makeBroadcast = (): Broadcast => {
   }
 }
 
-/** What is published in one turn of the event loop comes together, in its microtasks. */
+/**
+ * What is published in one turn of the event loop comes together, in its microtasks. The first is never dropped: nobody
+ * would know of what was dropped in front of the first that it sees.
+ */
 const makeReceiver = (listener: EventListener): Receiver => {
-  const waiting = makeWaitingEvents()
-  let isEnded = false
+  let first: BusEvent | undefined
+  const others = makeWaitingEvents()
 
   const deliver = () => {
-    if (!isEnded) {
-      listener.events(waiting.takeAll())
+    if (first !== undefined) {
+      const events = [first, ...others.takeAll()]
+      first = undefined
+      listener.events(events)
     }
   }
 
   return {
     offer: (event) => {
-      const isFirst = waiting.length() === 0
-      // What comes alone need not be measured.
-      waiting.offer(event, isFirst ? 0 : event.name.length + valueSize(event.payload))
-      if (isFirst) {
+      if (first === undefined) {
+        first = event
         queueMicrotask(deliver)
+      } else {
+        others.offer(event, event.name.length + valueSize(event.payload))
       }
     },
     end: () => {
-      isEnded = true
-      waiting.takeAll()
+      first = undefined
+      others.takeAll()
       listener.end()
     }
   }

@@ -472,7 +472,7 @@ describe("Hub", () => {
         yield* received.until((text) => text.includes("data: 0"))
         for (const round of [1, 2]) {
           const flood = Effect.forEach(
-            Array.from({ length: EventBusMemory.subscriberCapacity + 20 }),
+            Array.from({ length: EventBusMemory.subscriberCapacity + 21 }),
             (_, n) => publish("content:live", n),
             { discard: true }
           )
