@@ -10,6 +10,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -73,6 +74,9 @@ const shownName = (name: string): string => printableStart(JSON.stringify(name),
 /** How long the backlog may take to be read. */
 const readTimeout = "5 seconds"
 
+/** Another process may still be remembering what was missed here. */
+const rereadAfter = "1 second"
+
 const noAnswer = new ReplayBacklogError({ action: "read", detail: "no answer within 5 seconds" })
 
 export type Options = Pick<HttpTransportOptions, "events" | "keepAliveMs" | "maxClients" | "replayEvents">
@@ -120,6 +124,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   let last: number | undefined
   /** Of what clients have seen, the greatest sequence. */
   let shown = -1
+  /** That the backlog is to be read later: at most once more than it is being read. */
+  const rereads = yield* Queue.sliding<void>(1)
   let isClosed = false
   const unsendable = new Set<string>()
   const incomplete = new Set<string>()
@@ -166,6 +172,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       const event = events[index]
       if (event === undefined || (last !== undefined && event.sequence > last + 1)) {
         break
+      }
+      if (last === undefined && event.sequence > shown + 1) {
+        // What the bus has lost in front of the first event does not show.
+        rereads.unsafeOffer(undefined)
       }
       if (last === undefined || event.sequence > last) {
         last = event.sequence
@@ -240,12 +250,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       return Effect.succeed(missed.length)
     })
 
-  /** Reads the backlog later. */
-  const readLater = read.pipe(
-    Effect.retry(growingPauses),
+  const readLater = Queue.offer(rereads, undefined)
+
+  /** Reads the backlog again where that was asked for, and until it works. */
+  const reread = Queue.take(rereads).pipe(
+    Effect.zipRight(Effect.delay(Effect.retry(read, growingPauses), rereadAfter)),
     Effect.flatMap((events) => catchUp(events, last ?? Number.POSITIVE_INFINITY)),
-    Effect.ignore,
-    Effect.forkScoped
+    Effect.ignore
   )
 
   const repair = ({ sequence }: BusEvent) =>
@@ -253,9 +264,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       const missing = sequence - (last ?? sequence) - 1
       const found = yield* Effect.matchEffect(read, {
         onSuccess: (events) => catchUp(events, sequence - 1),
-        onFailure: () => Effect.as(readLater, 0)
+        onFailure: () => Effect.succeed(0)
       })
       last = sequence - 1
+      if (found < missing) {
+        yield* readLater
+      }
       recorder.missed((missing - found) * fanOut.size())
       yield* warnOfGap
     })
@@ -293,10 +307,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     name: "The HTTP transport",
     open: Effect.suspend(() => {
       last = undefined
-      return Effect.all([forget, begin, Effect.forkScoped(pings)], { discard: true })
+      return Effect.all([begin, Effect.forkScoped(pings), Effect.forkScoped(Effect.forever(reread))], {
+        discard: true
+      })
     }),
     take,
-    lost: endStreams,
+    lost: Effect.zipRight(endStreams, forget),
     meanwhile: pings
   })
 
