@@ -4,7 +4,7 @@
 export interface LatestEvents<A> {
   /** Whether it is the latest of its name now: one of the same or a greater sequence stays. */
   readonly add: (event: A) => boolean
-  /** The sequence of the latest event of the name, or -1. */
+  /** The sequence of the latest event of the name; minus infinity where there is none. */
   readonly sequenceOf: (name: string) => number
   /** The one emitted longest ago first. The array is never changed, and is the same until an event is added. */
   readonly inOrder: () => ReadonlyArray<A>
@@ -16,7 +16,7 @@ export const makeLatestEvents = <A extends { readonly name: string; readonly seq
   const latest = new Map<string, A>()
   let ordered: ReadonlyArray<A> | undefined
 
-  const sequenceOf = (name: string) => latest.get(name)?.sequence ?? -1
+  const sequenceOf = (name: string) => latest.get(name)?.sequence ?? Number.NEGATIVE_INFINITY
 
   const add = (event: A) => {
     if (sequenceOf(event.name) >= event.sequence) {

@@ -22,6 +22,7 @@ export interface BusEvent {
   readonly sequence: number
 }
 
+/** Each of its operations ends in bounded time. */
 export class EventBus extends Context.Tag("vitrine/EventBus")<
   EventBus,
   {
@@ -48,7 +49,7 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
     /**
      * As `subscribe`, for a bus within this process that can do without a fiber for each subscriber: it calls a listener
      * with the events, soon after their publication, until the scope ends. A lone event costs a third of what it costs by
-     * a Stream.
+     * a Stream. Whoever has it is not given a feed: a bus that changes what `subscribe` gives leaves it out.
      */
     readonly listen?: (listener: EventListener) => Effect.Effect<void, EventBusError, Scope.Scope>
   }
@@ -61,6 +62,12 @@ export interface EventListener {
   readonly end: () => void
 }
 
+const actions = {
+  publish: "publish an event",
+  subscribe: "be subscribed to",
+  receive: "deliver events"
+} as const
+
 /** The engine of the bus could not be used, or has lost what it knew. */
 export class EventBusError extends Schema.TaggedError<EventBusError>()("vitrine/EventBusError", {
   action: Schema.Literal("publish", "subscribe", "receive"),
@@ -68,6 +75,6 @@ export class EventBusError extends Schema.TaggedError<EventBusError>()("vitrine/
   cause: Schema.optionalWith(Schema.Defect, { exact: true })
 }) {
   override get message() {
-    return `The event bus could not ${this.action} events: ${this.detail}`
+    return `The event bus could not ${actions[this.action]}: ${this.detail}`
   }
 }

@@ -13,10 +13,11 @@ import * as Schema from "effect/Schema"
 export interface RememberedEvent {
   readonly name: string
   readonly data: string
-  /** That of its emission, as in `BusEvent`. */
+  /** That of its emission, as in `BusEvent`; 0 for what is older than the numbering of the bus, from before a restart. */
   readonly sequence: number
 }
 
+/** Each of its operations ends in bounded time. It belongs to one bus, whose numbering it knows. */
 export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
   ReplayBacklog,
   {

@@ -352,7 +352,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
           )
         )
       )
-      expect(error.message).toBe("The event bus could not publish events: insufficient resources")
+      expect(error.message).toBe("The event bus could not publish an event: insufficient resources")
       expect(published).toBeGreaterThan(5)
       yield* until(() => seen.length === published)
       expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
@@ -374,7 +374,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       const { seen } = yield* collect(other.events)
       const tooLarge = yield* Effect.flip(one.events.publish("large", large))
       expect(tooLarge.message).toBe(
-        'The event bus could not publish events: the payload of "large" has 1048578 bytes, and the server accepts 1048512'
+        'The event bus could not publish an event: the payload of "large" has 1048578 bytes, and the server accepts 1048512'
       )
       const tooLong = yield* Effect.flip(one.events.publish("n".repeat(2000), 1))
       expect(tooLong.message).toContain("is too long for a subject")

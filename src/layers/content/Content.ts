@@ -1,9 +1,3 @@
-/**
- * The content plugin's work: fetch all sources into a staged version, promote it, tell everybody
- * (specification, sections 1, 2.7 and 6; decisions, parts A and C).
- *
- * How versions lie on disk belongs to the `VersionStore`, what a source saves to the source.
- */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,14 +6,13 @@ import * as Ref from "effect/Ref"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
-import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
 import type { ContentSource, SourceEnvironment } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { EventBus } from "../../services/EventBus.ts"
+import type { EventBus } from "../../services/EventBus.ts"
 import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
 import { type ContentConfig, decodeFetching } from "./ContentOptions.ts"
 import * as ContentOverview from "./ContentOverview.ts"
@@ -28,7 +21,7 @@ import { type NextFetch, statusRows } from "./contentStatus.ts"
 import { makeFetchSources } from "./fetchSources.ts"
 import { keepFetching } from "./keepFetching.ts"
 import { countFetch, setVersions } from "./metrics.ts"
-import { type Report, timestamp } from "./report.ts"
+import { makePublish, type Report, timestamp } from "./report.ts"
 import { singleFlight } from "./singleFlight.ts"
 
 export { Content }
@@ -60,15 +53,12 @@ export const fromSources = Effect.fnUntraced(function* (
   sources: ReadonlyArray<ContentSource>
 ) {
   const store = yield* VersionStore
-  const { publish } = yield* EventBus
+  const publish = yield* makePublish(name)
   const state = yield* ControllerState
   const scope = yield* Effect.scope
   const overview = yield* Ref.make(ContentOverview.empty(sources.map(({ id }) => id)))
   const content = yield* Ref.make<ContentState>({})
   const nextFetch = yield* Ref.make(Option.none<NextFetch>())
-  const unpublished = makeWarnWhile(
-    (message) => `${message} Clients learn of new versions from the manifest only, until it works again.`
-  )
 
   const updateState = (change: ContentState) =>
     Effect.flatMap(
@@ -80,10 +70,7 @@ export const fromSources = Effect.fnUntraced(function* (
   const report: Report = (event) =>
     Effect.zipRight(
       Ref.update(overview, (before) => ContentOverview.advance(before, event)),
-      Effect.matchEffect(publish(event.name.replace("content", name), event.payload), {
-        onSuccess: () => unpublished.works,
-        onFailure: ({ message }) => unpublished.fails(message)
-      })
+      publish(event)
     )
 
   const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>

@@ -16,9 +16,8 @@ import * as Scope from "effect/Scope"
 import { growingPauses } from "../../internal/growingPauses.ts"
 import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import { valueSize } from "../../internal/valueSize.ts"
+import { makeWaitingEvents, subscriberCapacity } from "../../internal/waitingEvents.ts"
 import { type BusEvent, EventBus, type EventBusError } from "../../services/EventBus.ts"
-import { makeWaitingEvents, subscriberCapacity } from "../memory/subscriber.ts"
 
 /** Why no events are received, and since when. */
 export interface FeedProblem {
@@ -44,12 +43,15 @@ export interface Subscriber<E = EventBusError> {
   /** What it does when the feed is lost. */
   readonly lost: Effect.Effect<void>
 
-  /** What it does between two feeds; it is interrupted at the end of the pause. */
+  /** What it does between two feeds; it is interrupted when the next one is open. */
   readonly meanwhile: Effect.Effect<void>
 }
 
-/** A feed that was open for so long worked: the next problem is reported again, and the pauses begin anew. */
-const stableAfterMs = 30_000
+/** A feed that was open for so long works: its recovery is logged, and so is the next problem. */
+const stableAfter = "30 seconds"
+
+/** After a feed that was open for so long, in milliseconds, the pauses begin anew. */
+const briefly = 5000
 
 /**
  * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed;
@@ -69,15 +71,18 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   const problem = yield* Ref.make(Option.none<FeedProblem>())
   const outer = yield* Effect.scope
   let openedAt = Number.POSITIVE_INFINITY
-  let isFirstFailure = true
   let isReported = false
+
+  const recovered = Effect.suspend(() => {
+    isReported = false
+    return Effect.logInfo(`${name} receives events again`)
+  })
 
   const opened = Effect.gen(function* () {
     openedAt = yield* Clock.currentTimeMillis
     yield* Ref.set(problem, Option.none())
     if (isReported) {
-      isReported = false
-      yield* Effect.logInfo(`${name} receives events again`)
+      yield* Effect.forkScoped(Effect.delay(recovered, stableAfter))
     }
   })
 
@@ -90,21 +95,32 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   const listened = (listen: NonNullable<(typeof EventBus.Service)["listen"]>) =>
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void, E>()
-      const fork = Runtime.runFork(yield* Effect.runtime<Scope.Scope>())
+      const scope = yield* Effect.scope
+      const runtime = yield* Effect.runtime<Scope.Scope>()
       /** What comes while it is opened, or while something that was wrong is dealt with. */
-      const waiting = makeWaitingEvents()
+      const waiting = makeWaitingEvents<BusEvent>()
       let isOpen = false
       let isBusy = true
       const deal = (events: ReadonlyArray<BusEvent>) => {
-        const effect = take(events)
+        const effect = takeOrFail(events)
         if (effect !== undefined) {
           isBusy = true
-          fork(
+          Runtime.runFork(
+            runtime,
             Effect.matchCauseEffect(effect, {
               onSuccess: () => Effect.sync(dealWithWaiting),
               onFailure: (cause) => Deferred.failCause(ended, cause)
-            })
+            }),
+            { scope }
           )
+        }
+      }
+      /** Whoever publishes must not see it throw. */
+      const takeOrFail = (events: ReadonlyArray<BusEvent>) => {
+        try {
+          return take(events)
+        } catch (defect) {
+          return Effect.die(defect)
         }
       }
       const dealWithWaiting = () => {
@@ -120,7 +136,7 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
             deal(events)
           } else if (isOpen || waiting.length() + events.length <= subscriberCapacity) {
             for (const event of events) {
-              waiting.offer(event, event.name.length + valueSize(event.payload))
+              waiting.offer(event)
             }
           } else {
             // Without an event before them, nobody could tell that some are missing.
@@ -138,8 +154,9 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   const failed = (reason: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const isFirst = isFirstFailure || now - openedAt >= stableAfterMs
-      isFirstFailure = false
+      if (now - openedAt >= briefly) {
+        yield* pauses.reset
+      }
       openedAt = Number.POSITIVE_INFINITY
       yield* Ref.update(problem, (before) =>
         Option.some({
@@ -147,13 +164,10 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
           since: Option.match(before, { onNone: () => new Date(now), onSome: ({ since }) => since })
         })
       )
-      if (isFirst) {
-        isReported = true
-        yield* pauses.reset
-        yield* Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
-      } else {
-        yield* Effect.logDebug(`${name} still receives no events: ${reason}`)
-      }
+      yield* isReported
+        ? Effect.logDebug(`${name} still receives no events: ${reason}`)
+        : Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
+      isReported = true
       yield* lost
     })
 
@@ -172,17 +186,14 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
     })
   })
 
-  const pause = Effect.raceFirst(
-    Effect.ignore(pauses.next(undefined)),
+  const attemptLater = Effect.raceFirst(
+    Effect.zipRight(Effect.ignore(pauses.next(undefined)), attempt),
     Effect.zipRight(meanwhile, Effect.never)
   )
-  const again = Effect.zipRight(
-    pause,
-    Effect.matchCauseEffect(attempt, {
-      onSuccess: (readToEnd) => readToEnd,
-      onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
-    })
-  )
+  const again = Effect.matchCauseEffect(attemptLater, {
+    onSuccess: (readToEnd) => readToEnd,
+    onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
+  })
   const readToEnd = yield* Effect.catchAll(attempt, (error) =>
     Effect.as(failed(messageOf(error)), Effect.void)
   )

@@ -9,13 +9,13 @@ import type { RememberedEvent } from "../../services/ReplayBacklog.ts"
 import * as SseFrame from "./SseFrame.ts"
 
 export interface View {
-  /** The sequence of the latest event of the name, or -1. */
+  /** The sequence of the latest event of the name; minus infinity where there is none. */
   readonly sequenceOf: (name: string) => number
   readonly add: (event: RememberedEvent) => void
   /** Puts other events in the place of all. */
   readonly replace: (events: ReadonlyArray<RememberedEvent>) => void
   /** Whether these may be what became of the events here: none of them is missing, older or another. */
-  readonly leadsTo: (events: ReadonlyArray<RememberedEvent>) => boolean
+  readonly isContinuedBy: (events: ReadonlyArray<RememberedEvent>) => boolean
   /** Adds those that are not known here, up to a sequence, and gives them in their order. */
   readonly learn: (events: ReadonlyArray<RememberedEvent>, upTo: number) => ReadonlyArray<RememberedEvent>
   /** `retry` and the events, as frames. The same bytes until something changes. */
@@ -37,7 +37,7 @@ export const make = (): View => {
     replace: (events) => {
       latest = makeLatestEvents(events)
     },
-    leadsTo: (events) => {
+    isContinuedBy: (events) => {
       const later = new Map(events.map((event) => [event.name, event]))
       return latest.inOrder().every(({ data, name, sequence }) => {
         const other = later.get(name)

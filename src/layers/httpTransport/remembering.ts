@@ -10,13 +10,13 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
-/** How long the end waits for what is not remembered yet. */
+/** How long it waits for what is not remembered yet before that is given up. */
 const grace = "500 millis"
 
 export interface Remembering {
   /** Has an event remembered soon. Of events of one name that wait, only the latest is: no more wait than names. */
   readonly remember: (event: RememberedEvent) => void
-  /** Gives up what waits: it may have been numbered otherwise than what comes now. */
+  /** Gives up what is not remembered soon: it may have been numbered otherwise than what comes next. */
   readonly forget: Effect.Effect<void>
 }
 
@@ -30,15 +30,24 @@ export const makeRemembering = Effect.gen(function* () {
     (message) => `The replay backlog fails, and clients that connect later may miss events: ${message}`
   )
 
+  const enqueue = (event: RememberedEvent) => {
+    // A Map keeps the place of a key that is set again; only a new key goes to the end.
+    waiting.delete(event.name)
+    waiting.set(event.name, event)
+  }
+
   const rememberFirst = Effect.suspend(() => {
     const [event] = waiting.values()
-    return event === undefined
-      ? Effect.void
-      : Effect.map(Effect.zipLeft(backlog.remember(event), warning.works), () => {
-          if (waiting.get(event.name) === event) {
-            waiting.delete(event.name)
-          }
-        })
+    if (event === undefined) {
+      return Effect.void
+    }
+    const isWaiting = () => waiting.get(event.name) === event
+    return backlog.remember(event).pipe(
+      // One that the backlog does not take must not keep it from the others.
+      Effect.tapErrorCause(() => Effect.sync(() => isWaiting() && enqueue(event))),
+      Effect.zipRight(Effect.sync(() => isWaiting() && waiting.delete(event.name))),
+      Effect.zipRight(warning.works)
+    )
   })
 
   const rememberAll = Effect.whileLoop({
@@ -63,23 +72,23 @@ export const makeRemembering = Effect.gen(function* () {
     }
   }
 
-  const forget = Effect.suspend(() => {
-    waiting.clear()
-    return running === undefined ? Effect.void : Fiber.interrupt(running)
-  })
-
   const finish = Effect.suspend(() =>
     running === undefined || warning.isFailing()
       ? Effect.void
       : Effect.interruptible(Effect.timeoutOption(Fiber.await(running), grace))
   )
-  yield* Effect.addFinalizer(() => Effect.zipRight(finish, forget))
+
+  const clear = Effect.suspend(() => {
+    waiting.clear()
+    return running === undefined ? Effect.void : Fiber.interrupt(running)
+  })
+
+  const forget = Effect.zipRight(finish, clear)
+  yield* Effect.addFinalizer(() => forget)
 
   const remembering: Remembering = {
     remember: (event) => {
-      // A Map keeps the place of a key that is set again; only a new key goes to the end.
-      waiting.delete(event.name)
-      waiting.set(event.name, event)
+      enqueue(event)
       start()
     },
     forget

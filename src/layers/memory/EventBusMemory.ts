@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { EventBus } from "../../services/EventBus.ts"
 import { makeBroadcast } from "./broadcast.ts"
 
-export { maxWaitingSize, subscriberCapacity } from "./subscriber.ts"
+export { maxWaitingSize, subscriberCapacity } from "../../internal/waitingEvents.ts"
 
 export const make = Effect.map(
   Effect.acquireRelease(Effect.sync(makeBroadcast), ({ close }) => Effect.sync(close)),

@@ -4,9 +4,9 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import { valueSize } from "../../internal/valueSize.ts"
+import { makeWaitingEvents, subscriberCapacity } from "../../internal/waitingEvents.ts"
 import type { BusEvent, EventListener } from "../../services/EventBus.ts"
-import { makeSubscriber, makeWaitingEvents } from "./subscriber.ts"
+import { makeSubscriber } from "./subscriber.ts"
 
 export interface Broadcast {
   /** Numbers the event and hands it to everybody. */
@@ -73,7 +73,7 @@ export const makeBroadcast = (): Broadcast => {
  */
 const makeReceiver = (listener: EventListener): Receiver => {
   let first: BusEvent | undefined
-  const others = makeWaitingEvents()
+  const others = makeWaitingEvents<BusEvent>(subscriberCapacity - 1)
 
   const deliver = () => {
     if (first !== undefined) {
@@ -89,7 +89,7 @@ const makeReceiver = (listener: EventListener): Receiver => {
         first = event
         queueMicrotask(deliver)
       } else {
-        others.offer(event, event.name.length + valueSize(event.payload))
+        others.offer(event)
       }
     },
     end: () => {

@@ -5,23 +5,8 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { makeSlidingQueue } from "../../internal/slidingQueue.ts"
-import { valueSize } from "../../internal/valueSize.ts"
+import { makeWaitingEvents } from "../../internal/waitingEvents.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
-
-/** How many events wait for a slow subscriber before it misses the oldest. */
-export const subscriberCapacity = 4096
-
-/** How much their payloads may take up together, in bytes, about; one event alone may be larger. */
-export const maxWaitingSize = 16 * 1024 * 1024
-
-/** A buffer of one subscriber. That events were dropped, the next one shows by its sequence. */
-export const makeWaitingEvents = () =>
-  makeSlidingQueue<BusEvent>({
-    maxLength: subscriberCapacity,
-    maxSize: maxWaitingSize,
-    onDropped: () => {}
-  })
 
 export interface Subscriber<E> {
   readonly offer: (event: BusEvent) => void
@@ -37,7 +22,7 @@ type Events = Chunk.Chunk<BusEvent>
 export const makeSubscriber = <E>(): Subscriber<E> => {
   type Taken = Effect.Effect<Events, Option.Option<E>>
 
-  const waiting = makeWaitingEvents()
+  const waiting = makeWaitingEvents<BusEvent>()
   let ending: Taken | undefined
   let reader: ((events: Taken) => void) | undefined
 
@@ -73,7 +58,7 @@ export const makeSubscriber = <E>(): Subscriber<E> => {
     // Whoever waits is given it at once: it would not know of what was dropped in front of the first that it sees.
     offer: (event) => {
       if (ending === undefined && !resume(Effect.succeed(Chunk.of(event)))) {
-        waiting.offer(event, event.name.length + valueSize(event.payload))
+        waiting.offer(event)
       }
     },
     end: () => {

@@ -16,7 +16,7 @@ import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.
 import { makeSubscriber } from "../memory/subscriber.ts"
 import { NatsConnection, type Session } from "./NatsConnection.ts"
 import { ask, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
-import { consume, ensureEvents, eventStream, nameOf, type Place, subjectOf } from "./streams.ts"
+import { consume, ensureEvents, eventStream, nameOf, type Place, payloadOf, subjectOf } from "./streams.ts"
 
 /** How long a feed waits for the server to come back before it fails, in milliseconds. */
 export const outageLimit = 15_000
@@ -153,7 +153,7 @@ const makeFeed = (place: Place, offer: (event: BusEvent) => void) => {
     const sequence = info.streamSequence
     if (position === undefined || sequence > position.sequence) {
       position = { sequence, time: time.toISOString() }
-      offer({ name: nameOf(subject), payload: parse(data), sequence })
+      offer({ name: nameOf(subject), payload: payloadOf(data), sequence })
     }
   }
 
@@ -190,11 +190,3 @@ const makeFeed = (place: Place, offer: (event: BusEvent) => void) => {
       return yield* lost
     })
 }
-
-/** What is not JSON is not from this bus: it is delivered as the text that it is. */
-const parse = (data: Uint8Array): unknown => {
-  const text = new TextDecoder().decode(data)
-  return Option.getOrElse(parseJson(text), () => text)
-}
-
-const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))

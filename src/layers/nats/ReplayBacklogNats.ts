@@ -12,6 +12,7 @@ import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import { encodeJson } from "../../internal/JsonText.ts"
 import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
 import { NatsConnection } from "./NatsConnection.ts"
@@ -22,6 +23,7 @@ import {
   eventStream,
   lastOfEach,
   nameOf,
+  payloadOf,
   stateStream,
   subjectOf
 } from "./streams.ts"
@@ -99,7 +101,7 @@ const isNewer =
 
 const rememberedEvent = ({ data, info, subject }: JsMsg): RememberedEvent => ({
   name: nameOf(subject),
-  data: new TextDecoder().decode(data),
+  data: encodeJson(payloadOf(data)).text,
   sequence: info.streamSequence
 })
 

@@ -200,3 +200,11 @@ export const lastOfEach = (
         new NatsFailure({ detail: "the server did not respond in time", mayHaveHappened: false })
     })
   )
+
+/** What is not JSON is not from this bus: it is delivered as the text that it is. */
+export const payloadOf = (data: Uint8Array): unknown => {
+  const text = new TextDecoder().decode(data)
+  return Option.getOrElse(parseJson(text), () => text)
+}
+
+const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
