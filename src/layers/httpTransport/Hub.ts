@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     name: "The HTTP transport",
     open: Effect.zipRight(forwarding.open, Effect.forkScoped(pings)),
     take: forwarding.take,
-    lost: endStreams,
+    lost: Effect.zipRight(endStreams, forwarding.lost),
     meanwhile: pings
   })
 

@@ -6,6 +6,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { growingPauses } from "../../internal/growingPauses.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -28,6 +29,9 @@ export interface Replay {
   /** Makes ready for a new feed, which has begun. The scope is that of the feed. */
   readonly open: Effect.Effect<void, never, Scope.Scope>
 
+  /** Gives up what is not remembered soon after the end of a feed: the next may be numbered otherwise. */
+  readonly lost: Effect.Effect<void>
+
   /** Hands out what the backlog has of a gap in front of the event, and gives how many events are missing still. */
   readonly repair: (next: BusEvent) => Effect.Effect<number, never, Scope.Scope>
 }
@@ -46,6 +50,9 @@ export interface Options {
 /** How long the backlog may take to be read. */
 const readTimeout = "5 seconds"
 
+/** Another process may still be remembering what was missed here. */
+const rereadAfter = "1 second"
+
 const noAnswer = new ReplayBacklogError({ action: "read", detail: "no answer within 5 seconds" })
 
 export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send }: Options) {
@@ -55,6 +62,8 @@ export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send 
     (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`
   )
   const view = View.make()
+  /** That the backlog is to be read later: at most once more than it is being read. */
+  const rereads = yield* Queue.sliding<void>(1)
   /** The sequence of the last event of this feed. */
   let last: number | undefined
   /** Of what clients have seen, the greatest sequence. */
@@ -86,11 +95,13 @@ export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send 
       return Effect.succeed(missed.length)
     })
 
-  const readLater = read.pipe(
-    Effect.retry(growingPauses),
+  const readLater = Queue.offer(rereads, undefined)
+
+  /** Reads the backlog again where that was asked for, and until it works. */
+  const reread = Queue.take(rereads).pipe(
+    Effect.zipRight(Effect.delay(Effect.retry(read, growingPauses), rereadAfter)),
     Effect.flatMap((events) => catchUp(events, last ?? Number.POSITIVE_INFINITY)),
-    Effect.ignore,
-    Effect.forkScoped
+    Effect.ignore
   )
 
   /** The numbering may be another than before: only what leads on from the view is sent to who has seen that. */
@@ -124,6 +135,10 @@ export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send 
       if (last !== undefined && sequence <= last) {
         return "known"
       }
+      if (last === undefined && sequence > shown + 1) {
+        // What the bus has lost in front of the first event does not show.
+        rereads.unsafeOffer(undefined)
+      }
       const isKnown = sequence <= (isReplayed(name) ? view.sequenceOf(name) : shown)
       last = sequence
       shown = Math.max(shown, sequence)
@@ -135,18 +150,20 @@ export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send 
     },
     open: Effect.suspend(() => {
       last = undefined
-      return remembering.forget
-    }).pipe(
-      Effect.zipRight(Effect.matchEffect(read, { onSuccess: begin, onFailure: () => beginWithNothing }))
-    ),
+      return Effect.matchEffect(read, { onSuccess: begin, onFailure: () => beginWithNothing })
+    }).pipe(Effect.zipRight(Effect.forkScoped(Effect.forever(reread)))),
+    lost: remembering.forget,
     repair: ({ sequence }) =>
       Effect.gen(function* () {
         const missing = sequence - (last ?? sequence) - 1
         const found = yield* Effect.matchEffect(read, {
           onSuccess: (events) => catchUp(events, sequence - 1),
-          onFailure: () => Effect.as(readLater, 0)
+          onFailure: () => Effect.succeed(0)
         })
         last = sequence - 1
+        if (found < missing) {
+          yield* readLater
+        }
         return missing - found
       })
   }

@@ -20,7 +20,7 @@ import * as Replay from "./Replay.ts"
 import * as SseFrame from "./SseFrame.ts"
 import type { Recorder } from "./statistics.ts"
 
-export interface Forwarding extends Pick<Replay.Replay, "open" | "preamble"> {
+export interface Forwarding extends Pick<Replay.Replay, "lost" | "open" | "preamble"> {
   /** Takes events of the feed, in their order. Gives an Effect where something is wrong, and takes the rest in it. */
   readonly take: (events: ReadonlyArray<BusEvent>) => Effect.Effect<void, never, Scope.Scope> | undefined
 }
@@ -149,6 +149,6 @@ export const makeForwarding: (
     return unsendable.size + incomplete.size === 0 ? undefined : warn
   }
 
-  const { open, preamble } = replay
-  return { open, preamble, take: (events) => takeFrom(events, 0) }
+  const { lost, open, preamble } = replay
+  return { lost, open, preamble, take: (events) => takeFrom(events, 0) }
 })

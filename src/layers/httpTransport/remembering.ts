@@ -10,13 +10,13 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
-/** How long the end waits for what is not remembered yet. */
+/** How long it waits for what is not remembered yet before that is given up. */
 const grace = "500 millis"
 
 export interface Remembering {
   /** Has an event remembered soon. Of events of one name that wait, only the latest is: no more wait than names. */
   readonly remember: (event: RememberedEvent) => void
-  /** Gives up what waits: it may have been numbered otherwise than what comes now. */
+  /** Gives up what is not remembered soon: it may have been numbered otherwise than what comes next. */
   readonly forget: Effect.Effect<void>
 }
 
@@ -63,17 +63,19 @@ export const makeRemembering = Effect.gen(function* () {
     }
   }
 
-  const forget = Effect.suspend(() => {
-    waiting.clear()
-    return running === undefined ? Effect.void : Fiber.interrupt(running)
-  })
-
   const finish = Effect.suspend(() =>
     running === undefined || warning.isFailing()
       ? Effect.void
       : Effect.interruptible(Effect.timeoutOption(Fiber.await(running), grace))
   )
-  yield* Effect.addFinalizer(() => Effect.zipRight(finish, forget))
+
+  const clear = Effect.suspend(() => {
+    waiting.clear()
+    return running === undefined ? Effect.void : Fiber.interrupt(running)
+  })
+
+  const forget = Effect.zipRight(finish, clear)
+  yield* Effect.addFinalizer(() => forget)
 
   const remembering: Remembering = {
     remember: (event) => {
