@@ -1,0 +1,263 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as TestClock from "effect/TestClock"
+import { keepSubscribed, type Subscriber } from "../../../src/layers/fanOut/keepSubscribed.ts"
+import { type BusEvent, EventBus, type EventListener } from "../../../src/services/EventBus.ts"
+import * as eventEngine from "../../support/eventEngine.ts"
+import { withLog } from "../../support/logged.ts"
+import { eventLoopTurn, eventually, somebodySleeps } from "../../support/waiting.ts"
+
+/** A subscriber that keeps what happens to it. */
+const makeSubscriber = (overrides: Partial<Subscriber> = {}) => {
+  const history: Array<unknown> = []
+  const note = (what: string) => Effect.sync(() => void history.push(what))
+  const subscriber: Subscriber = {
+    name: "Somebody",
+    open: note("open"),
+    take: (events) => {
+      history.push(...events.map(({ payload }) => payload))
+      return undefined
+    },
+    lost: note("lost"),
+    meanwhile: Effect.zipRight(note("meanwhile"), Effect.never),
+    ...overrides
+  }
+  return { history, subscriber }
+}
+
+const setUp = Effect.gen(function* () {
+  const lines: Array<string> = []
+  const engine = eventEngine.make()
+  const instance = engine.instance()
+  const { history, subscriber } = makeSubscriber()
+  const subscribe = keepSubscribed(subscriber).pipe(
+    Effect.provideService(EventBus, instance.bus),
+    withLog(lines)
+  )
+  return { engine, history, instance, lines, subscribe }
+})
+
+/** How long it is until the first of those who sleep wakes up, in milliseconds; the clock goes there. */
+const nextPause = Effect.gen(function* () {
+  yield* somebodySleeps
+  const now = yield* Clock.currentTimeMillis
+  const next = Math.min(...Chunk.toReadonlyArray(yield* TestClock.sleeps()))
+  yield* TestClock.setTime(next)
+  return next - now
+})
+
+const isAbout = (seconds: number) => (pause: number) => pause >= 800 * seconds && pause <= 1200 * seconds
+
+describe("keepSubscribed", () => {
+  for (const [how, reason] of [
+    ["ends", "the bus has ended the feed"],
+    ["fails", "The event bus could not receive events: no engine"],
+    ["dies", "a defect"]
+  ] as const) {
+    it.scoped(`reports a feed that ${how}, and subscribes again after a pause`, () =>
+      Effect.gen(function* () {
+        const { history, instance, lines, subscribe } = yield* setUp
+        const { problem } = yield* subscribe
+        yield* instance.bus.publish("a", 1)
+        yield* eventually(Effect.sync(() => history.length === 2))
+        expect(yield* problem).toEqual(Option.none())
+        yield* TestClock.adjust("1 minute")
+        instance.endFeeds(how)
+        yield* somebodySleeps
+        expect(yield* problem).toEqual(Option.some({ reason, since: new Date(60_000) }))
+        expect(history).toEqual(["open", 1, "lost", "meanwhile"])
+        const warning = `WARN Somebody receives no events, and tries again until it does: ${reason}`
+        expect(lines).toEqual([warning])
+        yield* instance.bus.publish("a", 2)
+        expect(yield* nextPause).toSatisfy(isAbout(1))
+        expect(yield* problem).toEqual(Option.none())
+        yield* instance.bus.publish("a", 3)
+        yield* eventually(Effect.sync(() => history.length === 6))
+        expect(history.slice(4)).toEqual(["open", 3])
+        expect(lines).toEqual([warning, "INFO Somebody receives events again"])
+      })
+    )
+  }
+
+  it.scoped("tries again after pauses that grow to half a minute, and reports that once", () =>
+    Effect.gen(function* () {
+      const { engine, history, instance, lines, subscribe } = yield* setUp
+      const { problem } = yield* subscribe
+      yield* TestClock.adjust("1 minute")
+      engine.set("subscribe", "fails")
+      instance.endFeeds("ends")
+      for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
+        expect(yield* nextPause).toSatisfy(isAbout(seconds))
+      }
+      expect(lines).toHaveLength(1)
+      expect(yield* problem).toEqual(
+        Option.some({
+          reason: "The event bus could not subscribe events: no engine",
+          since: new Date(60_000)
+        })
+      )
+      engine.recover()
+      yield* nextPause
+      expect(yield* problem).toEqual(Option.none())
+      expect(history.at(-1)).toBe("open")
+      expect(lines.slice(1)).toEqual(["INFO Somebody receives events again"])
+    })
+  )
+
+  it.scoped("reports a feed that comes and goes once, and pauses longer and longer", () =>
+    Effect.gen(function* () {
+      const { history, instance, lines, subscribe } = yield* setUp
+      yield* subscribe
+      for (const seconds of [1, 2, 4, 8]) {
+        instance.endFeeds("fails")
+        expect(yield* nextPause).toSatisfy(isAbout(seconds))
+        expect(history.at(-1)).toBe("open")
+      }
+      expect(lines).toEqual([
+        expect.stringMatching(/^WARN Somebody receives no events/),
+        "INFO Somebody receives events again"
+      ])
+      yield* TestClock.adjust("30 seconds")
+      instance.endFeeds("fails")
+      expect(yield* nextPause).toSatisfy(isAbout(1))
+      expect(lines).toHaveLength(4)
+    })
+  )
+
+  it.scoped("goes on where the first attempt fails", () =>
+    Effect.gen(function* () {
+      const { engine, history, lines, subscribe } = yield* setUp
+      engine.set("subscribe", "fails")
+      const { problem } = yield* subscribe
+      expect(Option.isSome(yield* problem)).toBe(true)
+      expect(lines).toEqual([expect.stringMatching(/^WARN Somebody receives no events/)])
+      engine.recover()
+      yield* nextPause
+      expect(history).toEqual(["lost", "meanwhile", "open"])
+      expect(yield* problem).toEqual(Option.none())
+    })
+  )
+
+  it.scoped("dies where the first attempt does", () =>
+    Effect.gen(function* () {
+      const { instance } = yield* setUp
+      const exit = yield* keepSubscribed(makeSubscriber().subscriber).pipe(
+        Effect.provideService(EventBus, { ...instance.bus, subscribe: Effect.dieMessage("no such thing") }),
+        Effect.exit
+      )
+      expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
+    })
+  )
+
+  it.effect("ends with its scope", () =>
+    Effect.gen(function* () {
+      const { history, instance, subscribe } = yield* setUp
+      yield* Effect.scoped(subscribe)
+      yield* instance.bus.publish("a", 1)
+      instance.endFeeds("ends")
+      yield* eventLoopTurn
+      expect(history).toEqual(["open"])
+      expect(Chunk.toReadonlyArray(yield* TestClock.sleeps())).toEqual([])
+    })
+  )
+})
+
+/** A bus that calls one listener, when the test does. */
+const setUpListener = Effect.gen(function* () {
+  const { instance } = yield* setUp
+  const listeners: Array<EventListener> = []
+  const bus = EventBus.of({
+    ...instance.bus,
+    listen: (listener) =>
+      Effect.sync(() => {
+        listeners.push(listener)
+      })
+  })
+  const event = (number: number): BusEvent => ({ name: "a", payload: number, sequence: number })
+  return {
+    bus,
+    call: (...numbers: ReadonlyArray<number>) => listeners.at(-1)?.events(numbers.map(event)),
+    end: () => listeners.at(-1)?.end(),
+    listeners
+  }
+})
+
+describe("keepSubscribed with a listener", () => {
+  it.scoped("gives events that come while it opens behind that, in order", () =>
+    Effect.gen(function* () {
+      const { bus, call, listeners } = yield* setUpListener
+      const opened = yield* Deferred.make<void>()
+      const { history, subscriber } = makeSubscriber({ open: Deferred.await(opened) })
+      const starting = yield* Effect.fork(Effect.provideService(keepSubscribed(subscriber), EventBus, bus))
+      yield* eventually(Effect.sync(() => listeners.length === 1))
+      call(1, 2)
+      call(3)
+      yield* eventLoopTurn
+      expect(history).toEqual([])
+      yield* Deferred.succeed(opened, undefined)
+      yield* Fiber.join(starting)
+      expect(history).toEqual([1, 2, 3])
+      call(4)
+      expect(history).toEqual([1, 2, 3, 4])
+    })
+  )
+
+  it.scoped("holds back later events while an Effect deals with earlier ones", () =>
+    Effect.gen(function* () {
+      const { bus, call } = yield* setUpListener
+      const done = yield* Deferred.make<void>()
+      const taken: Array<ReadonlyArray<unknown>> = []
+      const { subscriber } = makeSubscriber({
+        take: (events) => {
+          taken.push(events.map(({ payload }) => payload))
+          return taken.length === 1 ? Deferred.await(done) : undefined
+        }
+      })
+      yield* Effect.provideService(keepSubscribed(subscriber), EventBus, bus)
+      call(1)
+      call(2)
+      call(3, 4)
+      yield* eventLoopTurn
+      expect(taken).toEqual([[1]])
+      yield* Deferred.succeed(done, undefined)
+      yield* eventLoopTurn
+      expect(taken).toEqual([[1], [2, 3, 4]])
+      call(5)
+      expect(taken).toEqual([[1], [2, 3, 4], [5]])
+    })
+  )
+
+  it.scoped("lets no more than so many events wait: the feed is given up instead", () =>
+    Effect.gen(function* () {
+      const { bus, call, end, listeners } = yield* setUpListener
+      const isSlow = yield* Ref.make(true)
+      const { history, subscriber } = makeSubscriber({
+        take: () => Effect.asVoid(Effect.whenEffect(Effect.never, Ref.get(isSlow)))
+      })
+      const { problem } = yield* keepSubscribed(subscriber).pipe(
+        Effect.provideService(EventBus, bus),
+        withLog([])
+      )
+      for (let number = 0; number < 5000; number++) {
+        call(number)
+      }
+      yield* somebodySleeps
+      expect(Option.getOrThrow(yield* problem).reason).toContain("too many events")
+      expect(history).toEqual(["open", "lost", "meanwhile"])
+      yield* Ref.set(isSlow, false)
+      yield* nextPause
+      expect(listeners).toHaveLength(2)
+      end()
+      yield* somebodySleeps
+      expect(Option.getOrThrow(yield* problem).reason).toBe("the bus has ended the feed")
+    })
+  )
+})
