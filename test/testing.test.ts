@@ -12,6 +12,7 @@ import { ControllerState } from "../src/services/ControllerState.ts"
 import { EventBus } from "../src/services/EventBus.ts"
 import { commandBusContract, controllerStateContract, eventBusContract } from "../src/testing.ts"
 import * as commandEngine from "./support/commandEngine.ts"
+import * as eventEngine from "./support/eventEngine.ts"
 
 /** What is acquired with this must be released when the scope ends: that dies otherwise. */
 const makeWatch = Effect.gen(function* () {
@@ -40,6 +41,27 @@ eventBusContract(
     })
   ),
   { capacity: EventBusMemory.subscriberCapacity }
+)
+
+/** Two buses of one engine. */
+const eventEnginePair = Effect.sync(() => {
+  const engine = eventEngine.make()
+  return { engine, one: engine.instance().bus, other: engine.instance().bus }
+})
+
+eventBusContract(
+  "A bus of an engine",
+  Layer.effect(
+    EventBus,
+    Effect.map(eventEnginePair, ({ one }) => one)
+  ),
+  {
+    pair: Effect.map(eventEnginePair, ({ one, other }) => [one, other] as const),
+    restartable: Effect.map(eventEnginePair, ({ engine, one }) => ({
+      bus: one,
+      restart: Effect.sync(engine.beginAnew)
+    }))
+  }
 )
 
 commandBusContract(

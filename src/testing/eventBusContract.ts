@@ -10,7 +10,9 @@ import type * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type BusEvent, EventBus, type EventBusError } from "../services/EventBus.ts"
+import { jsonText } from "../internal/JsonText.ts"
+import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
+import { eventLoopTurn } from "./patiently.ts"
 
 /** What an event bus can and cannot do. */
 export interface EventBusTraits {
@@ -26,13 +28,26 @@ export interface EventBusTraits {
     unknown,
     Scope.Scope
   >
+
+  /**
+   * A bus whose engine `restart` makes begin anew, with nothing of what it knew and numbers from the start. Left out: its
+   * engine cannot, as one of this process.
+   */
+  readonly restartable?: Effect.Effect<
+    { readonly bus: typeof EventBus.Service; readonly restart: Effect.Effect<void, unknown> },
+    unknown,
+    Scope.Scope
+  >
 }
+
+/** How long a feed may go on after its engine has begun anew. */
+const failsWithin = "10 seconds"
 
 /** The layer gives a new bus each time it is built. The tests run in real time. */
 export const eventBusContract = (
   name: string,
   layer: Layer.Layer<EventBus, unknown>,
-  { capacity, pair }: EventBusTraits = {}
+  { capacity, pair, restartable }: EventBusTraits = {}
 ) => {
   /** Whatever is subscribed has ended when the layer does. */
   const scenario = (title: string, test: Effect.Effect<void, unknown, EventBus | Scope.Scope>) =>
@@ -71,8 +86,70 @@ export const eventBusContract = (
         const bus = yield* EventBus
         const feed = yield* bus.subscribe
         yield* publishNumbers(0, 100)
-        const sequences = (yield* take(feed, 100)).map(({ sequence }) => sequence)
-        expect(sequences).toEqual(sequences.map((_, index) => (sequences[0] ?? 0) + index))
+        const seen = yield* take(feed, 100)
+        expect(payloads(seen)).toEqual(numbersFrom(0, 100))
+        expectNumbered(seen)
+      })
+    )
+
+    scenario(
+      "delivers what JSON makes of a payload, or the payload itself",
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        const feed = yield* bus.subscribe
+        const values = [
+          { deep: [{ er: { est: [[], {}, null, "ü\n\u2028", -0.5e-7] } }] },
+          { absent: undefined, present: 1 },
+          [undefined, Number.NaN, new Date(0)],
+          { toJSON: () => "written by itself" },
+          undefined
+        ]
+        yield* Effect.forEach(values, (value) => bus.publish("event", value))
+        expect(payloads(yield* take(feed, values.length)).map(jsonText)).toEqual(values.map(jsonText))
+      })
+    )
+
+    scenario(
+      "gives a listener, where it takes one, the events of a feed, in its order",
+      Effect.gen(function* () {
+        const bus = yield* EventBus
+        if (bus.listen === undefined) {
+          return
+        }
+        const feed = yield* bus.subscribe
+        const heard: Array<BusEvent> = []
+        let largest = 0
+        let ends = 0
+        const scope = yield* Scope.make()
+        const listening = bus.listen({
+          events: (events) => {
+            heard.push(...events)
+            largest = Math.max(largest, events.length)
+          },
+          end: () => {
+            ends += 1
+          }
+        })
+        yield* Scope.extend(listening, scope)
+        yield* publishFromFive([bus])
+        const seen = yield* take(feed, 20)
+        yield* Effect.repeat(eventLoopTurn, { until: () => heard.length >= 20 })
+        expect(heard).toEqual(seen)
+        const count = 2 * (capacity ?? 3000)
+        yield* Effect.withMaxOpsBeforeYield(publishNumbers(0, count), Number.MAX_SAFE_INTEGER)
+        yield* bus.publish("last", null)
+        yield* Effect.repeat(eventLoopTurn, { until: () => heard.at(-1)?.name === "last" })
+        expect(largest).toBeLessThanOrEqual(capacity ?? count)
+        const sequences = heard.map(({ sequence }) => sequence)
+        expect(sequences).toEqual([...new Set(sequences)].sort((one, other) => one - other))
+        yield* Scope.close(scope, Exit.void)
+        const { length } = heard
+        const other = yield* bus.subscribe
+        yield* bus.publish("after", null)
+        yield* take(other, 1)
+        yield* eventLoopTurn
+        expect(heard).toHaveLength(length)
+        expect(ends).toBeLessThanOrEqual(1)
       })
     )
 
@@ -162,7 +239,26 @@ export const eventBusContract = (
           const feed = yield* one.subscribe
           const otherFeed = yield* other.subscribe
           yield* publishFromFive([one, other])
-          yield* sawFromFive(feed, otherFeed)
+          expectNumbered(yield* sawFromFive(feed, otherFeed))
+        })
+      )
+    }
+
+    if (restartable !== undefined) {
+      it.scopedLive("fails a feed when the engine begins anew, and can be subscribed to again", () =>
+        Effect.gen(function* () {
+          const { bus, restart } = yield* restartable
+          const feed = yield* bus.subscribe
+          const heard = yield* Queue.unbounded<BusEvent>()
+          const reader = yield* Effect.fork(Stream.runForEach(feed, (event) => Queue.offer(heard, event)))
+          yield* bus.publish("event", 1)
+          yield* Queue.take(heard)
+          yield* restart
+          const error = yield* Effect.flip(Effect.timeout(Fiber.join(reader), failsWithin))
+          expect(error).toBeInstanceOf(EventBusError)
+          const later = yield* bus.subscribe
+          yield* bus.publish("event", 2)
+          expect(payloads(yield* take(later, 1))).toEqual([2])
         })
       )
     }
@@ -204,6 +300,13 @@ const sawFromFive = (
       const own = seen.filter(({ name }) => name === `publisher${publisher}`)
       expect(payloads(own)).toEqual([0, 1, 2, 3])
     }
+    return seen
   })
+
+/** Each has the sequence behind that of the one before. */
+const expectNumbered = (events: ReadonlyArray<BusEvent>) => {
+  const sequences = events.map(({ sequence }) => sequence)
+  expect(sequences).toEqual(sequences.map((_, index) => (sequences[0] ?? 0) + index))
+}
 
 const payloads = (events: ReadonlyArray<BusEvent>) => events.map(({ payload }) => payload)

@@ -94,7 +94,11 @@ export const make = () => {
       yield* call("subscribe", new EventBusError({ action: "subscribe", detail: "no engine" }), () => {})
       yield* Effect.acquireRelease(
         Effect.sync(() => feeds.add(feed)),
-        () => Effect.sync(() => feeds.delete(feed))
+        () =>
+          Effect.sync(() => {
+            feeds.delete(feed)
+            feed.unsafeOffer(Take.end)
+          })
       )
       return Stream.flattenTake(Stream.fromQueue(feed))
     })
