@@ -1,9 +1,17 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/TestClock"
+import * as HttpTransport from "../../../src/layers/httpTransport/HttpTransport.ts"
 import { maxGroups } from "../../../src/layers/httpTransport/transportStatus.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
+import * as eventEngine from "../../support/eventEngine.ts"
+import { withLog } from "../../support/logged.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
+import { eventually } from "../../support/waiting.ts"
 
 const page = "http://127.0.0.1:8720"
 
@@ -56,6 +64,38 @@ describe("the status of a transport", () => {
       expect(listed(yield* rows)).toEqual([])
     }).pipe(Effect.provide(transport.layer()))
   )
+
+  it.scoped("says why no events come from the bus, and since when", () => {
+    const { endFeeds, layer } = eventEngine.make().instance()
+    return Effect.gen(function* () {
+      const busRows = Effect.map(rows, (rows) =>
+        rows.filter((row) => row.type === "kv" && row.label === "Event bus")
+      )
+      expect(yield* busRows).toEqual([])
+      yield* TestClock.adjust("1 minute")
+      endFeeds("fails")
+      yield* eventually(Effect.map(busRows, (rows) => rows.length > 0))
+      expect(yield* busRows).toEqual([
+        {
+          type: "kv",
+          label: "Event bus",
+          value:
+            "no events since 1970-01-01T00:01:00.000Z: The event bus could not receive events: no engine",
+          tone: "error"
+        }
+      ])
+      yield* TestClock.adjust("2 seconds")
+      yield* eventually(Effect.map(busRows, (rows) => rows.length === 0))
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          HttpTransport.layer({ port: 0 }),
+          Layer.merge(layer, Layer.merge(CommandBusMemory.layer, ControllerStateMemory.layer("persistent")))
+        )
+      ),
+      withLog([])
+    )
+  })
 
   it.scoped("is bounded, and shows nothing that a terminal would act on", () =>
     Effect.gen(function* () {
