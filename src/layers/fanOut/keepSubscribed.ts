@@ -44,7 +44,7 @@ export interface Subscriber<E = EventBusError> {
   /** What it does when the feed is lost. */
   readonly lost: Effect.Effect<void>
 
-  /** What it does between two feeds; it is interrupted at the end of the pause. */
+  /** What it does between two feeds; it is interrupted when the next one is open. */
   readonly meanwhile: Effect.Effect<void>
 }
 
@@ -172,17 +172,14 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
     })
   })
 
-  const pause = Effect.raceFirst(
-    Effect.ignore(pauses.next(undefined)),
+  const attemptLater = Effect.raceFirst(
+    Effect.zipRight(Effect.ignore(pauses.next(undefined)), attempt),
     Effect.zipRight(meanwhile, Effect.never)
   )
-  const again = Effect.zipRight(
-    pause,
-    Effect.matchCauseEffect(attempt, {
-      onSuccess: (readToEnd) => readToEnd,
-      onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
-    })
-  )
+  const again = Effect.matchCauseEffect(attemptLater, {
+    onSuccess: (readToEnd) => readToEnd,
+    onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
+  })
   const readToEnd = yield* Effect.catchAll(attempt, (error) =>
     Effect.as(failed(messageOf(error)), Effect.void)
   )

@@ -136,6 +136,34 @@ describe("keepSubscribed", () => {
     })
   )
 
+  it.scoped("does what it does between two feeds until the next one is open", () =>
+    Effect.gen(function* () {
+      const engine = eventEngine.make()
+      const { bus, endFeeds } = engine.instance()
+      let pings = 0
+      const { history, subscriber } = makeSubscriber({
+        meanwhile: Effect.forever(
+          Effect.delay(
+            Effect.sync(() => {
+              pings += 1
+            }),
+            "10 seconds"
+          )
+        )
+      })
+      yield* keepSubscribed(subscriber).pipe(Effect.provideService(EventBus, bus), withLog([]))
+      engine.set("subscribe", "hangs")
+      endFeeds("ends")
+      yield* somebodySleeps
+      yield* TestClock.adjust("35 seconds")
+      expect(pings).toBe(3)
+      engine.recover()
+      yield* eventually(Effect.sync(() => history.at(-1) === "open"))
+      yield* TestClock.adjust("1 minute")
+      expect(pings).toBe(3)
+    })
+  )
+
   it.scoped("goes on where the first attempt fails", () =>
     Effect.gen(function* () {
       const { engine, history, lines, subscribe } = yield* setUp
