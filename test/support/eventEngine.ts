@@ -124,7 +124,7 @@ export const make = () => {
       bus,
       layer: Layer.merge(Layer.succeed(EventBus, bus), Layer.succeed(ReplayBacklog, backlog)),
       lose: (events) => {
-        toLose += events
+        toLose = events
       },
       endFeeds: (how) =>
         offer(how === "ends" ? Take.end : how === "fails" ? failed("no engine") : Take.dieMessage("a defect"))

@@ -7,17 +7,12 @@ import * as Effect from "effect/Effect"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
-import { EventBus, EventBusError } from "../../services/EventBus.ts"
+import { EventBus } from "../../services/EventBus.ts"
 
 export type Report = (event: ContentEvent) => Effect.Effect<void>
 
 /** Now, in ISO 8601, UTC, with milliseconds. */
 export const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
-
-/** How long a fetch waits for the event bus. The manifest says the same. */
-const publishTimeout = "2 seconds"
-
-const noAnswer = new EventBusError({ action: "publish", detail: "no answer within 2 seconds" })
 
 /**
  * Publishes events under the name of the content. Where the bus fails, that is logged once until it works again, and then
@@ -39,7 +34,6 @@ export const makePublish = (contentName: string) =>
     const publish: Report = (event) => {
       const isPromotion = event.name === "content:version:promoted"
       return bus.publish(event.name.replace("content", contentName), event.payload).pipe(
-        Effect.timeoutFail({ duration: publishTimeout, onTimeout: () => noAnswer }),
         Effect.matchCauseEffect({
           onSuccess: () => {
             unannounced = isPromotion ? undefined : unannounced

@@ -9,6 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import { keepSubscribed, type Subscriber } from "../../../src/layers/fanOut/keepSubscribed.ts"
+import { subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
 import { type BusEvent, EventBus, type EventListener } from "../../../src/services/EventBus.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
@@ -267,11 +268,11 @@ describe("keepSubscribed with a listener", () => {
     })
   )
 
-  it.scoped("lets no more than so many events wait until it is open: the feed is given up instead", () =>
+  it.scoped("gives up a feed with too many events before it is open", () =>
     Effect.gen(function* () {
-      const { bus, call, listeners } = yield* setUpListener
-      const opening = yield* Effect.makeLatch()
-      const { history, subscriber } = makeSubscriber({ open: opening.await })
+      const { bus, call, end, listeners } = yield* setUpListener
+      const opened = yield* Deferred.make<void>()
+      const { history, subscriber } = makeSubscriber({ open: Deferred.await(opened) })
       const starting = yield* keepSubscribed(subscriber).pipe(
         Effect.provideService(EventBus, bus),
         withLog([]),
@@ -281,13 +282,39 @@ describe("keepSubscribed with a listener", () => {
       for (let number = 0; number < 5000; number++) {
         call(number)
       }
-      yield* opening.open
+      yield* Deferred.succeed(opened, undefined)
       const { problem } = yield* Fiber.join(starting)
       yield* somebodySleeps
       expect(Option.getOrThrow(yield* problem).reason).toContain("too many events")
-      expect(history).toContain("lost")
+      expect(history.slice(-2)).toEqual(["lost", "meanwhile"])
       yield* nextPause
+      yield* eventually(Effect.map(problem, Option.isNone))
       expect(listeners).toHaveLength(2)
+      end()
+      yield* eventually(Effect.map(problem, Option.isSome))
+      expect(Option.getOrThrow(yield* problem).reason).toBe("the bus has ended the feed")
+    })
+  )
+
+  it.scoped("keeps the latest of the events that come while earlier ones are dealt with", () =>
+    Effect.gen(function* () {
+      const { bus, call } = yield* setUpListener
+      const done = yield* Deferred.make<void>()
+      const taken: Array<ReadonlyArray<unknown>> = []
+      const { subscriber } = makeSubscriber({
+        take: (events) => {
+          taken.push(events.map(({ payload }) => payload))
+          return taken.length === 1 ? Deferred.await(done) : undefined
+        }
+      })
+      const { problem } = yield* Effect.provideService(keepSubscribed(subscriber), EventBus, bus)
+      for (let number = 0; number <= subscriberCapacity + 10; number++) {
+        call(number)
+      }
+      yield* Deferred.succeed(done, undefined)
+      yield* eventually(Effect.sync(() => taken.length === 2))
+      expect(taken[1]).toEqual(Array.from({ length: subscriberCapacity }, (_, index) => index + 11))
+      expect(yield* problem).toEqual(Option.none())
     })
   )
 })
