@@ -2,24 +2,36 @@
  * The services on a real NATS server pass what every implementation passes.
  */
 import { describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { ReplayBacklog } from "../../src/services/ReplayBacklog.ts"
 import { commandBusContract, eventBusContract, replayBacklogContract } from "../../src/testing.ts"
-import { sharedNatsServer } from "../support/natsServices.ts"
+import { startNatsServer } from "../support/natsServer.ts"
+import { natsServices, sharedNatsServer } from "../support/natsServices.ts"
 import { isMissing } from "../support/programs.ts"
+
+/** A bus on a server of its own, which comes back without its store. */
+const restartable = Effect.gen(function* () {
+  const { emptyStore, signal, start, url } = yield* startNatsServer()
+  const services = yield* Layer.build(natsServices({ servers: url, prefix: "restartable" }))
+  const restart = Effect.all([signal("SIGKILL"), emptyStore, start], { discard: true })
+  return { bus: Context.get(services, EventBus), restart }
+})
 
 describe.skipIf(isMissing("nats-server"))("on NATS", () => {
   const { instance, losable, pairOf } = sharedNatsServer()
 
   eventBusContract("EventBusNats", instance, {
     capacity: EventBusMemory.subscriberCapacity,
-    pair: pairOf(EventBus)
+    pair: pairOf(EventBus),
+    restartable
   })
   replayBacklogContract("ReplayBacklogNats", instance, { pair: pairOf(ReplayBacklog), runs: 20 })
   commandBusContract("CommandBusNats", instance, { pair: pairOf(CommandBus), losable, timeout: "1 second" })
