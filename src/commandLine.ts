@@ -1,5 +1,6 @@
 /**
- * The command line. Messages and exit statuses are decided here and nowhere else.
+ * The command line: what a failure prints, and with which status the process ends. A command that reports by its status
+ * (`status --check`), or that was interrupted, sets one of its own.
  */
 import * as Runtime from "@effect/platform/Runtime"
 import * as NodeContext from "@effect/platform-node/NodeContext"

@@ -19,7 +19,7 @@ import * as stop from "../../src/layers/cli/stop.ts"
 import * as tables from "../../src/layers/cli/tables.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
 import * as FanOut from "../../src/layers/fanOut/FanOut.ts"
-import * as SocketSink from "../../src/layers/fanOut/SocketSink.ts"
+import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
 import * as RequestBody from "../../src/layers/httpTransport/RequestBody.ts"
 import * as connection from "../../src/layers/ipc/connection.ts"
@@ -106,7 +106,7 @@ describe("the limits of", () => {
       "requests that wait on a connection (pipelining)": expect.stringContaining(
         number(serialized.maxWaiting)
       ),
-      "queued for one client": expect.stringContaining(number(SocketSink.maxQueuedBytes)),
+      "queued for one client": expect.stringContaining(number(maxQueuedBytes)),
       "queued for all clients": expect.stringMatching(
         `^${number(FanOut.maxWaiting)} .*${number(FanOut.maxWaitingLength)} `
       ),

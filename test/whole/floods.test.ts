@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { makeFanOut, maxWaitingLength } from "../../src/layers/fanOut/FanOut.ts"
-import { maxQueuedBytes } from "../../src/layers/fanOut/SocketSink.ts"
+import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { HttpTransport } from "../../src/services/HttpTransport.ts"

@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import type { FrameSink } from "./FanOut.ts"
-import { maxQueuedBytes } from "./SocketSink.ts"
+import { makeQueueLimit } from "./slowClients.ts"
 
 export interface StreamSink extends FrameSink {
   /** What the sink takes, once. */
@@ -18,7 +18,7 @@ export interface StreamSink extends FrameSink {
  * may be larger. A client that lags further behind is given up: its stream ends after what waits already.
  */
 export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make<Uint8Array>(), (waiting) => {
-  let preamble = 0
+  const limit = makeQueueLimit()
   let queued = 0
   const offer = (frames: Uint8Array) => {
     queued += frames.length
@@ -27,20 +27,19 @@ export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make
   const end = () => void waiting.unsafeDone(Exit.void)
   return {
     begin: (frames) => {
-      preamble = frames.length
+      limit.begin(frames)
       offer(frames)
     },
     send: (frames) => {
-      const fits = queued === 0 || queued + frames.length <= preamble + maxQueuedBytes
-      if (!fits) {
+      const isAdmitted = limit.admits(queued, frames)
+      if (!isAdmitted) {
         end()
       }
-      return fits && offer(frames)
+      return isAdmitted && offer(frames)
     },
     queuedBytes: () => queued,
     end,
     frames: Stream.mapChunks(Mailbox.toStream(waiting), (taken) => {
-      preamble = 0
       queued = 0
       return taken
     })

@@ -13,8 +13,8 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
+import * as ReplayView from "./ReplayView.ts"
 import { makeRemembering } from "./remembering.ts"
-import * as View from "./View.ts"
 
 export interface Replay {
   /** What a stream begins with. The same bytes until something changes. */
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send 
   const unreadable = makeWarnWhile(
     (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`
   )
-  const view = View.make()
+  const view = ReplayView.make()
   /** The sequence of the last event of this feed. */
   let last: number | undefined
   /** Of what clients have seen, the greatest sequence. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as View from "../../../src/layers/httpTransport/View.ts"
+import * as ReplayView from "../../../src/layers/httpTransport/ReplayView.ts"
 import type { RememberedEvent } from "../../../src/services/ReplayBacklog.ts"
 import { messages } from "../../support/eventStream.ts"
 
@@ -10,17 +10,18 @@ const event = (name: string, sequence: number, data = `${sequence}`): Remembered
   sequence
 })
 
-const shown = (view: View.View) => messages(view.preamble()).map(({ data, event }) => `${event}:${data}`)
+const shown = (view: ReplayView.ReplayView) =>
+  messages(view.preamble()).map(({ data, event }) => `${event}:${data}`)
 
 const viewOf = (...events: ReadonlyArray<RememberedEvent>) => {
-  const view = View.make()
+  const view = ReplayView.make()
   view.replace(events)
   return view
 }
 
 describe("View", () => {
   it("begins with nothing", () => {
-    const view = View.make()
+    const view = ReplayView.make()
     expect(Buffer.from(view.preamble()).toString()).toBe("retry: 2000\n\n")
     expect(view.sequenceOf("a")).toBe(Number.NEGATIVE_INFINITY)
     expect(view.isContinuedBy([])).toBe(true)
@@ -38,7 +39,7 @@ describe("View", () => {
       })
     ],
     ([[events, added]]) => {
-      const view = View.make()
+      const view = ReplayView.make()
       for (const event of added) {
         view.add(event)
       }

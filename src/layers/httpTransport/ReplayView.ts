@@ -1,14 +1,14 @@
 /**
  * What a client is given first: the events that are replayed, as far as they are known here.
  *
- * It owns the comparison with the backlog. When the backlog is read, and who is given what is new in it, belongs to the
- * hub.
+ * It owns the comparison with the backlog. When the backlog is read, and who is given what is new in it, belongs to
+ * `Replay`.
  */
 import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import type { RememberedEvent } from "../../services/ReplayBacklog.ts"
 import * as SseFrame from "./SseFrame.ts"
 
-export interface View {
+export interface ReplayView {
   /** The sequence of the latest event of the name; minus infinity where there is none. */
   readonly sequenceOf: (name: string) => number
   readonly add: (event: RememberedEvent) => void
@@ -22,7 +22,7 @@ export interface View {
   readonly preamble: () => Uint8Array
 }
 
-export const make = (): View => {
+export const make = (): ReplayView => {
   let latest = makeLatestEvents<RememberedEvent>()
   let encoded = latest.inOrder()
   let preamble: Uint8Array = Buffer.from(SseFrame.retry)
