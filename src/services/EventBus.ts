@@ -16,7 +16,7 @@ export interface BusEvent {
   /** It means what JSON makes of it (`encodeJson`): a subscriber has the value itself or a copy that went through JSON. */
   readonly payload: unknown
   /**
-   * The place of the event in the one order that all instances of a bus share: an integer, one more than that of the
+   * The place of the event in the one order that all instances of a bus share: a positive integer, one more than that of the
    * event before. A subscriber knows by a gap how many it has missed.
    */
   readonly sequence: number

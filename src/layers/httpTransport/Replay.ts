@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send 
       if (last !== undefined && sequence <= last) {
         return "known"
       }
-      if (last === undefined && sequence > shown + 1) {
+      if (last === undefined && sequence > Math.max(0, shown) + 1) {
         // What the bus has lost in front of the first event does not show.
         rereads.unsafeOffer(undefined)
       }
