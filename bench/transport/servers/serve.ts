@@ -43,7 +43,7 @@ export const status = (clients: number) => ({
         { type: "kv", label: "Events forwarded", value: "1" },
         {
           type: "kv",
-          label: "Missed by slow clients",
+          label: "Missed by clients",
           value: "0 frames, 0 clients disconnected",
           tone: "ok"
         },

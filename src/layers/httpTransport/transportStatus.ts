@@ -41,7 +41,7 @@ export const statusRows = ({
     { type: "kv", label: "Events forwarded", value: String(eventsForwarded) },
     {
       type: "kv",
-      label: "Missed by slow clients",
+      label: "Missed by clients",
       value: `${framesMissed} frames, ${clientsDropped} clients disconnected`,
       tone: framesMissed === 0 ? "ok" : "warn"
     },

@@ -106,7 +106,7 @@ export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { ca
       })
     })
 
-  /** What an instance replies; no where nobody is connected by that name. One that does not reply in time is busy: yes. */
+  /** What an instance replies. Where nobody is connected by that name, no; where the reply does not come in time, yes: it is busy. */
   const asks = ({ connection }: Session, instance: string, question: Request): Effect.Effect<boolean> =>
     ask(() =>
       connection.request(subjectOf(instance), encodeRequest(question), { timeout: questionTimeout })

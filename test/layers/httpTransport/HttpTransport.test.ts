@@ -69,7 +69,7 @@ describe("HttpTransport.layer", () => {
         { type: "kv", label: "Events forwarded", value: "0" },
         {
           type: "kv",
-          label: "Missed by slow clients",
+          label: "Missed by clients",
           value: "0 frames, 0 clients disconnected",
           tone: "ok"
         },
