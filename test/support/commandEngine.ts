@@ -4,7 +4,6 @@
  */
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
-import { createInterface } from "node:readline"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -50,8 +49,20 @@ const DispatchExit = Schema.parseJson(
 
 const send = (socket: Socket, message: Request | Message) => socket.write(`${JSON.stringify(message)}\n`)
 
-const onMessage = <A>(socket: Socket, handle: (message: A) => void) =>
-  createInterface(socket.on("error", () => {})).on("line", (line) => handle(JSON.parse(line)))
+/** By line feeds only: `readline` ends a line at U+2028 as well, which JSON may have in a text. */
+const onMessage = <A>(socket: Socket, handle: (message: A) => void) => {
+  let rest = ""
+  return socket
+    .setEncoding("utf8")
+    .on("error", () => {})
+    .on("data", (text: string) => {
+      const lines = `${rest}${text}`.split("\n")
+      rest = lines.pop() ?? ""
+      for (const line of lines) {
+        handle(JSON.parse(line))
+      }
+    })
+}
 
 /** Knows who has registered what, and who waits for whom. A connection that ends takes its registrations along. */
 const serve = (owners: Map<string, Socket>, waiting: Map<number, Waiting>) => (socket: Socket) => {
