@@ -1,4 +1,5 @@
 import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import { eventLoopTurn } from "../../src/testing/patiently.ts"
@@ -11,3 +12,12 @@ export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>): Effec
 
 /** Waits until somebody sleeps: whoever is still at real work would miss the clock being moved. */
 export const somebodySleeps = eventually(Effect.map(TestClock.sleeps(), Chunk.isNonEmpty))
+
+/** Lets the time pass until the first of those who sleep wakes up, and gives how long that was, in milliseconds. */
+export const nextPause = Effect.gen(function* () {
+  yield* somebodySleeps
+  const now = yield* Clock.currentTimeMillis
+  const next = Math.min(...Chunk.toReadonlyArray(yield* TestClock.sleeps()))
+  yield* TestClock.setTime(next)
+  return next - now
+})

@@ -54,17 +54,20 @@ export type Options = Pick<HttpTransportOptions, "events" | "keepAliveMs" | "max
 export const make = Effect.fnUntraced(function* (options: Options) {
   const clock = yield* Effect.clock
   const fork = Runtime.runFork(yield* Effect.runtime())
-  const warnOfFlood = yield* Effect.once(
-    Effect.logWarning(
-      "Events are published faster than they can be sent: the oldest are dropped, and clients do not see them."
-    )
+  const warnOfFlood = Effect.logWarning(
+    "Events are published faster than they can be sent: the oldest are dropped, and clients do not see them."
   )
+  let hasFlooded = false
   const recorder = makeRecorder()
   const fanOut = makeFanOut<FrameSink, Member>({
     dropped: recorder.dropped,
     missed: (clients) => {
       recorder.missed(clients)
-      fork(warnOfFlood)
+      // In a flood, each frame that is dropped comes here.
+      if (!hasFlooded) {
+        hasFlooded = true
+        fork(warnOfFlood)
+      }
     }
   })
   let isClosed = false

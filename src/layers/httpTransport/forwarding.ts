@@ -80,14 +80,15 @@ export const makeForwarding: (
   }
 
   const forwardOne = ({ name, payload, sequence }: BusEvent) => {
-    if (!isReplayed(name) && fanOut.size() === 0) {
+    const isKept = isReplayed(name)
+    if (!isKept && fanOut.size() === 0) {
       return
     }
     const { isComplete, text: data } = encodeJson(payload)
     if (!isComplete) {
       incomplete.add(name)
     }
-    if (isReplayed(name)) {
+    if (isKept) {
       replay.remember({ name, data, sequence })
     }
     send(name, data)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,7 +12,7 @@ import { subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts
 import { type BusEvent, EventBus, type EventListener } from "../../../src/services/EventBus.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
-import { eventLoopTurn, eventually, somebodySleeps } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually, nextPause, somebodySleeps } from "../../support/waiting.ts"
 
 /** A subscriber that keeps what happens to it. */
 const makeSubscriber = (overrides: Partial<Subscriber> = {}) => {
@@ -43,15 +42,6 @@ const setUp = Effect.gen(function* () {
     withLog(lines)
   )
   return { engine, history, instance, lines, subscribe }
-})
-
-/** How long it is until the first of those who sleep wakes up, in milliseconds; the clock goes there. */
-const nextPause = Effect.gen(function* () {
-  yield* somebodySleeps
-  const now = yield* Clock.currentTimeMillis
-  const next = Math.min(...Chunk.toReadonlyArray(yield* TestClock.sleeps()))
-  yield* TestClock.setTime(next)
-  return next - now
 })
 
 const isAbout = (seconds: number) => (pause: number) => pause >= 800 * seconds && pause <= 1200 * seconds
@@ -223,6 +213,19 @@ const setUpListener = Effect.gen(function* () {
   }
 })
 
+/** One that deals with the first events until it is done, and keeps what it is given each time. */
+const makeBusySubscriber = Effect.gen(function* () {
+  const done = yield* Deferred.make<void>()
+  const taken: Array<ReadonlyArray<unknown>> = []
+  const { subscriber } = makeSubscriber({
+    take: (events) => {
+      taken.push(events.map(({ payload }) => payload))
+      return taken.length === 1 ? Deferred.await(done) : undefined
+    }
+  })
+  return { done, subscriber, taken }
+})
+
 describe("keepSubscribed with a listener", () => {
   it.scoped("gives events that come while it opens behind that, in order", () =>
     Effect.gen(function* () {
@@ -246,14 +249,7 @@ describe("keepSubscribed with a listener", () => {
   it.scoped("holds back later events while an Effect deals with earlier ones", () =>
     Effect.gen(function* () {
       const { bus, call } = yield* setUpListener
-      const done = yield* Deferred.make<void>()
-      const taken: Array<ReadonlyArray<unknown>> = []
-      const { subscriber } = makeSubscriber({
-        take: (events) => {
-          taken.push(events.map(({ payload }) => payload))
-          return taken.length === 1 ? Deferred.await(done) : undefined
-        }
-      })
+      const { done, subscriber, taken } = yield* makeBusySubscriber
       yield* Effect.provideService(keepSubscribed(subscriber), EventBus, bus)
       call(1)
       call(2)
@@ -299,14 +295,7 @@ describe("keepSubscribed with a listener", () => {
   it.scoped("keeps the latest of the events that come while earlier ones are dealt with", () =>
     Effect.gen(function* () {
       const { bus, call } = yield* setUpListener
-      const done = yield* Deferred.make<void>()
-      const taken: Array<ReadonlyArray<unknown>> = []
-      const { subscriber } = makeSubscriber({
-        take: (events) => {
-          taken.push(events.map(({ payload }) => payload))
-          return taken.length === 1 ? Deferred.await(done) : undefined
-        }
-      })
+      const { done, subscriber, taken } = yield* makeBusySubscriber
       const { problem } = yield* Effect.provideService(keepSubscribed(subscriber), EventBus, bus)
       for (let number = 0; number <= subscriberCapacity + 10; number++) {
         call(number)

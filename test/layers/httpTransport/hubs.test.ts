@@ -230,13 +230,29 @@ const run = (hubCount: number, steps: ReadonlyArray<Step>) =>
     })
   }).pipe(Effect.scoped, silently)
 
+/** A hub on each of two instances of an engine. */
+const twoHubs = Effect.gen(function* () {
+  const engine = eventEngine.make()
+  const [one, other] = [engine.instance(), engine.instance()]
+  const hub = yield* Effect.provide(Hub.make(options), one.layer)
+  yield* Effect.provide(Hub.make(options), other.layer)
+  return { engine, hub, one }
+})
+
+/** A client of the first, which has seen an event. */
+const clientOfTwoHubs = Effect.gen(function* () {
+  const { hub, ...hubs } = yield* twoHubs
+  const client = makeClient(0)
+  yield* hub.join(client.sink)
+  yield* hubs.one.bus.publish(live, 1)
+  yield* settle
+  return { client, ...hubs }
+})
+
 describe("a hub on an engine that fails", () => {
   it.scoped("finds what the bus has lost in front of the first event, soon after another remembers it", () =>
     Effect.gen(function* () {
-      const engine = eventEngine.make()
-      const [one, other] = [engine.instance(), engine.instance()]
-      const hub = yield* Effect.provide(Hub.make(options), one.layer)
-      yield* Effect.provide(Hub.make(options), other.layer)
+      const { hub, one } = yield* twoHubs
       one.lose(1)
       yield* one.bus.publish("content:a", 1)
       yield* one.bus.publish(live, 2)
@@ -250,14 +266,7 @@ describe("a hub on an engine that fails", () => {
 
   it.scoped("hands out what the bus has lost in front of the event that shows the gap", () =>
     Effect.gen(function* () {
-      const engine = eventEngine.make()
-      const [one, other] = [engine.instance(), engine.instance()]
-      const hub = yield* Effect.provide(Hub.make(options), one.layer)
-      yield* Effect.provide(Hub.make(options), other.layer)
-      const client = makeClient(0)
-      yield* hub.join(client.sink)
-      yield* one.bus.publish(live, 1)
-      yield* settle
+      const { client, one } = yield* clientOfTwoHubs
       one.lose(1)
       yield* one.bus.publish("content:a", 2)
       yield* settle
@@ -269,14 +278,7 @@ describe("a hub on an engine that fails", () => {
 
   it.scoped("hands out nothing that comes later anyway, when it reads the backlog for a gap", () =>
     Effect.gen(function* () {
-      const engine = eventEngine.make()
-      const [one, other] = [engine.instance(), engine.instance()]
-      const hub = yield* Effect.provide(Hub.make(options), one.layer)
-      yield* Effect.provide(Hub.make(options), other.layer)
-      const client = makeClient(0)
-      yield* hub.join(client.sink)
-      yield* one.bus.publish(live, 1)
-      yield* settle
+      const { client, engine, one } = yield* clientOfTwoHubs
       one.lose(1)
       yield* one.bus.publish(live, 2)
       engine.set("read", "hangs")

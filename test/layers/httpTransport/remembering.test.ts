@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -13,7 +12,7 @@ import {
   ReplayBacklogError
 } from "../../../src/services/ReplayBacklog.ts"
 import { withLog } from "../../support/logged.ts"
-import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
+import { eventLoopTurn, nextPause, somebodySleeps } from "../../support/waiting.ts"
 
 const event = (name: string, sequence: number): RememberedEvent => ({ name, data: "null", sequence })
 
@@ -49,15 +48,6 @@ const setUp = Effect.gen(function* () {
 })
 
 const fails = Effect.fail(new ReplayBacklogError({ action: "write", detail: "no engine" }))
-
-/** Lets the time pass until the first of those who sleep wakes up, and gives how long that was. */
-const nextPause = Effect.gen(function* () {
-  yield* somebodySleeps
-  const now = yield* Clock.currentTimeMillis
-  const next = Math.min(...Chunk.toReadonlyArray(yield* TestClock.sleeps()))
-  yield* TestClock.setTime(next)
-  return next - now
-})
 
 describe("makeRemembering", () => {
   it.effect("remembers one after the other, and never an older one after a newer one of its name", () =>
