@@ -38,11 +38,15 @@ export type Activity =
 const idle: Activity = { _tag: "Idle" }
 const untouched: SourceOverview = { activity: idle }
 
-export const empty = (sourceIds: ReadonlyArray<string>): ContentOverview => ({
-  isFetching: false,
-  lastFetch: { _tag: "None" },
-  sources: Object.fromEntries(sourceIds.map((id) => [id, untouched]))
-})
+export const empty: ContentOverview = { isFetching: false, lastFetch: { _tag: "None" }, sources: {} }
+
+/** With these sources and no others. */
+export const withSources =
+  (ids: ReadonlyArray<string>) =>
+  (overview: ContentOverview): ContentOverview => ({
+    ...overview,
+    sources: Object.fromEntries(ids.map((id) => [id, overview.sources[id] ?? untouched]))
+  })
 
 export const advance = (overview: ContentOverview, { name, payload }: ContentEvent): ContentOverview => {
   switch (name) {

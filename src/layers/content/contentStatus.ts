@@ -19,7 +19,8 @@ export interface NextFetch {
 export const statusRows = (
   { isFetching, lastFetch, sources }: ContentOverview,
   versions: ReadonlyArray<VersionOverview>,
-  nextFetch: Option.Option<NextFetch>
+  nextFetch: Option.Option<NextFetch>,
+  originRows: ReadonlyArray<Row>
 ): ReadonlyArray<Row> => [
   {
     type: "kv",
@@ -34,6 +35,7 @@ export const statusRows = (
       ? "running now"
       : Option.match(nextFetch, { onNone: () => "none planned", onSome: nextFetchText })
   },
+  ...originRows,
   {
     type: "list",
     label: "Sources",

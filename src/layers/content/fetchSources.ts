@@ -4,93 +4,76 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { serializeError } from "../../internal/SerializedError.ts"
-import { isDiskFull } from "../../internal/systemError.ts"
 import { type ContentSource, SourceFailed, type SourceProgress } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { setRecords } from "./metrics.ts"
-import { type Report, timestamp } from "./report.ts"
+import type { MakeOrigin, Origin } from "./Origin.ts"
+import { timestamp } from "./report.ts"
 
 /** What the sources gave is promoted, if it is new. */
-export const makeFetchSources = Effect.fnUntraced(function* (
-  sources: ReadonlyArray<ContentSource>,
-  report: Report
-) {
-  const store = yield* VersionStore
+export const fetchSources = (sources: ReadonlyArray<ContentSource>): MakeOrigin<never, VersionStore> =>
+  Effect.fnUntraced(function* (report) {
+    const store = yield* VersionStore
 
-  const fetchSource = Effect.fn("Content.fetchSource")(
-    function* (source: ContentSource, staged: StagedVersion) {
-      const sourceId = source.id
-      yield* Effect.annotateCurrentSpan("source", sourceId)
-      yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
-      const directory = yield* staged.sourceDirectory(sourceId)
-      const progress = (progress: SourceProgress) =>
-        report({ name: "content:source:progress", payload: { sourceId, ...progress } })
-      const [duration, { fingerprint, ...counts }] = yield* Effect.timed(
-        source
-          .fetch({ directory, previous: staged.previous(sourceId), progress })
-          .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
-      )
-      yield* report({
-        name: "content:source:done",
-        payload: {
-          timestamp: yield* timestamp,
-          sourceId,
-          ...counts,
-          durationMs: Math.round(Duration.toMillis(duration))
-        }
-      })
-      const { attachments, ...sizes } = counts
-      yield* Effect.annotateCurrentSpan({ ...sizes, attachments: attachments?.total ?? 0 })
-      yield* setRecords(sourceId, counts.records)
-      return { version: { sourceId, fingerprint }, records: counts.records }
-    },
-    (effect, { id: sourceId }) =>
-      Effect.tapError(effect, (error) =>
-        Effect.flatMap(timestamp, (timestamp) =>
-          report({
-            name: "content:source:error",
-            payload: { timestamp, sourceId, error: serializeError(error) }
-          })
+    const fetchSource = Effect.fn("Content.fetchSource")(
+      function* (source: ContentSource, staged: StagedVersion) {
+        const sourceId = source.id
+        yield* Effect.annotateCurrentSpan("source", sourceId)
+        yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
+        const directory = yield* staged.sourceDirectory(sourceId)
+        const progress = (progress: SourceProgress) =>
+          report({ name: "content:source:progress", payload: { sourceId, ...progress } })
+        const [duration, { fingerprint, ...counts }] = yield* Effect.timed(
+          source
+            .fetch({ directory, previous: staged.previous(sourceId), progress })
+            .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
         )
-      )
-  )
+        yield* report({
+          name: "content:source:done",
+          payload: {
+            timestamp: yield* timestamp,
+            sourceId,
+            ...counts,
+            durationMs: Math.round(Duration.toMillis(duration))
+          }
+        })
+        const { attachments, ...sizes } = counts
+        yield* Effect.annotateCurrentSpan({ ...sizes, attachments: attachments?.total ?? 0 })
+        yield* setRecords(sourceId, counts.records)
+        return { version: { sourceId, fingerprint }, records: counts.records }
+      },
+      (effect, { id: sourceId }) =>
+        Effect.tapError(effect, (error) =>
+          Effect.flatMap(timestamp, (timestamp) =>
+            report({
+              name: "content:source:error",
+              payload: { timestamp, sourceId, error: serializeError(error) }
+            })
+          )
+        )
+    )
 
-  const promote = Effect.fn("Content.promote")(function* (
-    staged: StagedVersion,
-    versions: ReadonlyArray<VersionSource>
-  ) {
-    const promotion = yield* staged.promote(versions)
-    const { changed, manifest } = promotion
-    yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
-    return promotion
-  })
-
-  const fetchAll = Effect.gen(function* () {
-    const staged = yield* store.stage
-    const fetched = yield* Effect.forEach(sources, (source) => fetchSource(source, staged), {
-      concurrency: "unbounded"
+    const promote = Effect.fn("Content.promote")(function* (
+      staged: StagedVersion,
+      versions: ReadonlyArray<VersionSource>
+    ) {
+      const promotion = yield* staged.promote(versions)
+      const { changed, manifest } = promotion
+      yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
+      return promotion
     })
-    const promotion = yield* promote(
-      staged,
-      fetched.map(({ version }) => version)
-    )
-    return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
-  }).pipe(Effect.scoped)
 
-  /** Where the disk is full, versions that nobody shows make room for one more try. */
-  const fetchAllInRoom = Effect.catchIf(fetchAll, isDiskFull, (error) =>
-    store.makeRoom.pipe(
-      Effect.orElseSucceed(() => []),
-      Effect.tap((removed) =>
-        removed.length === 0
-          ? Effect.fail(error)
-          : Effect.logWarning(
-              `The disk is full: removed versions that nobody shows (${removed.join(", ")}), to try once more. ${error.message}`
-            )
-      ),
-      Effect.zipRight(fetchAll)
-    )
-  )
+    const fetch = Effect.gen(function* () {
+      const staged = yield* store.stage
+      const fetched = yield* Effect.forEach(sources, (source) => fetchSource(source, staged), {
+        concurrency: "unbounded"
+      })
+      const promotion = yield* promote(
+        staged,
+        fetched.map(({ version }) => version)
+      )
+      return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
+    }).pipe(Effect.scoped)
 
-  return fetchAllInRoom
-})
+    return { sourceIds: sources.map(({ id }) => id), fetch } satisfies Origin
+  })

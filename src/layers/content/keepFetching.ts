@@ -7,19 +7,25 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import type { Content } from "../../services/Content.ts"
+import type { FetchError } from "../../services/Content.ts"
 import type { NextFetch } from "./contentStatus.ts"
 
-/** Fetches at once, then as often as `fetchEvery` says and sooner after failures that may pass; `next` has when. */
+/**
+ * The pause after a fetch; none where no further one is planned. `failures` is how many in a row, up to this one, have
+ * failed for a reason that may pass by itself.
+ */
+export type Pauses = (failures: number) => Effect.Effect<Option.Option<Duration.Duration>>
+
+/** Fetches at once, then again after each pause; `next` has when. */
 export const keepFetching = Effect.fnUntraced(function* (
-  fetch: Content["Type"]["fetch"],
-  fetchEvery: Option.Option<Duration.DurationInput>,
+  fetch: Effect.Effect<unknown, FetchError>,
+  pauses: Pauses,
   next: Ref.Ref<Option.Option<NextFetch>>
 ) {
   let failures = 0
   while (true) {
     failures = (yield* fetchQuietly(fetch)) ? failures + 1 : 0
-    const pause = pauseAfter(failures, fetchEvery)
+    const pause = yield* pauses(failures)
     if (Option.isNone(pause)) {
       return
     }
@@ -31,12 +37,10 @@ export const keepFetching = Effect.fnUntraced(function* (
 })
 
 /** Gives whether to try again soon. What it fails with was reported; a bug must not end the fetching either. */
-const fetchQuietly = (fetch: Content["Type"]["fetch"]) =>
+const fetchQuietly = (fetch: Effect.Effect<unknown, FetchError>) =>
   fetch.pipe(
     Effect.as(false),
-    Effect.catchAll((error) =>
-      Effect.succeed(error._tag === "vitrine/SourceFailed" && error.isTransient === true)
-    ),
+    Effect.catchAll((error) => Effect.succeed("isTransient" in error && error.isTransient === true)),
     Effect.catchAllCause((cause) =>
       Effect.as(
         Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void,
@@ -52,8 +56,8 @@ const firstPause = Duration.seconds(15)
 const longestPause = Duration.minutes(5)
 
 /**
- * The pause after a fetch, nothing where no further one is planned. `failures` is how many fetches in a row, up to this
- * one, have failed for a reason that may pass by itself: they are tried again sooner than `fetchEvery`, never later.
+ * The pauses of content that is fetched every `fetchEvery`, or at the start only: retries come sooner than that, never
+ * later.
  */
 export const pauseAfter = (
   failures: number,

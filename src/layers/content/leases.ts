@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
       Effect.forEach(consumers, work, { concurrency: 8, discard: true })
     )
 
-  const lookAtAll = yield* singleFlight(forEachConsumer(look), yield* Effect.scope)
+  const lookAtAll = (yield* singleFlight<void, VersionStoreError>(yield* Effect.scope))(forEachConsumer(look))
 
   /** Before the first lease is taken: the store before has left some. Not at the start, which that could delay. */
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))

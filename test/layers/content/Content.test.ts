@@ -1,28 +1,30 @@
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { logTo } from "../../../src/layers/cli/terminal/log.ts"
 import * as Content from "../../../src/layers/content/Content.ts"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
-import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
-import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
-import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
-import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
-import { type BusEvent, EventBus } from "../../../src/services/EventBus.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
+import {
+  fetch,
+  follow,
+  lastFetchRow,
+  names,
+  readManifest,
+  rowValue,
+  services,
+  sourceRows
+} from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
@@ -58,61 +60,6 @@ const makeSource = (id: string) =>
     }
     return { source, text, failure, isTransient, hold, fetches }
   })
-
-const services = (mode: "task" | "persistent") =>
-  Layer.unwrapScoped(
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* fs.makeTempDirectoryScoped()
-      return VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
-    })
-  ).pipe(
-    Layer.merge(EventBusMemory.layer),
-    Layer.merge(CommandBusMemory.layer),
-    Layer.merge(ControllerStateMemory.layer(mode)),
-    Layer.provideMerge(NodeContext.layer)
-  )
-
-const fetch = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
-const readManifest = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.manifest.read" }))
-
-/** Follows the event bus from now on: `until` gives the events up to the next one of a name. */
-const follow = Effect.gen(function* () {
-  const live = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
-  const events = yield* Stream.toQueueOfElements(live)
-  const until = (name: string): Effect.Effect<ReadonlyArray<BusEvent>> =>
-    Effect.gen(function* () {
-      const told: Array<BusEvent> = []
-      while (told.at(-1)?.name !== name) {
-        told.push(yield* Effect.orDie(Effect.flatten(Queue.take(events))))
-      }
-      return told
-    })
-  return { until }
-})
-
-const names = (events: ReadonlyArray<BusEvent>) => events.map(({ name }) => name)
-
-const statusRows = Effect.flatMap(ControllerState, ({ status }) => status).pipe(
-  Effect.map(({ sections }) => sections.flatMap(({ rows }) => rows))
-)
-
-const rowOf = (label: string) =>
-  Effect.map(statusRows, (rows) => rows.find((row) => row.type === "kv" && row.label === label))
-
-const lastFetchRow = rowOf("Last fetch")
-
-const rowValue = (label: string) =>
-  Effect.map(rowOf(label), (row) => (row?.type === "kv" ? row.value : undefined))
-
-const itemsOf = (rows: ReadonlyArray<Row>, label: string): ReadonlyArray<Row> =>
-  rows.flatMap((row) => (row.type === "list" && row.label === label ? row.items : []))
-
-/** Labels and values of what the status says of a source. */
-const sourceRows = (id: string) =>
-  Effect.map(statusRows, (rows) =>
-    itemsOf(itemsOf(rows, "Sources"), id).map((row) => (row.type === "kv" ? [row.label, row.value] : row))
-  )
 
 describe("Content", () => {
   it.scoped("tells what a fetch does, in order, and announces what it promoted", () =>

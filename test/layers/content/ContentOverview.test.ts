@@ -17,7 +17,10 @@ const progress = {
 const sourceDone = { timestamp, sourceId: "exhibits", records: 100, bytes: 2048, durationMs: 12 }
 
 const overviewOf = (...events: ReadonlyArray<ContentEvent>) =>
-  events.reduce(ContentOverview.advance, ContentOverview.empty(["exhibits", "tours"]))
+  events.reduce(
+    ContentOverview.advance,
+    ContentOverview.withSources(["exhibits", "tours"])(ContentOverview.empty)
+  )
 
 describe("ContentOverview", () => {
   it("follows a source through its fetch", () => {

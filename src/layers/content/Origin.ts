@@ -1,0 +1,37 @@
+/**
+ * Where versions come from: sources that are fetched, or another controller that has the versions already.
+ *
+ * It makes versions. When that happens, and who is told, belongs to the content.
+ */
+import type * as Effect from "effect/Effect"
+import type { FetchError } from "../../services/Content.ts"
+import type { Row } from "../../services/ControllerState.ts"
+import type { Promotion } from "../../services/VersionStore.ts"
+import type { Report } from "./report.ts"
+
+export interface Origin {
+  /** The ids of the sources, as far as they are known before the first fetch. */
+  readonly sourceIds: ReadonlyArray<string>
+
+  /** Makes the newest content the active version, unless it is. Reports what it does source by source. */
+  readonly fetch: Effect.Effect<Fetched, FetchError>
+
+  /**
+   * A cheap question, asked at each tick, so that only news are fetched: it publishes no events and writes nothing.
+   * Without it there is a fetch at each tick.
+   */
+  readonly look?: Effect.Effect<News, FetchError>
+
+  /** What the status says of it beside its sources. */
+  readonly rows?: Effect.Effect<ReadonlyArray<Row>>
+}
+
+/** `same` is what was fetched last; `nothing` means that there is nothing that could be fetched. */
+export type News = "new" | "same" | "nothing"
+
+export interface Fetched extends Promotion {
+  /** How many records the version has. */
+  readonly records: number
+}
+
+export type MakeOrigin<E = never, R = never> = (report: Report) => Effect.Effect<Origin, E, R>

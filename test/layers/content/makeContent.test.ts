@@ -1,0 +1,130 @@
+/**
+ * Content of an origin that can say cheaply whether there is something new.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as TestClock from "effect/TestClock"
+import { makeContent } from "../../../src/layers/content/makeContent.ts"
+import type { News } from "../../../src/layers/content/Origin.ts"
+import { SourceFailed } from "../../../src/services/ContentSource.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { follow, names, rowValue, services } from "../../support/content.ts"
+import { withLog } from "../../support/logged.ts"
+import { eventually, somebodySleeps } from "../../support/waiting.ts"
+
+const failed = (detail: string) => new SourceFailed({ sourceId: "hub", cause: new Error(detail) })
+
+/** Looks every five seconds, and says what is in `answer`. */
+const setUp = Effect.gen(function* () {
+  const store = yield* VersionStore
+  const answer = yield* Ref.make<Effect.Effect<News, SourceFailed>>(Effect.succeed("new"))
+  const looks = yield* Ref.make(0)
+  const fetches = yield* Ref.make(0)
+  const events = yield* follow
+  const { start } = yield* makeContent(
+    { commands: true, name: "content", pauses: () => Effect.succeed(Option.some(Duration.seconds(5))) },
+    () =>
+      Effect.succeed({
+        sourceIds: [],
+        look: Effect.zipRight(
+          Ref.update(looks, (n) => n + 1),
+          Effect.flatten(Ref.get(answer))
+        ),
+        fetch: Effect.gen(function* () {
+          const fingerprint = String(yield* Ref.updateAndGet(fetches, (n) => n + 1))
+          const staged = yield* store.stage
+          yield* staged.sourceDirectory("objects")
+          return { ...(yield* staged.promote([{ sourceId: "objects", fingerprint }])), records: 3 }
+        }).pipe(Effect.scoped),
+        rows: Effect.map(Ref.get(looks), (looks) => [{ type: "kv", label: "Looks", value: String(looks) }])
+      })
+  )
+  const tick = Effect.gen(function* () {
+    const before = yield* Ref.get(looks)
+    yield* somebodySleeps
+    yield* TestClock.adjust("5 seconds")
+    yield* eventually(Effect.map(Ref.get(looks), (looks) => looks > before))
+    yield* somebodySleeps
+  })
+  return { answer, events, fetches: Ref.get(fetches), start, tick }
+})
+
+const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
+
+describe("content that looks before it fetches", () => {
+  it.scoped("fetches what is new, with events, and without a trace finds that nothing is", () =>
+    Effect.gen(function* () {
+      const { answer, events, fetches, start, tick } = yield* setUp
+      yield* start
+      expect(names(yield* events.until("content:fetch:done"))).toEqual([
+        "content:fetch:start",
+        "content:version:promoted",
+        "content:fetch:done"
+      ])
+      const before = yield* version
+      yield* Ref.set(answer, Effect.succeed("same"))
+      yield* tick
+      yield* tick
+      expect(yield* fetches).toBe(1)
+      expect(yield* version).toBe(before)
+      expect(yield* rowValue("Looks")).toBe("3")
+      yield* Ref.set(answer, Effect.succeed("new"))
+      yield* tick
+      // What the two looks in between had published would come first.
+      expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
+      expect(yield* fetches).toBe(2)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped("reports a look that fails as a failed fetch, once, and fetches when it works again", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { answer, events, fetches, start, tick } = yield* setUp
+      yield* start
+      yield* events.until("content:fetch:done")
+      yield* Ref.set(answer, failed("no way"))
+      yield* tick
+      expect(names(yield* events.until("content:fetch:error"))).toEqual([
+        "content:fetch:start",
+        "content:fetch:error"
+      ])
+      const before = yield* version
+      yield* tick
+      yield* tick
+      expect(yield* version).toBe(before)
+      yield* Ref.set(answer, failed("another way"))
+      yield* tick
+      const [start2, error] = yield* events.until("content:fetch:error")
+      expect(start2?.payload).toEqual({ timestamp: "1970-01-01T00:00:20.000Z" })
+      expect(error?.payload).toMatchObject({ error: { message: 'Source "hub": another way' } })
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        'WARN Fetch failed, content stays as it is. Source "hub": no way',
+        'WARN Fetch failed, content stays as it is. Source "hub": another way'
+      ])
+      expect(yield* fetches).toBe(1)
+      expect(yield* rowValue("Last fetch")).toContain("failed: ")
+      yield* Ref.set(answer, Effect.succeed("same"))
+      yield* tick
+      yield* events.until("content:fetch:done")
+      yield* tick
+      expect(yield* fetches).toBe(2)
+      expect(yield* rowValue("Last fetch")).toContain("3 records")
+    }).pipe(Effect.provide(services("persistent")), withLog(log))
+  })
+
+  it.scoped("does nothing while there is nothing to fetch, a failure before or not", () =>
+    Effect.gen(function* () {
+      const { answer, fetches, start, tick } = yield* setUp
+      yield* Ref.set(answer, failed("no way"))
+      yield* start
+      yield* Ref.set(answer, Effect.succeed("nothing"))
+      yield* tick
+      yield* tick
+      expect(yield* fetches).toBe(0)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+})
