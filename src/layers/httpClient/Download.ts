@@ -1,48 +1,27 @@
 /**
  * Downloads into files: whole and of the right size, or not there.
  *
- * It owns redirects, retries, the pace and the limits. What an expired link means belongs to whoever asks.
+ * It owns retries, the pace and the limits. What an expired link means belongs to whoever asks.
  */
+import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Chunk from "effect/Chunk"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { sizeText } from "../../internal/readable.ts"
-import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { explain } from "../../internal/systemError.ts"
-import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
+import { broken, DownloadFailed, failed, retryable, tooSlow } from "./DownloadFailed.ts"
 import * as DownloadPace from "./DownloadPace.ts"
-import { deepestMessage, oneLine, Retryable, retryAfter, withRetries, withTimeout } from "./HttpFailure.ts"
-import { LocalAddressRefused } from "./localAddress.ts"
+import * as Get from "./Get.ts"
+import { retryAfter, withRetries } from "./HttpFailure.ts"
 
-/** A file that could not be downloaded. */
-export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrine/DownloadFailed", {
-  /** What happened. Links may be signed: no more of one than its origin is in it. */
-  detail: Schema.String,
-  /** Whether another try may succeed later without anybody doing something. */
-  isTransient: Schema.Boolean,
-  /** Whether a fresh link may help: the status is 403, 404 or 410. */
-  isExpired: Schema.Boolean,
-  cause: OptionalErrorChain
-}) {
-  override get message() {
-    return `The download failed: ${this.detail}`
-  }
-}
+export { DownloadFailed }
 
 export interface Options {
-  /** The most bytes that a file may have, and the name of the option that says so. */
-  readonly maxBytes: { readonly value: number; readonly option: string }
+  /** The most bytes that a file may have, and the name of the option that says so. Default: as many as are expected. */
+  readonly maxBytes?: { readonly value: number; readonly option: string }
   /**
    * Milliseconds for a response to begin and for every pause in it, not for the whole of it: files may be large. How slow
    * they may be says `DownloadPace`.
@@ -52,12 +31,15 @@ export interface Options {
 
 export interface Target {
   readonly url: string
-  /** The file to write, which must not be there yet, in a folder that is. */
+  readonly headers?: Get.Headers
+  /** The file to write, in a folder that is there. Unless it `resumes`, it must not be there yet. */
   readonly file: string
   /** What the file is called in messages. */
   readonly name: string
   /** In bytes, where it is known beforehand. */
   readonly size: Option.Option<number>
+  /** Whether what there is of the file is its beginning, and what has come of it stays when the download fails. */
+  readonly resumes?: boolean
   /** Told of every part that is written, and that as much is gone again where it has to begin anew. */
   readonly onBytes: OnBytes
 }
@@ -65,92 +47,65 @@ export interface Target {
 /** Told how many bytes more there are of a file, or fewer where a try has failed. */
 export type OnBytes = (bytes: number) => Effect.Effect<void>
 
-/** Downloads a file; a try that may succeed later is made again, three times at most. */
-export type Download = (target: Target) => Effect.Effect<void, DownloadFailed>
+export interface Downloaded {
+  /** Of the whole file, in hexadecimal digits. */
+  readonly sha256: string
+}
 
-const maxRedirects = 5
+/** Downloads a file; a try that may succeed later is made again, three times at most. */
+export type Download = (target: Target) => Effect.Effect<Downloaded, DownloadFailed>
+
+/** What there is of a file. */
+interface Part {
+  readonly bytes: number
+  readonly hash: Hash
+}
+
+const nothing = (): Part => ({ bytes: 0, hash: createHash("sha256") })
 
 export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Options) {
   const fileSystem = yield* FileSystem.FileSystem
-  const http = (yield* HttpClient.HttpClient).pipe(
-    HttpClient.withTracerDisabledWhen(constTrue),
-    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
-    HttpClient.withScope
-  )
+  const get = yield* Get.make(maxTimeout)
 
-  const tooSlow = ({ origin }: URL, slow: DownloadPace.TooSlow) =>
-    retryable(
-      slow.reason === "Silence"
-        ? `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
-        : `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(DownloadPace.leastThroughput)} per second are needed`
-    )
+  const checkSize = (bytes: number, text = String(bytes)): Effect.Effect<void, DownloadFailed> =>
+    maxBytes !== undefined && bytes > maxBytes.value
+      ? failed(`it has ${text} bytes, more than the ${maxBytes.value} of "${maxBytes.option}"`)
+      : Effect.void
 
-  /** The response at the end of all redirects. */
-  const request = (
-    address: string,
-    redirects = maxRedirects
-  ): Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope> =>
-    Effect.gen(function* () {
-      const url = httpUrl(address)
-      if (url === undefined) {
-        return yield* failed("its link is no http or https address")
-      }
-      const response = yield* http
-        .execute(HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity" } }))
-        .pipe(
-          Effect.mapError(({ cause }) => connectionFailed(url, cause)),
-          withTimeout(maxTimeout, () => tooSlow(url, { reason: "Silence", millis: maxTimeout }))
-        )
-      const { location } = response.headers
-      if (!isRedirect(response.status) || location === undefined) {
-        return response
-      }
-      return redirects === 0
-        ? yield* failed(`${url.origin} redirects more than ${maxRedirects} times`)
-        : yield* request(
-            URL.canParse(location, url.href) ? new URL(location, url).href : location,
-            redirects - 1
-          )
-    })
-
-  const tooLarge = (bytes: string) =>
-    failed(`it has ${bytes} bytes, more than the ${maxBytes.value} of "${maxBytes.option}"`)
-
-  const checkSize = (announced: Option.Option<number>) =>
-    Option.match(announced, {
-      onNone: () => Effect.void,
-      onSome: (bytes) => (bytes > maxBytes.value ? tooLarge(String(bytes)) : Effect.void)
-    })
-
-  /** Writes the body of the response, which must have as many bytes as are expected. */
+  /** Writes the body of the response behind the part; the whole must have as many bytes as are expected. */
   const save = Effect.fnUntraced(function* (
     response: HttpClientResponse.HttpClientResponse,
+    { bytes: before, hash }: Part,
     expected: Option.Option<number>,
-    write: (part: Uint8Array) => Effect.Effect<void, DownloadFailed>
+    file: {
+      readonly write: (part: Uint8Array) => Effect.Effect<void, DownloadFailed>
+      readonly discard: Effect.Effect<unknown, DownloadFailed>
+    }
   ) {
     const url = new URL(response.request.url)
     const wrongSize = (bytes: string) =>
       `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
     const pace = yield* DownloadPace.make(maxTimeout)
-    let bytes = 0
+    let bytes = before
     const saving = response.stream.pipe(
       Stream.mapError(({ cause }) => broken(url, cause)),
       // All that has come since the last write: every write takes a turn of a thread.
-      Stream.runForEachChunk((chunks) => {
+      Stream.runForEachChunk((chunks): Effect.Effect<void, DownloadFailed> => {
         const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
         bytes += part.length
         if (Option.exists(expected, (expected) => bytes > expected)) {
-          return failed(wrongSize(`at least ${bytes}`))
-        }
-        if (bytes > maxBytes.value) {
-          return tooLarge(`at least ${bytes}`)
+          return Effect.zipRight(file.discard, failed(wrongSize(`at least ${bytes}`)))
         }
         // A write of nothing is an error to the file system.
         if (part.length === 0) {
           return Effect.void
         }
         pace.came(part.length)
-        return Effect.tap(write(part), () => Effect.sync(pace.waits))
+        hash.update(part)
+        return checkSize(bytes, `at least ${bytes}`).pipe(
+          Effect.zipRight(file.write(part)),
+          Effect.tap(() => Effect.sync(pace.waits))
+        )
       })
     )
     yield* Effect.raceFirst(
@@ -160,42 +115,78 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     if (Option.exists(expected, (expected) => bytes < expected)) {
       return yield* Effect.fail(retryable(wrongSize(String(bytes))))
     }
+    return { sha256: hash.digest("hex") }
   })
 
-  const download: Download = ({ file, name, onBytes, size, url }) => {
+  const download: Download = ({ file, headers = {}, name, onBytes, resumes = false, size, url }) => {
     const writing = <A, R>(write: Effect.Effect<A, PlatformError, R>) =>
       Effect.mapError(write, (cause) => failed(`cannot write ${name}: ${explain(cause)}`, { cause }))
-    let written = 0
-    const report = (bytes: number) => {
-      written += bytes
-      return onBytes(bytes)
-    }
+    let reported = 0
+    const reportThat = (bytes: number) =>
+      Effect.suspend(() => {
+        const more = bytes - reported
+        reported = bytes
+        return more === 0 ? Effect.void : onBytes(more)
+      })
+
+    const readPart = Effect.gen(function* () {
+      const { hash } = nothing()
+      let bytes = 0
+      yield* Stream.runForEach(fileSystem.stream(file, { chunkSize: readSize }), (read) =>
+        Effect.sync(() => {
+          hash.update(read)
+          bytes += read.length
+        })
+      )
+      return { bytes, hash }
+    })
+
     const attempt = Effect.gen(function* () {
-      yield* checkSize(size)
-      const handle = yield* writing(fileSystem.open(file, { flag: "wx" }))
+      yield* checkSize(Option.getOrElse(size, () => 0))
+      const handle = yield* writing(fileSystem.open(file, { flag: resumes ? "a" : "wx" }))
+      const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
+
+      const there = resumes ? yield* writing(readPart) : nothing()
+      const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
+      yield* reportThat(part.bytes)
+      if (part.bytes > 0 && Option.contains(size, part.bytes)) {
+        return { sha256: part.hash.digest("hex") }
+      }
       // Nothing that takes time may come between the response and the reading of its body: a body that breaks off
       // unread looks empty.
-      const response = yield* request(url)
-      yield* accept(response)
-      const length = contentLength(response)
-      yield* checkSize(length)
-      yield* save(
+      const response = yield* get(
+        url,
+        part.bytes === 0 ? headers : { ...headers, range: `bytes=${part.bytes}-` }
+      )
+      yield* accept(response, part.bytes)
+      if (response.status === 416 || (response.status === 206 && !isRest(response, part.bytes, size))) {
+        yield* startAnew
+        return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
+      }
+      const begun = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
+      const length = Option.map(contentLength(response), (bytes) => begun.bytes + bytes)
+      yield* checkSize(Option.getOrElse(length, () => 0))
+      return yield* save(
         response,
+        begun,
         Option.orElse(size, () => length),
-        (part) =>
-          Effect.zipRight(
-            writing(handle.writeAll(part)),
-            Effect.suspend(() => report(part.length))
-          )
+        {
+          write: (bytes) =>
+            Effect.zipRight(
+              writing(handle.writeAll(bytes)),
+              Effect.suspend(() => reportThat(reported + bytes.length))
+            ),
+          discard: startAnew
+        }
       )
     })
+
     return attempt.pipe(
       Effect.scoped,
       Effect.tapError(() =>
-        Effect.zipRight(
-          Effect.ignore(fileSystem.remove(file, { force: true })),
-          Effect.suspend(() => (written === 0 ? Effect.void : report(-written)))
-        )
+        resumes
+          ? Effect.void
+          : Effect.zipRight(Effect.ignore(fileSystem.remove(file, { force: true })), reportThat(0))
       ),
       withRetries,
       Effect.annotateLogs("file", name)
@@ -205,12 +196,14 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
   return download
 })
 
-type Failure = DownloadFailed | Retryable<DownloadFailed>
+/** Bytes of a part that are read in one go. */
+const readSize = 1024 * 1024
 
-const accept = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+/** Fails unless the response has a file, or what is there to say about the rest of one. */
+const accept = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, offset: number) {
   const { headers, status } = response
   const { origin } = new URL(response.request.url)
-  if (status !== 200) {
+  if (status !== 200 && !(offset > 0 && aboutRanges.has(status))) {
     const refusal = `${origin} responds with HTTP ${status}`
     return yield* status >= 500 || status === 429
       ? Effect.fail(retryable(refusal, yield* retryAfter(response)))
@@ -222,40 +215,19 @@ const accept = Effect.fnUntraced(function* (response: HttpClientResponse.HttpCli
 })
 
 const expiredStatuses: ReadonlySet<number> = new Set([403, 404, 410])
+const aboutRanges: ReadonlySet<number> = new Set([206, 416])
 
-const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
-
-const connectionFailed = (url: URL, cause: unknown): Failure => {
-  const { origin } = url
-  if (cause instanceof LocalAddressRefused) {
-    return failed(`its link leads to ${origin}, but ${cause.message}, and the API is not there`)
-  }
-  return isCertificateProblem(cause)
-    ? failed(
-        `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`,
-        { isTransient: isNotYetValid(cause) }
-      )
-    : broken(url, cause)
-}
-
-const broken = ({ origin }: URL, cause: unknown) =>
-  retryable(`the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
-
-const failed = (
-  detail: string,
-  more: { readonly isTransient?: boolean; readonly isExpired?: boolean; readonly cause?: Error } = {}
-): DownloadFailed => new DownloadFailed({ detail, isTransient: false, isExpired: false, ...more })
-
-/** What is tried again at once, and may heal later if that does not help. */
-const retryable = (detail: string, asked?: Duration.Duration) =>
-  new Retryable(failed(detail, { isTransient: true }), asked)
-
-/** Without its fragment, which is not for servers. */
-const httpUrl = (address: string): URL | undefined => {
-  if (!URL.canParse(address)) return undefined
-  const url = new URL(address)
-  url.hash = ""
-  return /^https?:$/.test(url.protocol) ? url : undefined
+/** Whether it begins at the offset, and is of a file of the right size. */
+const isRest = (
+  { headers }: HttpClientResponse.HttpClientResponse,
+  offset: number,
+  size: Option.Option<number>
+): boolean => {
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers["content-range"] ?? "") ?? []
+  return (
+    Number(start) === offset &&
+    (total === "*" || Option.getOrElse(size, () => Number(total)) === Number(total))
+  )
 }
 
 const contentLength = ({ headers }: HttpClientResponse.HttpClientResponse): Option.Option<number> => {

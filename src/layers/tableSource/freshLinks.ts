@@ -10,7 +10,7 @@ import { type AttachmentNotSaved, type FoundAttachment, notSaved } from "./Found
 /** Downloads with the newest link that is known of an attachment, and once more if that has expired. */
 export type WithFreshLink = (
   found: FoundAttachment,
-  download: (url: string) => Effect.Effect<void, DownloadFailed>
+  download: (url: string) => Effect.Effect<unknown, DownloadFailed>
 ) => Effect.Effect<void, AttachmentNotSaved>
 
 /** For one fetch: the links of records that were read again serve all their attachments. */

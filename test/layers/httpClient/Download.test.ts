@@ -4,13 +4,19 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as TestClock from "effect/TestClock"
 import * as Download from "../../../src/layers/httpClient/Download.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import { type Wait, WaitObserver } from "../../../src/services/WaitObserver.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
-import { text } from "../../support/ScriptedServer.ts"
+import { type Answer, text } from "../../support/ScriptedServer.ts"
+import { sha256 } from "../../support/sha256.ts"
+import { somebodySleeps } from "../../support/waiting.ts"
 
 const setUp = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
@@ -26,9 +32,10 @@ const setUp = Effect.gen(function* () {
     reports,
     files: fileSystem.readDirectory(folder),
     content: fileSystem.readFileString(`${folder}/file`),
-    fetch: (size: Option.Option<number> = Option.none()) =>
+    fetch: (size: Option.Option<number> = Option.none(), headers: Record<string, string> = {}) =>
       download({
         url: `${server.url}/secret?sig=1`,
+        headers,
         file: `${folder}/file`,
         name: "photos/file",
         size,
@@ -43,7 +50,7 @@ describe("a download", () => {
   it.scoped("is in its file, and reported", () =>
     Effect.gen(function* () {
       const { content, fetch, reports } = yield* setUp
-      yield* fetch(Option.some(5))
+      expect(yield* fetch(Option.some(5))).toEqual({ sha256: sha256("12345") })
       expect(yield* content).toBe("12345")
       expect(reports).toEqual([5])
     }).pipe(run)
@@ -64,6 +71,159 @@ describe("a download", () => {
         expect(failed.message).not.toContain("secret")
         expect(yield* files).toEqual([])
       }
+    }).pipe(run)
+  )
+})
+
+/** The rest of a file of ten bytes, or what a lying server gives in its place. */
+const rest =
+  (contentRange: string, body: string): Answer =>
+  (response) =>
+    response.writeHead(206, { "content-range": contentRange }).end(body)
+
+const ten = "0123456789"
+
+/** A file of ten bytes that was begun before. */
+const resuming = Effect.fnUntraced(function* (part: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const folder = yield* fileSystem.makeTempDirectoryScoped()
+  const server = yield* ScriptedServer.make(text(200, ten))
+  const download = yield* Download.make({ maxTimeout: 60_000 })
+  yield* fileSystem.writeFileString(`${folder}/part`, part)
+  const reports: Array<number> = []
+  const ranges: Array<string | undefined> = []
+  const waits = yield* Queue.unbounded<Wait>()
+  const answering =
+    (answer: Answer): Answer =>
+    (response, request) => {
+      ranges.push(request.headers.range)
+      answer(response, request)
+    }
+  return {
+    next: (...answers: ReadonlyArray<Answer>) => server.next(...answers.map(answering)),
+    ranges,
+    reports,
+    content: fileSystem.readFileString(`${folder}/part`),
+    fetch: download({
+      url: server.url,
+      file: `${folder}/part`,
+      name: "film",
+      size: Option.some(10),
+      resumes: true,
+      onBytes: (bytes) => Effect.sync(() => reports.push(bytes))
+    }).pipe(Effect.provideService(WaitObserver, { waiting: (wait) => Queue.offer(waits, wait) })),
+    /** Waits for a pause before another try, and lets it pass. */
+    pass: (pause: Duration.DurationInput) =>
+      Queue.take(waits).pipe(Effect.zipRight(somebodySleeps), Effect.zipRight(TestClock.adjust(pause)))
+  }
+})
+
+const whole = { sha256: sha256(ten) }
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0)
+
+describe("a download that resumes", () => {
+  it.scoped("asks for the rest only", () =>
+    Effect.gen(function* () {
+      const { content, fetch, next, ranges, reports } = yield* resuming("0123")
+      next(rest("bytes 4-9/10", "456789"))
+      expect(yield* fetch).toEqual(whole)
+      expect(ranges).toEqual(["bytes=4-"])
+      expect(yield* content).toBe(ten)
+      expect(reports).toEqual([4, 6])
+    }).pipe(run)
+  )
+
+  it.scoped("asks for nothing where the file is whole", () =>
+    Effect.gen(function* () {
+      const { fetch, next, ranges } = yield* resuming(ten)
+      next(text(500, ""))
+      expect(yield* fetch).toEqual(whole)
+      expect(ranges).toEqual([])
+    }).pipe(run)
+  )
+
+  it.scoped("begins anew where it is given the whole, or has too much", () =>
+    Effect.gen(function* () {
+      for (const part of ["xxxx", "0123456789abc"]) {
+        const { content, fetch, next, reports } = yield* resuming(part)
+        next(text(200, ten))
+        expect(yield* fetch).toEqual(whole)
+        expect(yield* content).toBe(ten)
+        expect(sum(reports)).toBe(10)
+      }
+    }).pipe(run)
+  )
+
+  it.scoped.each([
+    ["of another place", rest("bytes 0-9/10", ten)],
+    ["of another file", rest("bytes 4-11/12", "456789ab")],
+    ["that says nothing", rest("", "456789")],
+    ["that refuses", text(416, "")]
+  ] as const)("begins anew after a response %s", ([, lie]) =>
+    Effect.gen(function* () {
+      const { content, fetch, next, pass, ranges } = yield* resuming("0123")
+      next(lie, text(200, ten))
+      const fetching = yield* Effect.fork(fetch)
+      yield* pass("1 second")
+      expect(yield* fetching).toEqual(whole)
+      expect(ranges).toEqual(["bytes=4-", undefined])
+      expect(yield* content).toBe(ten)
+    }).pipe(run)
+  )
+
+  it.scoped("goes on where the connection broke, and keeps what it has when it fails", () =>
+    Effect.gen(function* () {
+      const { content, fetch, next, pass, ranges, reports } = yield* resuming("")
+      const broken =
+        (contentRange: string | undefined, body: string): Answer =>
+        (response) => {
+          response.writeHead(contentRange === undefined ? 200 : 206, {
+            "content-length": 10 - Number(/\d+/.exec(contentRange ?? "0")?.[0]),
+            ...(contentRange === undefined ? {} : { "content-range": contentRange })
+          })
+          response.write(body, () => setImmediate(() => response.destroy()))
+        }
+      next(broken(undefined, "012"), broken("bytes 3-9/10", "34"), text(404, ""))
+      const fetching = yield* Effect.fork(fetch)
+      yield* pass("1 second")
+      yield* pass("2 seconds")
+      const failed = yield* Effect.flip(fetching)
+      expect(failed).toMatchObject({ isExpired: true })
+      expect(ranges).toEqual([undefined, "bytes=3-", "bytes=5-"])
+      expect(yield* content).toBe("01234")
+      expect(sum(reports)).toBe(5)
+    }).pipe(run)
+  )
+
+  it.scoped("keeps nothing of a file that is longer than it should be", () =>
+    Effect.gen(function* () {
+      const { content, fetch, next, reports } = yield* resuming("0123")
+      next(rest("bytes 4-20/*", "456789abcdef"))
+      expect((yield* Effect.flip(fetch)).message).toContain("at least 16 of 10 bytes")
+      expect(yield* content).toBe("")
+      expect(sum(reports)).toBe(0)
+    }).pipe(run)
+  )
+})
+
+describe("a download with credentials", () => {
+  it.scoped("shows them to the origin of its address only", () =>
+    Effect.gen(function* () {
+      const { fetch, server } = yield* setUp
+      const other = yield* ScriptedServer.make(text(200, "12345"))
+      const seen: Array<string | undefined> = []
+      const noting =
+        (answer: Answer): Answer =>
+        (response, request) => {
+          seen.push(request.headers.authorization)
+          answer(response, request)
+        }
+      const redirect = (location: string) => noting(text(302, "", { location }))
+      server.next(redirect("/elsewhere"), redirect(other.url))
+      other.next(redirect(server.url))
+      server.next(noting(text(200, "12345")))
+      yield* fetch(Option.some(5), { authorization: "Basic eDp5" })
+      expect(seen).toEqual(["Basic eDp5", "Basic eDp5", undefined, undefined])
     }).pipe(run)
   )
 })

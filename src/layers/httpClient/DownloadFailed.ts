@@ -1,0 +1,60 @@
+/**
+ * What goes wrong with a download, in words, and whether to try again.
+ */
+import type * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { sizeText } from "../../internal/readable.ts"
+import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
+import { leastThroughput, type TooSlow } from "./DownloadPace.ts"
+import { deepestMessage, oneLine, Retryable } from "./HttpFailure.ts"
+import { LocalAddressRefused } from "./localAddress.ts"
+
+/** A file that could not be downloaded. */
+export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrine/DownloadFailed", {
+  /** What happened. Links may be signed: no more of one than its origin is in it. */
+  detail: Schema.String,
+  /** Whether another try may succeed later without anybody doing something. */
+  isTransient: Schema.Boolean,
+  /** Whether a fresh link may help: the status is 403, 404 or 410. */
+  isExpired: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `The download failed: ${this.detail}`
+  }
+}
+
+export type Failure = DownloadFailed | Retryable<DownloadFailed>
+
+export const failed = (
+  detail: string,
+  more: { readonly isTransient?: boolean; readonly isExpired?: boolean; readonly cause?: Error } = {}
+): DownloadFailed => new DownloadFailed({ detail, isTransient: false, isExpired: false, ...more })
+
+/** What is tried again at once, and may heal later if that does not help. */
+export const retryable = (detail: string, asked?: Duration.Duration) =>
+  new Retryable(failed(detail, { isTransient: true }), asked)
+
+export const connectionFailed = (url: URL, cause: unknown): Failure => {
+  const { origin } = url
+  if (cause instanceof LocalAddressRefused) {
+    return failed(`its link leads to ${origin}, but ${cause.message}, and the API is not there`)
+  }
+  return isCertificateProblem(cause)
+    ? failed(
+        `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`,
+        { isTransient: isNotYetValid(cause) }
+      )
+    : broken(url, cause)
+}
+
+export const broken = ({ origin }: URL, cause: unknown) =>
+  retryable(`the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
+
+export const tooSlow = ({ origin }: URL, slow: TooSlow) =>
+  retryable(
+    slow.reason === "Silence"
+      ? `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
+      : `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(leastThroughput)} per second are needed`
+  )

@@ -1,0 +1,79 @@
+/**
+ * GET requests, to the end of all redirects.
+ *
+ * What a response means belongs to whoever asks.
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
+import type * as Scope from "effect/Scope"
+import { connectionFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
+import { withTimeout } from "./HttpFailure.ts"
+
+/** Names in small letters. `authorization` goes to the origin of the first address only. */
+export type Headers = Readonly<Record<string, string>>
+
+/** Bodies are asked for as they are, not compressed. */
+export type Get = (
+  address: string,
+  headers?: Headers
+) => Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope>
+
+const maxRedirects = 5
+
+/** `maxTimeout` are the milliseconds for a response to begin. */
+export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.HttpClient> =>
+  Effect.map(HttpClient.HttpClient, (client) => {
+    const http = client.pipe(
+      HttpClient.withTracerDisabledWhen(constTrue),
+      HttpClient.transformResponse(
+        Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
+      ),
+      HttpClient.withScope
+    )
+
+    const get = (address: string, headers: Headers, redirects: number): ReturnType<Get> =>
+      Effect.gen(function* () {
+        const url = httpUrl(address)
+        if (url === undefined) {
+          return yield* failed("its link is no http or https address")
+        }
+        const response = yield* http
+          .execute(
+            HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity", ...headers } })
+          )
+          .pipe(
+            Effect.mapError(({ cause }) => connectionFailed(url, cause)),
+            withTimeout(maxTimeout, () => tooSlow(url, { reason: "Silence", millis: maxTimeout }))
+          )
+        const { location } = response.headers
+        if (!isRedirect(response.status) || location === undefined) {
+          return response
+        }
+        if (redirects === 0) {
+          return yield* failed(`${url.origin} redirects more than ${maxRedirects} times`)
+        }
+        const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+        const { authorization: _, ...others } = headers
+        return yield* get(
+          target?.href ?? location,
+          target?.origin === url.origin ? headers : others,
+          redirects - 1
+        )
+      })
+
+    return (address, headers = {}) => get(address, headers, maxRedirects)
+  })
+
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+
+/** Without its fragment, which is not for servers. */
+const httpUrl = (address: string): URL | undefined => {
+  if (!URL.canParse(address)) return undefined
+  const url = new URL(address)
+  url.hash = ""
+  return /^https?:$/.test(url.protocol) ? url : undefined
+}
