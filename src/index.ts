@@ -88,6 +88,7 @@ export {
   type StatusSnapshot
 } from "./services/ControllerState.ts"
 export { type BusEvent, EventBus, EventBusError } from "./services/EventBus.ts"
+export { FileList } from "./services/FileList.ts"
 export {
   CommandRefused,
   ControllerNotRunning,

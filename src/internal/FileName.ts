@@ -5,8 +5,9 @@
  */
 import { createHash } from "node:crypto"
 
-/** A file name has at most 255 bytes; this leaves room for an extension and for a temporary suffix. */
+/** Less than a file name may have: this leaves room for an extension and for a temporary suffix. */
 const maxBytes = 200
+const maxStoredBytes = 255
 
 /**
  * A name as the name, or the stem of the name, of a single file.
@@ -24,11 +25,25 @@ export const fileName = (name: string): string => {
 export const isPlainFileName = (name: string): boolean => fileName(name) === name
 
 /**
+ * Whether Linux, macOS and Windows can store a file of this name as it stands. It may be one that `fileName` gave, with an
+ * extension.
+ */
+export const isPortableFileName = (name: string): boolean => {
+  const unescaped = name.replaceAll("%", "_")
+  return (
+    escapeDeviceName(escapeCharacters(unescaped)) === unescaped && Buffer.byteLength(name) <= maxStoredBytes
+  )
+}
+
+/**
  * Equal for names whose files may be one and the same: Windows and macOS ignore case, macOS ignores how a
  * character is composed.
  */
-export const fileKey = (name: string): string =>
-  fileName(name).normalize("NFD").toLowerCase().toUpperCase().normalize("NFD")
+export const fileKey = (name: string): string => foldCase(fileName(name))
+
+/** As `fileKey`, of file names as they are stored, or of paths of such. */
+export const foldCase = (path: string): string =>
+  path.normalize("NFD").toLowerCase().toUpperCase().normalize("NFD")
 
 /** A percent sign that is not followed by two digits marks what no escape can produce. */
 const empty = "%"

@@ -14,6 +14,7 @@ import type * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../internal/Options.ts"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
+import { Sha256 } from "../internal/sha256.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
 import { WaitReason } from "./WaitObserver.ts"
 
@@ -48,9 +49,19 @@ export interface PreviousContent {
   readonly directory: string
   /** As `fetch` returned it. None where files are missing or cut: everything is to be in the new version then. */
   readonly fingerprint: Option.Option<string>
+  /** Those of its files that are there and whole, by their paths in the folder. Empty where that is not known. */
+  readonly files: Readonly<Record<string, SourceFile>>
 }
 
 const counter = Schema.NonNegativeInt
+
+/** A file as it is in a version. */
+export const SourceFile = Schema.Struct({
+  /** In bytes. */
+  size: counter,
+  sha256: Sha256
+})
+export type SourceFile = typeof SourceFile.Type
 
 /** How many files are there, over all documents. */
 export const AttachmentProgress = Schema.Struct({
@@ -93,6 +104,8 @@ export interface FetchedSource {
   readonly bytes: number
   /** The files that hang on records, where the source knows such. */
   readonly attachments?: FetchedAttachments
+  /** SHA-256 digests of files, by their paths in the folder with forward slashes. Other files are read once more for it. */
+  readonly digests?: Readonly<Record<string, string>>
 }
 
 /** What a source needs to be built from its options. */

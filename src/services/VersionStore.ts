@@ -7,6 +7,7 @@
  * ```
  * manifest.json                    names the active version; replaced as a whole
  * versions/<versionId>/<source>/…  immutable once promoted
+ * versions/<versionId>/files.json  all files of the version, with their sizes and digests
  * acks/<consumerId>.json           leases of consumers that still show a version
  * .staging/…                       what is being fetched; emptied at every start
  * ```
@@ -17,7 +18,8 @@ import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
-import type { PreviousContent } from "./ContentSource.ts"
+import { Sha256 } from "../internal/sha256.ts"
+import type { PreviousContent, SourceFile } from "./ContentSource.ts"
 
 /** UTC in compact form, `20261121T093000Z`; `-01`, `-02`, … are further versions of the same second. */
 export const VersionId = Schema.String.pipe(
@@ -37,7 +39,9 @@ export const Manifest = Schema.Struct({
   versionPath: Schema.String,
   /** ISO 8601, UTC, with milliseconds. */
   generatedAt: Schema.String,
-  sources: Schema.Array(Schema.Struct({ sourceId: Schema.String, path: Schema.String }))
+  sources: Schema.Array(Schema.Struct({ sourceId: Schema.String, path: Schema.String })),
+  /** The digest of the version's `files.json`. Missing where an older Vitrine made the version. */
+  filesSha256: Schema.optionalWith(Sha256, { exact: true })
 })
 export type Manifest = typeof Manifest.Type
 
@@ -48,8 +52,27 @@ export type ManifestReading =
   | { readonly status: "invalid"; readonly message: string }
 
 /** A source as part of a version. */
-export const VersionSource = Schema.Struct({ sourceId: Schema.String, fingerprint: Schema.String })
-export type VersionSource = typeof VersionSource.Type
+export interface VersionSource {
+  readonly sourceId: string
+  readonly fingerprint: string
+  readonly records?: number
+  /** As in `FetchedSource`. */
+  readonly digests?: Readonly<Record<string, string>>
+}
+
+/** A file of a version of another controller. */
+export interface CopiedFile extends SourceFile {
+  readonly sourceId: string
+  /** In the folder of the source, with forward slashes, as a `FileList` has it. */
+  readonly path: string
+}
+
+/** A version of another controller. */
+export interface VersionCopy {
+  readonly manifest: Manifest
+  /** The text of its `files.json`. */
+  readonly fileList: string
+}
 
 /** A version that is still being put together. It is discarded with its scope unless it was promoted. */
 export interface StagedVersion {
@@ -66,6 +89,21 @@ export interface StagedVersion {
    * its `sourceDirectory` is not used. Where that is so for all sources, nothing is promoted.
    */
   readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
+
+  /**
+   * Takes a file with this content over from any version on disk, wherever it lies there, into the folder of its source.
+   * `false` where none has it.
+   */
+  readonly reuse: (file: CopiedFile) => Effect.Effect<boolean, VersionStoreError>
+
+  /**
+   * As `promote`, of a version that another controller made and that keeps its id and its `files.json`. All files of the
+   * list must be there, with their sizes, and no others; that their content is right is up to the caller.
+   *
+   * Where the same version is on disk, its files are replaced one by one. A version of the same id with another list is an
+   * error: versions never change.
+   */
+  readonly promoteCopy: (copy: VersionCopy) => Effect.Effect<Promotion, VersionStoreError>
 }
 
 export interface Promotion {
@@ -98,6 +136,9 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     readonly manifest: Effect.Effect<ManifestReading, VersionStoreError>
 
     readonly stage: Effect.Effect<StagedVersion, VersionStoreError, Scope.Scope>
+
+    /** Makes a version that is on disk, and whole, the active one. Nobody is notified of it. */
+    readonly activate: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
     /** Takes or renews a consumer's lease on a version. `problem` says what the consumer cannot show of it. */
     readonly acknowledge: (

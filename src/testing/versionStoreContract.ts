@@ -10,9 +10,18 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import { DownloadsInUse, type ManifestReading, VersionStore } from "../services/VersionStore.ts"
+import { sha256OfText } from "../internal/sha256.ts"
+import { FileListJson, fileListText } from "../services/FileList.ts"
+import {
+  DownloadsInUse,
+  type Manifest,
+  type ManifestReading,
+  type VersionCopy,
+  VersionStore
+} from "../services/VersionStore.ts"
 
 /** A store, which may use the platform of Node. */
 type StoreLayer = Layer.Layer<VersionStore, unknown, FileSystem.FileSystem | Path.Path>
@@ -61,6 +70,48 @@ const previousOf = (sourceId: string) =>
     Effect.scoped
   )
 
+/** The text of the active version's `files.json`. */
+const activeFileList = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+  return yield* fs.readFileString(path.join(directory, "..", "files.json"))
+})
+
+/** The active version, as a copy under another id. */
+const copyAs = (versionId: string) =>
+  Effect.gen(function* () {
+    const { list } = yield* activeList
+    const fileList = fileListText({ ...list, versionId })
+    const manifest: Manifest = {
+      schemaVersion: 1,
+      versionId,
+      versionPath: `versions/${versionId}`,
+      generatedAt: list.generatedAt,
+      sources: list.sources.map(({ sourceId }) => ({ sourceId, path: sourceId })),
+      filesSha256: sha256OfText(fileList)
+    }
+    return { manifest, fileList }
+  })
+
+const activeList = Effect.flatMap(activeFileList, (text) =>
+  Effect.map(Schema.decode(FileListJson)(text), (list) => ({ list, text }))
+)
+
+/** Stages files, by their paths in the version, and promotes them as the copy. */
+const promoteCopy = (copy: VersionCopy, files: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+    const root = path.dirname(yield* staged.sourceDirectory("objects"))
+    for (const [name, content] of Object.entries(files)) {
+      yield* fs.makeDirectory(path.dirname(path.join(root, name)), { recursive: true })
+      yield* fs.writeFileString(path.join(root, name), content)
+    }
+    return yield* staged.promoteCopy(copy)
+  }).pipe(Effect.scoped)
+
 const promoteLater = (content: string) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))
 
 const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe(
@@ -107,7 +158,8 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           versionId: "20261121T093000Z",
           versionPath: "versions/20261121T093000Z",
           generatedAt: "2026-11-21T09:30:00.250Z",
-          sources: [{ sourceId: "objects", path: "objects" }]
+          sources: [{ sourceId: "objects", path: "objects" }],
+          filesSha256: expect.stringMatching(/^[0-9a-f]{64}$/)
         })
         const store = yield* VersionStore
         expect(yield* store.manifest).toEqual({ status: "ok", manifest })
@@ -190,6 +242,229 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         })
       )
     }
+
+    scenario(
+      "lists all files of a version with their sizes and digests, and names the list in the manifest",
+      Effect.gen(function* () {
+        const { manifest } = yield* promoteSources({
+          tours: { "b.json": "", "a/ü.txt": "ü" },
+          objects: { "Objects.json": "one" }
+        })
+        const { list, text } = yield* activeList
+        const { generatedAt, versionId } = manifest
+        const file = (content: string) => ({
+          size: Buffer.byteLength(content),
+          sha256: sha256OfText(content)
+        })
+        expect(list).toEqual({
+          schemaVersion: 1,
+          versionId,
+          generatedAt,
+          sources: [
+            { sourceId: "tours", fingerprint: ",ü", files: { "a/ü.txt": file("ü"), "b.json": file("") } },
+            { sourceId: "objects", fingerprint: "one", files: { "Objects.json": file("one") } }
+          ]
+        })
+        expect(text.indexOf("a/ü.txt")).toBeLessThan(text.indexOf("b.json"))
+        expect(manifest.filesSha256).toBe(sha256OfText(text))
+        expect(Option.getOrThrow(yield* previousOf("tours")).files).toEqual(list.sources[0]?.files)
+      })
+    )
+
+    scenario(
+      "believes the digests and records that a source gives, and keeps them where that is taken over",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const store = yield* VersionStore
+        const given = sha256OfText("given")
+        const promoteWith = (...fingerprints: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            const staged = yield* store.stage
+            for (const sourceId of ["objects", "tours"]) {
+              yield* fs.writeFileString(`${yield* staged.sourceDirectory(sourceId)}/text`, "one")
+            }
+            const [objects = "", tours = ""] = fingerprints
+            return yield* staged.promote([
+              {
+                sourceId: "objects",
+                fingerprint: objects,
+                ...(objects === "1" && tours === "1" ? { records: 7, digests: { text: given } } : {})
+              },
+              { sourceId: "tours", fingerprint: tours }
+            ])
+          }).pipe(Effect.scoped)
+        yield* promoteWith("1", "1")
+        yield* promoteWith("1", "2")
+        const { list } = yield* activeList
+        expect(list.sources).toEqual([
+          {
+            sourceId: "objects",
+            fingerprint: "1",
+            records: 7,
+            files: { text: { size: 3, sha256: given } }
+          },
+          { sourceId: "tours", fingerprint: "2", files: { text: { size: 3, sha256: sha256OfText("one") } } }
+        ])
+      })
+    )
+
+    scenario(
+      "refuses a version with a file that not every system can store",
+      Effect.gen(function* () {
+        const first = yield* promote("one")
+        for (const name of [".hidden", "__proto__", "both/a\\b"]) {
+          const error = yield* Effect.flip(promoteSources({ objects: { [name]: "" } }))
+          expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+          expect(String(error)).toContain(name)
+        }
+        const store = yield* VersionStore
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+      })
+    )
+
+    scenario(
+      "promotes a copy under the id of another controller, with its list as it is",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const store = yield* VersionStore
+        const first = yield* promoteSources({ objects: { "Objects.json": "one" }, tours: {} })
+        for (const versionId of ["20261121T093000Z", "20261121T093000Z-07", "19690101T000000Z"]) {
+          const copy = yield* copyAs(versionId)
+          const spaced = `${copy.fileList}\n`
+          const manifest = { ...copy.manifest, filesSha256: sha256OfText(spaced) }
+          expect(
+            yield* promoteCopy({ manifest, fileList: spaced }, { "objects/Objects.json": "one" })
+          ).toEqual({ changed: true, manifest })
+          expect(yield* activeFileList).toBe(spaced)
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+          const { directory } = Option.getOrThrow(yield* previousOf("tours"))
+          expect(yield* fs.exists(directory)).toBe(true)
+        }
+        const { filesSha256, ...older } = (yield* copyAs("20261121T093001Z")).manifest
+        const { fileList } = yield* copyAs("20261121T093001Z")
+        const last = yield* promoteCopy({ manifest: older, fileList }, { "objects/Objects.json": "one" })
+        expect(last.manifest).toEqual({ ...older, filesSha256 })
+        expect(yield* versionIds).toEqual([
+          "19690101T000000Z",
+          first.manifest.versionId,
+          "20261121T093000Z",
+          "20261121T093000Z-07",
+          "20261121T093001Z"
+        ])
+        expect((yield* store.versions).filter(({ active }) => active)).toHaveLength(1)
+        expect((yield* promoteLater("later")).manifest.versionId > "20261121T093001Z").toBe(true)
+      })
+    )
+
+    scenario(
+      "refuses a copy that is not what its list and its manifest say",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const first = yield* promoteSources({ objects: { "Objects.json": "one" } })
+        const copy = yield* copyAs("20261121T093000Z")
+        const whole = { "objects/Objects.json": "one" }
+        const { manifest } = copy
+        const wrong: ReadonlyArray<
+          readonly [says: string, copy: VersionCopy, files: Readonly<Record<string, string>>]
+        > = [
+          ["objects/Objects.json is missing", copy, {}],
+          ["objects/Objects.json has 4 bytes, not 3", copy, { "objects/Objects.json": "ones" }],
+          ["objects/more is not in files.json", copy, { ...whole, "objects/more": "" }],
+          ["tours/t is not in files.json", copy, { ...whole, "tours/t": "" }],
+          ["more is not in files.json", copy, { ...whole, more: "" }],
+          ["files.json is no list of files", { ...copy, fileList: "<!doctype html>" }, whole],
+          ["../../x", { ...copy, fileList: copy.fileList.replace("Objects.json", "../../x") }, whole],
+          ["filesSha256", { ...copy, fileList: `${copy.fileList} ` }, whole],
+          ["generatedAt", { ...copy, manifest: { ...manifest, generatedAt: "" } }, whole],
+          ["sources", { ...copy, manifest: { ...manifest, sources: [] } }, whole],
+          ["versionPath", { ...copy, manifest: { ...manifest, versionPath: "versions/.." } }, whole],
+          ["versionId", { ...copy, manifest: { ...manifest, versionId: "20261121T093001Z" } }, whole]
+        ]
+        for (const [says, copy, files] of wrong) {
+          const error = yield* Effect.flip(promoteCopy(copy, files))
+          expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+          expect(String(error)).toContain(says)
+        }
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+        expect(yield* versionIds).toEqual([first.manifest.versionId])
+      })
+    )
+
+    scenario(
+      "repairs a version by a copy of it, and refuses one of another content",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const files = { "objects/Objects.json": "one", "objects/more/a": "two" }
+        yield* promoteSources({ objects: { "Objects.json": "one", "more/a": "two" } })
+        const copy = yield* copyAs("20261121T093000Z")
+        yield* promoteCopy(copy, files)
+        const other = yield* copyAs("20261121T093000Z").pipe(
+          Effect.map(({ fileList, manifest: { filesSha256, ...manifest } }) => ({
+            manifest,
+            fileList: `${fileList}\n`
+          }))
+        )
+        const error = yield* Effect.flip(promoteCopy(other, files))
+        expect(String(error)).toContain("versions never change")
+
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        yield* fs.writeFileString(path.join(directory, "Objects.json"), "bad")
+        yield* fs.remove(path.join(directory, "more"), { recursive: true })
+        yield* fs.writeFileString(path.join(directory, "unlisted"), "")
+        yield* promoteLater("another")
+        expect(yield* promoteCopy(copy, files)).toEqual({ changed: true, manifest: copy.manifest })
+        expect(yield* fs.readFileString(path.join(directory, "Objects.json"))).toBe("one")
+        expect(yield* fs.readFileString(path.join(directory, "more", "a"))).toBe("two")
+        expect(yield* fs.exists(path.join(directory, "unlisted"))).toBe(false)
+      })
+    )
+
+    scenario(
+      "takes over a file by its content, from any version and wherever it lies there",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        yield* promoteSources({ objects: { "old/name": "film" }, tours: { t: "1" } })
+        yield* promoteLater("another")
+        const staged = yield* store.stage
+        const directory = yield* staged.sourceDirectory("rooms")
+        const film = { sourceId: "rooms", path: "new/place", size: 4, sha256: sha256OfText("film") }
+        expect(yield* staged.reuse(film)).toBe(true)
+        expect(yield* fs.readFileString(path.join(directory, "new", "place"))).toBe("film")
+        expect(yield* staged.reuse({ ...film, path: "b", sha256: sha256OfText("none") })).toBe(false)
+        expect(yield* staged.reuse({ ...film, path: "c", size: 5 })).toBe(false)
+        expect(yield* fs.readDirectory(directory)).toEqual(["new"])
+      }).pipe(Effect.scoped)
+    )
+
+    scenario(
+      "makes a version that is on disk the active one, if it is whole",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        const first = yield* promote("one")
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        const second = yield* promoteLater("two")
+        expect(yield* store.activate(first.manifest.versionId)).toEqual(first.manifest)
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+        expect(yield* activeContent).toBe("one")
+        yield* promoteLater("three")
+        expect(yield* store.sweep).toEqual([first.manifest.versionId])
+
+        for (const versionId of [first.manifest.versionId, "..", ""]) {
+          const error = yield* Effect.flip(store.activate(versionId))
+          expect(error._tag).toBe("vitrine/VersionNotFound")
+        }
+        const file = path.join(directory, "..", "..", second.manifest.versionId, "objects", "Objects.json")
+        yield* fs.truncate(file, 1)
+        const error = yield* Effect.flip(store.activate(second.manifest.versionId))
+        expect(error.message).toMatch(/^Cannot activate .*: files are missing or cut\.$/)
+        expect(yield* activeContent).toBe("three")
+      })
+    )
 
     scenario(
       "gives each version a new, later id, also within one second",

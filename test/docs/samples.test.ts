@@ -24,6 +24,7 @@ const shapes: Readonly<Record<string, (text: string) => Either.Either<unknown, u
     Schema.Struct({ type: Schema.String, consumerId: Schema.String, versionId: Schema.String })
   ),
   CommandError: decoderOf(Schema.Struct({ error: SerializedError })),
+  FileList: decoderOf(vitrine.FileList),
   GlobalState: decoderOf(GlobalStateSchema),
   Manifest: decoderOf(vitrine.Manifest),
   StatusSnapshot: decoderOf(StatusSnapshotSchema),

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
-import { join, relative } from "node:path"
+import { basename, join, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,6 +15,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { inject } from "vitest"
 import { attachmentId } from "../../src/layers/tableServer/tables/identifiers.ts"
+import { FileListJson, fileListName, filesOf } from "../../src/services/FileList.ts"
 import * as Received from "./Received.ts"
 import * as TableServer from "./tableServer.ts"
 
@@ -192,7 +193,16 @@ export const readPromoted = Effect.fnUntraced(function* (folder: string) {
     .filter((entry) => !entry.isDirectory())
     .map(({ name, parentPath }) => relative(folder, join(parentPath, name)))
   const expected = [...tables, ...saved.map(({ path }) => path)]
-  expect(there.toSorted()).toEqual([".version.json", ...expected].toSorted())
+  expect(there.toSorted()).toEqual([fileListName, ...expected].toSorted())
+  const list = yield* Schema.decode(FileListJson)(yield* fs.readFileString(`${folder}/${fileListName}`))
+  const contents = yield* Effect.forEach(expected, (path) =>
+    Effect.map(
+      fs.readFile(`${folder}/${path}`),
+      (content) => [path, { size: content.length, sha256: checksum(content) }] as const
+    )
+  )
+  expect(list.versionId).toBe(basename(folder))
+  expect(Object.fromEntries(filesOf(list))).toEqual(Object.fromEntries(contents))
   return { edition, files: expected.map((path) => `${folder}/${path}`) }
 }, Effect.orDie)
 

@@ -10,6 +10,7 @@ import { fileKey } from "../../internal/FileName.ts"
 import { needsEffect3 } from "../../internal/needsEffect3.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
+import { fileListName } from "../../services/FileList.ts"
 
 /** What a user may write for a length of time: `"10 minutes"`, milliseconds, or a `Duration`. */
 const isDuration = (value: unknown): value is Duration.DurationInput =>
@@ -38,6 +39,18 @@ const source = expectsSecret(Schema.declare(isDefinition), "a source, as tableSo
 )
 
 const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
+  Schema.filter((sources) =>
+    sources.flatMap(({ id }, index) =>
+      fileKey(id) === fileKey(fileListName)
+        ? [
+            {
+              path: [index, "id"],
+              message: `must not be ${fileListName}: every version has a file of this name`
+            }
+          ]
+        : []
+    )
+  ),
   Schema.filter((sources) =>
     sources.flatMap(({ id }, index) =>
       sources.findIndex((other) => fileKey(other.id) === fileKey(id)) < index

@@ -7,11 +7,10 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
-import { Manifest, type ManifestReading, type VersionId } from "../../services/VersionStore.ts"
+import { Manifest, type ManifestReading } from "../../services/VersionStore.ts"
 import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
-import type { VersionRecord } from "./versionRecord.ts"
 
 export interface ManifestFile extends Effect.Effect.Success<ReturnType<typeof make>> {}
 
@@ -76,14 +75,6 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
         replaceFile(file, JSON.stringify(manifest, null, 2), folder.staging).pipe(mapDiskError("write", file))
       )
   }
-})
-
-export const manifestOf = (versionId: VersionId, { generatedAt, sources }: VersionRecord): Manifest => ({
-  schemaVersion: 1,
-  versionId,
-  versionPath: pathOf(versionId),
-  generatedAt,
-  sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
 })
 
 const ManifestJson = Schema.parseJson(Manifest)

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -14,6 +15,7 @@ import {
   type DownloadsInUse,
   InvalidConsumerId,
   type Lease,
+  type VersionId,
   VersionNotFound,
   VersionStore,
   type VersionStoreError
@@ -26,13 +28,13 @@ import {
 import { makeClaim } from "./claim.ts"
 import * as DownloadsFolder from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
+import { readList } from "./fileLists.ts"
 import * as Leases from "./leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
-import { publish } from "./publish.ts"
+import { makePublishing } from "./publish.ts"
 import { discard, expired, restore } from "./retention.ts"
 import { makeStage } from "./staging.ts"
 import * as Trash from "./Trash.ts"
-import { readRecord } from "./versionRecord.ts"
 
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
@@ -62,7 +64,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     )
   )
 
-  /** A version on which a lease is just being taken is not swept. */
+  /** A version on which a lease is just being taken, or that is just being made the active one, is not swept. */
   const leasing = yield* Effect.makeSemaphore(1)
   const leases = yield* Leases.make({ folder: folder.acks, duration: ackLease, scratch: folder.staging })
 
@@ -112,18 +114,39 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     return removed.map(({ versionId }) => versionId)
   }, Effect.provide(platform))
 
+  const { activate, publish, publishCopy } = yield* makePublishing(
+    folder,
+    manifestFile,
+    leasing.withPermits(1)
+  )
+  const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
+
+  const listIn = (versionId: VersionId) =>
+    Effect.map(
+      readList(folder.ofVersion(versionId), versionId),
+      Option.map(({ list }) => list)
+    )
+
   const stage = yield* makeStage({
     active: Effect.flatMap(
       manifestFile.active,
-      Effect.transposeMapOption((manifest) => {
-        const version = folder.ofVersion(manifest.versionId)
-        return Effect.map(readRecord(version), (record) => ({
+      Effect.transposeMapOption((manifest) =>
+        Effect.map(listIn(manifest.versionId), (list) => ({
           manifest,
-          folder: version,
-          sources: Option.match(record, { onNone: () => manifest.sources, onSome: ({ sources }) => sources })
+          folder: folder.ofVersion(manifest.versionId),
+          list
         }))
-      })
+      )
     ),
+    versions: Effect.gen(function* () {
+      const listed = yield* Effect.forEach((yield* folder.versionIds).reverse(), (versionId) =>
+        Effect.map(
+          listIn(versionId),
+          Option.map((list) => ({ folder: folder.ofVersion(versionId), list }))
+        )
+      )
+      return Array.getSomes(listed)
+    }),
     makeFolder: Effect.suspend(() => {
       const staged = path.join(folder.staging, randomUUID())
       return claimed.pipe(
@@ -136,7 +159,9 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
         trash.add(staged)
         return trash.empty
       }),
-    publish: (staged, sources) => publish(folder, manifestFile, staged, sources)
+    publish,
+    publishCopy,
+    inTurn
   })
 
   if (wasClaimed()) {
@@ -145,6 +170,8 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   return VersionStore.of({
     manifest: Effect.provide(manifestFile.read, platform),
     stage,
+    activate: (versionId) =>
+      Effect.zipRight(claimed, activate(versionId)).pipe(inTurn, Effect.provide(platform)),
     acknowledge,
     versions: Effect.flatMap(leases.fresh, overview),
     sweep: sweepDownTo(keepVersions),

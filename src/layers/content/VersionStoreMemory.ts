@@ -10,8 +10,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Order from "effect/Order"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
   InvalidConsumerId,
   type Lease,
@@ -26,14 +28,14 @@ import {
 } from "../../services/VersionStore.ts"
 import { decodeVersionStoreMemory, type VersionStoreMemoryConfig } from "./ContentOptions.ts"
 import { mapDiskError } from "./diskError.ts"
+import { makeList, type WrittenList, writeList } from "./fileLists.ts"
+import { manifestOf, otherContent, wholeList } from "./publish.ts"
 import { expired } from "./retention.ts"
 import { makeStage } from "./staging.ts"
 import { nextVersionId } from "./versionId.ts"
-import { type RecordedSource, recordSources } from "./versionRecord.ts"
 
-interface Version {
+interface Version extends WrittenList {
   readonly manifest: Manifest
-  readonly sources: ReadonlyArray<RecordedSource>
 }
 
 export const layer = (
@@ -46,14 +48,19 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   const { ackLease, keepVersions } = yield* decodeVersionStoreMemory(config)
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const root = yield* fs
     .makeTempDirectoryScoped({ prefix: "vitrine-" })
     .pipe(mapDiskError("make", "a temporary folder"))
-  /** The oldest first; the last is the active one. */
+  /** The oldest first. */
   let versions: ReadonlyArray<Version> = []
+  let activeId: VersionId | undefined
   const leases = new Map<string, Lease>()
+  const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
-  const active = () => Option.fromNullable(versions.at(-1))
+  const versionOf = (versionId: string | undefined) =>
+    versions.find(({ manifest }) => manifest.versionId === versionId)
+  const active = () => Option.fromNullable(versionOf(activeId))
   const folderOf = ({ versionPath }: Manifest) => path.join(root, versionPath)
   const remove = (folder: string) =>
     fs.remove(folder, { recursive: true, force: true }).pipe(mapDiskError("remove", folder))
@@ -66,46 +73,78 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
       })
   )
 
+  /** Puts a folder in the place of its version, and makes that the active one. */
+  const place = Effect.fnUntraced(function* (folder: string, list: WrittenList) {
+    const manifest = manifestOf(list)
+    const target = folderOf(manifest)
+    yield* Effect.gen(function* () {
+      yield* writeList(folder, list)
+      yield* fs.remove(target, { recursive: true, force: true })
+      yield* fs.makeDirectory(path.dirname(target), { recursive: true })
+      yield* fs.rename(folder, target)
+      versions = Array.sortWith(
+        [
+          ...versions.filter(({ manifest: { versionId } }) => versionId !== manifest.versionId),
+          { ...list, manifest }
+        ],
+        ({ manifest }) => manifest.versionId,
+        Order.string
+      )
+      activeId = manifest.versionId
+    }).pipe(mapDiskError("write to", root), Effect.uninterruptible)
+    return manifest
+  })
+
   const publish = Effect.fnUntraced(function* (folder: string, sources: ReadonlyArray<VersionSource>) {
     const now = yield* Clock.currentTimeMillis
     const versionId = nextVersionId(
       now,
       versions.map(({ manifest }) => manifest.versionId)
     )
-    const manifest: Manifest = {
-      schemaVersion: 1,
-      versionId,
-      versionPath: `versions/${versionId}`,
-      generatedAt: new Date(now).toISOString(),
-      sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
+    const generatedAt = new Date(now).toISOString()
+    return yield* place(folder, yield* makeList(folder, { versionId, generatedAt, sources }))
+  })
+
+  const publishCopy = (folder: string, list: WrittenList) => {
+    const before = versionOf(list.list.versionId)
+    return before === undefined || before.text === list.text
+      ? place(folder, list)
+      : otherContent(folderOf(before.manifest))
+  }
+
+  const activate = Effect.fnUntraced(function* (versionId: string) {
+    const version = versionOf(versionId)
+    if (version === undefined) {
+      return yield* new VersionNotFound({ versionId })
     }
-    const target = folderOf(manifest)
-    const recorded = yield* recordSources(folder, sources).pipe(mapDiskError("read", folder))
-    yield* fs.makeDirectory(path.dirname(target), { recursive: true }).pipe(
-      Effect.zipRight(fs.rename(folder, target)),
-      mapDiskError("write to", root),
-      Effect.tap(() => {
-        versions = [...versions, { manifest, sources: recorded }]
-      }),
-      Effect.uninterruptible
-    )
-    return manifest
+    yield* wholeList(folderOf(version.manifest), Option.some(version))
+    activeId = version.manifest.versionId
+    return version.manifest
   })
 
   const stage = yield* makeStage({
     active: Effect.sync(() =>
-      Option.map(active(), ({ manifest, sources }) => ({ manifest, folder: folderOf(manifest), sources }))
+      Option.map(active(), ({ list, manifest }) => ({
+        manifest,
+        folder: folderOf(manifest),
+        list: Option.some(list)
+      }))
+    ),
+    versions: Effect.sync(() =>
+      versions.map(({ list, manifest }) => ({ folder: folderOf(manifest), list })).reverse()
     ),
     makeFolder: fs.makeTempDirectory({ directory: root }).pipe(mapDiskError("write to", root)),
     removeFolder: (folder) => Effect.ignore(remove(folder)),
-    publish
+    publish,
+    publishCopy,
+    inTurn
   })
 
   const overview = Effect.map(Clock.currentTimeMillis, (now): ReadonlyArray<VersionOverview> => {
     const fresh = [...leases.values()].filter(({ until }) => until >= now)
-    return versions.map(({ manifest: { versionId } }, index) => ({
+    return versions.map(({ manifest: { versionId } }) => ({
       versionId,
-      active: index === versions.length - 1,
+      active: versionId === activeId,
       leases: fresh.filter((lease) => lease.versionId === versionId)
     }))
   })
@@ -122,7 +161,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     })
 
   const acknowledge = Effect.fnUntraced(function* (consumerId: string, versionId: string, problem?: string) {
-    const version = versions.find(({ manifest }) => manifest.versionId === versionId)
+    const version = versionOf(versionId)
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
     }
@@ -141,6 +180,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   return VersionStore.of({
     manifest,
     stage,
+    activate: (versionId) => activate(versionId).pipe(inTurn, Effect.provide(platform)),
     acknowledge,
     versions: overview,
     sweep: sweepDownTo(keepVersions),

@@ -22,7 +22,7 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
   const temporary = path.join(scratch, randomUUID())
   yield* fs.writeFileString(temporary, content).pipe(
     Effect.zipRight(syncFile(temporary)),
-    Effect.zipRight(fs.rename(temporary, file).pipe(Effect.retry(whileHeldOpen))),
+    Effect.zipRight(moveFile(temporary, file)),
     Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
   )
   yield* Effect.catchAll(syncDirectory(path.dirname(file)), (error) =>
@@ -31,6 +31,10 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
     )
   )
 }, Effect.uninterruptible)
+
+/** Moves a file on the same disk, over another one if there is one. */
+export const moveFile = (from: string, to: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.retry(fs.rename(from, to), whileHeldOpen))
 
 /** Windows refuses to replace a file while a reader has it open; readers have it open for an instant. */
 const whileHeldOpen = {

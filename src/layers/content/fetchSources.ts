@@ -23,7 +23,7 @@ export const fetchSources = (sources: ReadonlyArray<ContentSource>): MakeOrigin<
         const directory = yield* staged.sourceDirectory(sourceId)
         const progress = (progress: SourceProgress) =>
           report({ name: "content:source:progress", payload: { sourceId, ...progress } })
-        const [duration, { fingerprint, ...counts }] = yield* Effect.timed(
+        const [duration, { digests, fingerprint, ...counts }] = yield* Effect.timed(
           source
             .fetch({ directory, previous: staged.previous(sourceId), progress })
             .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
@@ -40,7 +40,8 @@ export const fetchSources = (sources: ReadonlyArray<ContentSource>): MakeOrigin<
         const { attachments, ...sizes } = counts
         yield* Effect.annotateCurrentSpan({ ...sizes, attachments: attachments?.total ?? 0 })
         yield* setRecords(sourceId, counts.records)
-        return { version: { sourceId, fingerprint }, records: counts.records }
+        const { records } = counts
+        return { sourceId, fingerprint, records, ...(digests === undefined ? {} : { digests }) }
       },
       (effect, { id: sourceId }) =>
         Effect.tapError(effect, (error) =>
@@ -68,10 +69,7 @@ export const fetchSources = (sources: ReadonlyArray<ContentSource>): MakeOrigin<
       const fetched = yield* Effect.forEach(sources, (source) => fetchSource(source, staged), {
         concurrency: "unbounded"
       })
-      const promotion = yield* promote(
-        staged,
-        fetched.map(({ version }) => version)
-      )
+      const promotion = yield* promote(staged, fetched)
       return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
     }).pipe(Effect.scoped)
 

@@ -1,47 +1,156 @@
 /**
- * Making a staged folder the active version.
+ * Making a folder the active version: durable first, then named by the manifest in one step.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { VersionSource } from "../../services/VersionStore.ts"
-import type { DownloadsFolder } from "./DownloadsFolder.ts"
+import { fileListName, filesOf } from "../../services/FileList.ts"
+import {
+  type Manifest,
+  VersionNotFound,
+  type VersionSource,
+  VersionStoreError
+} from "../../services/VersionStore.ts"
+import { type DownloadsFolder, isVersionId, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { syncDirectory, syncTree } from "./durable.ts"
-import { type ManifestFile, manifestOf } from "./ManifestFile.ts"
+import { moveFile, syncDirectory, syncTree } from "./durable.ts"
+import { filesIn, hasFiles, makeList, readList, type WrittenList, writeList } from "./fileLists.ts"
+import type { ManifestFile } from "./ManifestFile.ts"
 import { nextVersionId } from "./versionId.ts"
-import { recordSources, writeRecord } from "./versionRecord.ts"
 
-/** Makes the staged folder durable, a version, and the one that the manifest names, in this order. */
-export const publish = Effect.fnUntraced(function* (
+/** `unswept` keeps versions from being swept while it runs. */
+export const makePublishing = Effect.fnUntraced(function* (
   folder: DownloadsFolder,
   manifestFile: ManifestFile,
-  staged: string,
-  sources: ReadonlyArray<VersionSource>
+  unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const now = yield* Clock.currentTimeMillis
-  const versionId = nextVersionId(now, [
-    ...(yield* folder.versionIds),
-    ...Option.toArray(yield* manifestFile.named)
-  ])
-  const generatedAt = new Date(now).toISOString()
-  const manifest = manifestOf(versionId, { generatedAt, sources })
-  const durable = Option.map(yield* manifestFile.active, ({ versionId }) => folder.ofVersion(versionId))
-  yield* recordSources(staged, sources).pipe(
-    Effect.flatMap((sources) => writeRecord(staged, { generatedAt, sources })),
-    Effect.zipRight(syncTree(staged, durable)),
-    mapDiskError("write to", folder.staging)
-  )
-  const version = folder.ofVersion(versionId)
-  yield* Effect.gen(function* () {
-    yield* fs.rename(staged, version).pipe(mapDiskError("write to", folder.versions))
-    yield* syncDirectory(folder.versions).pipe(
-      mapDiskError("write to", folder.versions),
-      Effect.zipRight(manifestFile.write(manifest)),
-      Effect.onError(() => Effect.ignore(fs.rename(version, staged)))
+  const path = yield* Path.Path
+
+  const makeDurable = Effect.fnUntraced(function* (staged: string, list: WrittenList) {
+    const active = yield* manifestFile.active
+    const durable = Option.map(active, ({ versionId }) => folder.ofVersion(versionId))
+    yield* writeList(staged, list).pipe(
+      Effect.zipRight(syncTree(staged, durable)),
+      mapDiskError("write to", folder.staging)
     )
-  }).pipe(Effect.uninterruptible)
-  return manifest
+  })
+
+  /** Where the manifest cannot be written, the folder is back where it was. */
+  const move = Effect.fnUntraced(
+    function* (staged: string, manifest: Manifest) {
+      const version = folder.ofVersion(manifest.versionId)
+      yield* fs.rename(staged, version).pipe(mapDiskError("write to", folder.versions))
+      yield* syncDirectory(folder.versions).pipe(
+        mapDiskError("write to", folder.versions),
+        Effect.zipRight(manifestFile.write(manifest)),
+        Effect.onError(() => Effect.ignore(fs.rename(version, staged)))
+      )
+    },
+    Effect.uninterruptible,
+    unswept
+  )
+
+  /** Puts the files of the staged folder in the place of those of the same version, one by one. */
+  const repair = Effect.fnUntraced(
+    function* (staged: string, manifest: Manifest, { list }: WrittenList) {
+      const version = folder.ofVersion(manifest.versionId)
+      const files = [...filesOf(list).keys()]
+      yield* Effect.gen(function* () {
+        for (const file of [...files, fileListName]) {
+          yield* fs.makeDirectory(path.dirname(path.join(version, file)), { recursive: true })
+          yield* moveFile(path.join(staged, file), path.join(version, file))
+        }
+        const listed = new Set([...files, fileListName])
+        for (const [file] of yield* filesIn(version)) {
+          yield* listed.has(file) ? Effect.void : fs.remove(path.join(version, file))
+        }
+        yield* syncTree(version, Option.none())
+      }).pipe(mapDiskError("write to", version))
+      yield* manifestFile.write(manifest)
+    },
+    Effect.uninterruptible,
+    unswept
+  )
+
+  return {
+    /** Makes the staged folder a new version. */
+    publish: Effect.fnUntraced(function* (staged: string, sources: ReadonlyArray<VersionSource>) {
+      const now = yield* Clock.currentTimeMillis
+      const versionId = nextVersionId(now, [
+        ...(yield* folder.versionIds),
+        ...Option.toArray(yield* manifestFile.named)
+      ])
+      const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
+      const manifest = manifestOf(list)
+      yield* makeDurable(staged, list)
+      yield* move(staged, manifest)
+      return manifest
+    }),
+
+    /** Makes the staged folder the version of the list, of which it has all files. */
+    publishCopy: Effect.fnUntraced(function* (staged: string, list: WrittenList) {
+      const manifest = manifestOf(list)
+      const version = folder.ofVersion(manifest.versionId)
+      const before = yield* readIfThere(path.join(version, fileListName))
+      if (Option.exists(before, (text) => text !== list.text)) {
+        return yield* otherContent(version)
+      }
+      yield* makeDurable(staged, list)
+      yield* (yield* folder.hasVersion(manifest.versionId))
+        ? repair(staged, manifest, list)
+        : move(staged, manifest)
+      return manifest
+    }),
+
+    activate: Effect.fnUntraced(function* (versionId: string) {
+      if (!isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
+        return yield* new VersionNotFound({ versionId })
+      }
+      const version = folder.ofVersion(versionId)
+      const list = yield* wholeList(version, yield* readList(version, versionId))
+      const manifest = manifestOf(list)
+      yield* manifestFile.write(manifest)
+      return manifest
+    }, unswept)
+  }
+})
+
+/** The list of a version that is on disk; fails where that is not whole. */
+export const wholeList = Effect.fnUntraced(function* (version: string, list: Option.Option<WrittenList>) {
+  const path = yield* Path.Path
+  const isWhole = yield* Effect.transposeMapOption(list, ({ list: { sources } }) =>
+    Effect.every(sources, ({ files, sourceId }) => hasFiles(path.join(version, sourceId), files))
+  )
+  if (Option.isNone(list) || Option.contains(isWhole, false)) {
+    return yield* new VersionStoreError({
+      action: "activate",
+      path: version,
+      detail: Option.isNone(list) ? `it has no valid ${fileListName}.` : "files are missing or cut."
+    })
+  }
+  return list.value
+})
+
+/** Versions never change: a copy of one cannot be put in the place of one that has another list. */
+export const otherContent = (version: string) =>
+  new VersionStoreError({
+    action: "replace",
+    path: version,
+    detail: `it has another ${fileListName} than the copy of the version of this id, and versions never change. Remove the folder if the copy is right.`
+  })
+
+/** What the manifest says while the version of the list is the active one. */
+export const manifestOf = ({
+  list: { generatedAt, schemaVersion, sources, versionId },
+  sha256
+}: WrittenList): Manifest => ({
+  schemaVersion,
+  versionId,
+  versionPath: pathOf(versionId),
+  generatedAt,
+  sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId })),
+  filesSha256: sha256
 })

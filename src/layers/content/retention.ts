@@ -7,12 +7,14 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { errorCode, isDiskFull } from "../../internal/systemError.ts"
+import { fileListName } from "../../services/FileList.ts"
 import type { VersionId, VersionOverview } from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { type ManifestFile, manifestOf } from "./ManifestFile.ts"
+import { readList } from "./fileLists.ts"
+import type { ManifestFile } from "./ManifestFile.ts"
+import { manifestOf } from "./publish.ts"
 import type { Trash } from "./Trash.ts"
-import { readRecord, recordName } from "./versionRecord.ts"
 
 /**
  * The versions that need not be kept: neither among the newest `keepVersions`, nor active, nor shown by a
@@ -45,7 +47,7 @@ export const discard = Effect.fnUntraced(function* (
       (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
       () =>
         Effect.zipRight(
-          fs.remove(path.join(version, recordName), { force: true }),
+          fs.remove(path.join(version, fileListName), { force: true }),
           fs.remove(version, { recursive: true, force: true })
         )
     ),
@@ -61,9 +63,9 @@ export const restore = Effect.fnUntraced(
       return
     }
     for (const versionId of (yield* folder.versionIds).reverse()) {
-      const record = yield* readRecord(folder.ofVersion(versionId))
-      if (Option.isSome(record) && (yield* folder.isWhole(versionId, record.value.sources))) {
-        yield* manifestFile.write(manifestOf(versionId, record.value))
+      const list = yield* readList(folder.ofVersion(versionId), versionId)
+      if (Option.isSome(list) && (yield* folder.isWhole(versionId, list.value.list.sources))) {
+        yield* manifestFile.write(manifestOf(list.value))
         const problem = reading.status === "invalid" ? reading.message : `${folder.manifest} is missing`
         return yield* Effect.logWarning(
           `${problem}. The newest version on disk is active again: ${versionId}`

@@ -1,30 +1,38 @@
 /**
- * Versions that are being put together, in any store: which sources have changed, and what is taken over of the others.
+ * Versions that are being put together, in any store: which sources have changed, and what is taken over from versions that
+ * are there.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { linkOrCopyAll } from "../../internal/reuseFile.ts"
+import * as Record from "effect/Record"
+import { linkOrCopy, linkOrCopyAll, sizeOfWhole } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
+import { type FileList, filesOf, type ListedSource } from "../../services/FileList.ts"
 import type {
+  CopiedFile,
   Manifest,
   StagedVersion,
+  VersionCopy,
   VersionId,
   VersionSource,
   VersionStoreError
 } from "../../services/VersionStore.ts"
+import { readCopy } from "./copies.ts"
 import { mapDiskError } from "./diskError.ts"
-import { hasFiles, type RecordedSource } from "./versionRecord.ts"
+import { hasFiles, type WrittenList } from "./fileLists.ts"
 
 type Platform = FileSystem.FileSystem | Path.Path
 
 /** What a store has to offer so that versions can be staged in it. */
 export interface StagingStore {
   readonly active: Effect.Effect<Option.Option<ActiveVersion>, VersionStoreError, Platform>
+  /** All versions of which the list of files is there, the newest first. */
+  readonly versions: Effect.Effect<ReadonlyArray<ListedVersion>, VersionStoreError, Platform>
   /** Makes an empty folder, and gives its path. */
   readonly makeFolder: Effect.Effect<string, VersionStoreError, Platform>
   /** Removes such a folder, if it is still there. */
@@ -34,14 +42,26 @@ export interface StagingStore {
     folder: string,
     sources: ReadonlyArray<VersionSource>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
+  /** As `publish`, of a folder that has all files of the list. */
+  readonly publishCopy: (
+    folder: string,
+    list: WrittenList
+  ) => Effect.Effect<Manifest, VersionStoreError, Platform>
+  /** Runs one effect at a time, of those that change which version is active. */
+  readonly inTurn: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+export interface ListedVersion {
+  /** The absolute path of its folder. */
+  readonly folder: string
+  readonly list: FileList
 }
 
 export interface ActiveVersion {
   readonly manifest: Manifest
   /** The absolute path of its folder. */
   readonly folder: string
-  /** What is known of its sources. */
-  readonly sources: ReadonlyArray<Pick<RecordedSource, "sourceId"> & Partial<RecordedSource>>
+  readonly list: Option.Option<FileList>
 }
 
 /** The active version when another one was staged. */
@@ -51,10 +71,7 @@ interface PreviousVersion {
   readonly contents: ReadonlyArray<SourceContent>
 }
 
-interface SourceContent extends PreviousContent {
-  readonly sourceId: string
-  /** The paths of its files. */
-  readonly files: ReadonlyArray<string>
+interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records"> {
   readonly isDamaged: boolean
 }
 
@@ -62,31 +79,49 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<Platform>())
-  const promoting = yield* Effect.makeSemaphore(1)
   /** The version of which files could not be taken over, although they are there. */
   let unreadable: VersionId | undefined
 
-  const previousVersion = Effect.fnUntraced(function* ({ folder, manifest, sources }: ActiveVersion) {
+  const previousVersion = Effect.fnUntraced(function* ({ folder, list, manifest }: ActiveVersion) {
     const { versionId } = manifest
-    const contents = yield* Effect.forEach(
-      sources,
-      Effect.fnUntraced(function* ({ files, fingerprint, sourceId }) {
-        const directory = path.join(folder, sourceId)
-        const isDamaged =
-          versionId === unreadable || (files !== undefined && !(yield* hasFiles(directory, files)))
-        return {
-          sourceId,
-          directory,
-          files: Object.keys(files ?? {}),
-          isDamaged,
-          fingerprint: Option.fromNullable(files === undefined || isDamaged ? undefined : fingerprint)
-        }
-      })
-    )
+    const contents = yield* Option.match(list, {
+      onNone: () =>
+        Effect.succeed(
+          manifest.sources.map(
+            ({ sourceId }): SourceContent => ({
+              sourceId,
+              directory: path.join(folder, sourceId),
+              files: {},
+              isDamaged: false,
+              fingerprint: Option.none()
+            })
+          )
+        ),
+      onSome: ({ sources }) => Effect.forEach(sources, (source) => previousContent(versionId, folder, source))
+    })
     return { versionId, contents } satisfies PreviousVersion
   })
 
-  const stagedVersion = (folder: string, { contents, versionId }: PreviousVersion): StagedVersion => {
+  const previousContent = Effect.fnUntraced(function* (
+    versionId: VersionId,
+    folder: string,
+    { fingerprint, ...source }: ListedSource
+  ) {
+    const directory = path.join(folder, source.sourceId)
+    const isDamaged = versionId === unreadable || !(yield* hasFiles(directory, source.files))
+    return {
+      ...source,
+      directory,
+      isDamaged,
+      fingerprint: isDamaged ? Option.none() : Option.some(fingerprint)
+    } satisfies SourceContent
+  })
+
+  const stagedVersion = (
+    folder: string,
+    { contents, versionId }: PreviousVersion,
+    fileOfContent: Effect.Effect<ReadonlyMap<string, string>, VersionStoreError>
+  ): StagedVersion => {
     const directoryOf = (sourceId: string) => path.join(folder, sourceId)
 
     const contentOf = (sourceId: string) =>
@@ -103,7 +138,7 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
 
     const takeOver = ({ directory, files, sourceId }: SourceContent) =>
       fs.remove(directoryOf(sourceId), { recursive: true, force: true }).pipe(
-        Effect.zipRight(linkOrCopyAll(files, directory, directoryOf(sourceId))),
+        Effect.zipRight(linkOrCopyAll(Object.keys(files), directory, directoryOf(sourceId))),
         mapDiskError("take over", directory),
         Effect.tapError((error) =>
           Effect.sync(() => {
@@ -122,8 +157,50 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
         yield* Effect.logWarning(`Files of version ${versionId} are missing or cut: a new one replaces it.`)
       }
       yield* Effect.forEach(Array.filterMap(sources, unchanged), takeOver, { discard: true })
-      return { changed: true, manifest: yield* store.publish(folder, sources) }
+      return { changed: true, manifest: yield* store.publish(folder, sources.map(withKnown)) }
     })
+
+    /** What is taken over is not read again. */
+    const withKnown = (source: VersionSource): VersionSource =>
+      Option.match(unchanged(source), {
+        onNone: () => source,
+        onSome: ({ files, records }) => ({
+          ...(records === undefined ? {} : { records }),
+          ...source,
+          digests: Record.map(files, ({ sha256 }) => sha256)
+        })
+      })
+
+    const reuse = Effect.fnUntraced(function* ({ path: name, sha256, size, sourceId }: CopiedFile) {
+      const from = (yield* fileOfContent).get(sha256)
+      if (from === undefined || Option.isNone(yield* sizeOfWhole(from, Option.some(size)))) {
+        return false
+      }
+      const to = path.join(directoryOf(sourceId), name)
+      yield* fs.makeDirectory(path.dirname(to), { recursive: true }).pipe(mapDiskError("write to", folder))
+      return yield* linkOrCopy(from, to).pipe(
+        Effect.as(true),
+        Effect.catchIf(
+          (error) => !isDiskFull(error),
+          () => Effect.succeed(false)
+        ),
+        mapDiskError("write to", folder)
+      )
+    })
+
+    const promoteCopy = (copy: VersionCopy) =>
+      readCopy(folder, copy).pipe(
+        // A source may have no files.
+        Effect.tap(({ list }) =>
+          Effect.forEach(list.sources, ({ sourceId }) =>
+            fs
+              .makeDirectory(directoryOf(sourceId), { recursive: true })
+              .pipe(mapDiskError("write to", folder))
+          )
+        ),
+        Effect.flatMap((list) => store.publishCopy(folder, list)),
+        Effect.map((manifest) => ({ changed: true, manifest }))
+      )
 
     return {
       sourceDirectory: (sourceId) => {
@@ -131,7 +208,9 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
         return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
       },
       previous: contentOf,
-      promote: (sources) => promote(sources).pipe(promoting.withPermits(1), Effect.provide(platform))
+      promote: (sources) => promote(sources).pipe(store.inTurn, Effect.provide(platform)),
+      reuse: (file) => Effect.provide(reuse(file), platform),
+      promoteCopy: (copy) => promoteCopy(copy).pipe(store.inTurn, Effect.provide(platform))
     }
   }
 
@@ -146,5 +225,18 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
   )
   const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
 
-  return Effect.zipWith(folder, previous, stagedVersion)
+  /** One file for each content, in the newest version that has it; read once for a staged version. */
+  const fileOfContent = Effect.cached(
+    Effect.map(Effect.provide(store.versions, platform), (versions) => {
+      const files = new Map<string, string>()
+      for (const { folder, list } of versions) {
+        for (const [file, { sha256 }] of filesOf(list)) {
+          if (!files.has(sha256)) files.set(sha256, path.join(folder, file))
+        }
+      }
+      return files
+    })
+  )
+
+  return Effect.map(Effect.all([folder, previous, fileOfContent]), (parts) => stagedVersion(...parts))
 })

@@ -53,7 +53,7 @@ describe("VersionStoreDisk", () => {
         "manifest.json",
         "versions",
         "versions/19700101T000000Z",
-        "versions/19700101T000000Z/.version.json",
+        "versions/19700101T000000Z/files.json",
         "versions/19700101T000000Z/objects",
         "versions/19700101T000000Z/objects/Objects.json"
       ])

@@ -143,7 +143,7 @@ describe("files of the version before", () => {
       expect(names.toSorted()).toEqual(
         [
           "",
-          "<staged>/.version.json",
+          "<staged>/files.json",
           "<staged>/Objects.json",
           "<staged>/objects",
           "<staged>",

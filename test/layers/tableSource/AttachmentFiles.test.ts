@@ -85,7 +85,8 @@ const setUp = ({
           directory,
           previous: Option.map(Option.fromNullable(previous), (directory) => ({
             directory,
-            fingerprint: Option.fromNullable(fingerprint)
+            fingerprint: Option.fromNullable(fingerprint),
+            files: {}
           })),
           progress: (step) => Effect.sync(() => progress.push(step))
         })

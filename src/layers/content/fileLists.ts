@@ -1,0 +1,131 @@
+/**
+ * The list of the files of a version, made and read. Where it cannot be read, the version is not whole.
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { sizeOfWhole } from "../../internal/reuseFile.ts"
+import { sha256OfFile, sha256OfText } from "../../internal/sha256.ts"
+import type { SourceFile } from "../../services/ContentSource.ts"
+import {
+  FileList,
+  FileListJson,
+  fileListName,
+  fileListText,
+  type ListedSource
+} from "../../services/FileList.ts"
+import { type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
+import { mapDiskError } from "./diskError.ts"
+
+/** A list, and the text that it has on disk. */
+export interface WrittenList {
+  readonly list: FileList
+  readonly text: string
+  /** The digest of the text. */
+  readonly sha256: string
+}
+
+/** How many files are worked on concurrently. */
+const concurrency = 8
+
+/** The list of a version that is in a folder. Files of which the source gives no digest are read. */
+export const makeList = Effect.fnUntraced(function* (
+  folder: string,
+  {
+    sources,
+    ...version
+  }: Pick<FileList, "versionId" | "generatedAt"> & {
+    readonly sources: ReadonlyArray<VersionSource>
+  }
+) {
+  const path = yield* Path.Path
+  const listed = yield* Effect.forEach(sources, (source) => listSource(folder, source)).pipe(
+    mapDiskError("read", folder)
+  )
+  const list = yield* Effect.mapError(
+    Schema.validate(FileList)({ schemaVersion: 1, ...version, sources: listed }),
+    (error) =>
+      new VersionStoreError({
+        action: "write",
+        path: path.join(folder, fileListName),
+        detail: issueText(placedIssues(error))
+      })
+  )
+  return written(list, fileListText(list))
+})
+
+const listSource = Effect.fnUntraced(function* (
+  folder: string,
+  { digests = {}, ...source }: VersionSource
+): Effect.fn.Return<ListedSource, PlatformError, FileSystem.FileSystem | Path.Path> {
+  const path = yield* Path.Path
+  const directory = path.join(folder, source.sourceId)
+  const files = yield* Effect.forEach(
+    yield* filesIn(directory),
+    ([file, size]) =>
+      Option.match(Record.get(digests, file), {
+        onNone: () => sha256OfFile(path.join(directory, file)),
+        onSome: Effect.succeed
+      }).pipe(Effect.map((sha256) => [file, { size, sha256 }] as const)),
+    { concurrency }
+  )
+  return { ...source, files: Object.fromEntries(files) }
+})
+
+/** All files below a folder, by their paths with forward slashes, with their sizes in bytes. */
+export const filesIn = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const entries = yield* Effect.forEach(
+    yield* fs.readDirectory(directory, { recursive: true }),
+    (entry) => Effect.map(fs.stat(path.join(directory, entry)), (stats) => ({ entry, ...stats })),
+    { concurrency }
+  )
+  return new Map(
+    entries
+      .filter(({ type }) => type === "File")
+      .map(({ entry, size }) => [entry.replaceAll(path.sep, "/"), Number(size)] as const)
+  )
+})
+
+/** The list of another controller's version. */
+export const decodeList = (text: string) =>
+  Effect.map(Schema.decode(FileListJson)(text), (list) => written(list, text))
+
+/** Writes the list of the version in the folder. */
+export const writeList = Effect.fnUntraced(function* (folder: string, { text }: WrittenList) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.writeFileString(path.join(folder, fileListName), text)
+})
+
+/** The list of a version that is in a folder, where there is one. */
+export const readList = Effect.fnUntraced(function* (folder: string, versionId: VersionId) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* fs.readFileString(path.join(folder, fileListName)).pipe(
+    Effect.flatMap(decodeList),
+    Effect.filterOrFail(({ list }) => list.versionId === versionId),
+    Effect.option
+  )
+})
+
+const written = (list: FileList, text: string): WrittenList => ({ list, text, sha256: sha256OfText(text) })
+
+/** Whether the files are in the folder of their source, with the sizes that they had. */
+export const hasFiles = Effect.fnUntraced(function* (
+  directory: string,
+  files: Readonly<Record<string, SourceFile>>
+) {
+  const path = yield* Path.Path
+  return yield* Effect.forEach(
+    Object.entries(files),
+    ([name, { size }]) => Effect.flatten(sizeOfWhole(path.join(directory, name), Option.some(size))),
+    { concurrency, discard: true }
+  ).pipe(Effect.isSuccess)
+})

@@ -1,0 +1,99 @@
+/**
+ * The list of all files of a version: `files.json` in its folder. Replicas copy it verbatim.
+ *
+ * It may come from another machine: whatever decodes can be stored on Linux, macOS and Windows, and lies in the folder of
+ * its source.
+ */
+import * as Schema from "effect/Schema"
+import { foldCase, isPortableFileName } from "../internal/FileName.ts"
+import { SourceFile } from "./ContentSource.ts"
+import { VersionId } from "./VersionStore.ts"
+
+/** The name of the file, which no source may have for its id. */
+export const fileListName = "files.json"
+
+const FilePath = Schema.String.pipe(
+  // The name of the prototype would be no key of the record.
+  Schema.filter((path) => path !== "__proto__" && path.split("/").every(isPortableFileName), {
+    description: "relative paths with forward slashes, of names that Linux, macOS and Windows can store"
+  })
+)
+
+const SourceId = Schema.String.pipe(
+  Schema.filter(
+    (id) =>
+      (isPortableFileName(id) && foldCase(id) !== foldCase(fileListName)) ||
+      `${JSON.stringify(id)} cannot be the name of a source's folder`
+  )
+)
+
+const ListedSource = Schema.Struct({
+  sourceId: SourceId,
+  fingerprint: Schema.String,
+  records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
+  /** By their paths in the folder of the source, with forward slashes. */
+  files: Schema.Record({ key: FilePath, value: SourceFile })
+    // Without it, other keys would be left out.
+    .annotations({ parseOptions: { onExcessProperty: "error" } })
+    .pipe(Schema.filter((files) => clash(Object.keys(files))))
+})
+export type ListedSource = typeof ListedSource.Type
+
+export const FileList = Schema.Struct({
+  schemaVersion: Schema.Literal(1),
+  versionId: VersionId,
+  /** ISO 8601, UTC, with milliseconds. */
+  generatedAt: Schema.String,
+  sources: Schema.Array(ListedSource).pipe(
+    Schema.filter((sources) => clash(sources.map(({ sourceId }) => sourceId)))
+  )
+})
+export type FileList = typeof FileList.Type
+
+/** The text of `files.json`. */
+export const FileListJson = Schema.parseJson(FileList)
+
+/** The text of `files.json`: the same one for the same list, whatever order its files came in. */
+export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }: FileList): string =>
+  JSON.stringify(
+    {
+      schemaVersion,
+      versionId,
+      generatedAt,
+      sources: sources.map(({ files, ...source }) => ({
+        ...source,
+        files: Object.fromEntries(Object.entries(files).sort(([one], [other]) => (one < other ? -1 : 1)))
+      }))
+    },
+    null,
+    2
+  )
+
+/** The files of all sources, by their paths in the folder of the version. */
+export const filesOf = ({ sources }: FileList): ReadonlyMap<string, SourceFile> =>
+  new Map(
+    sources.flatMap(({ files, sourceId }) =>
+      Object.entries(files).map(([path, file]) => [`${sourceId}/${path}`, file] as const)
+    )
+  )
+
+/** Says which paths cannot be stored side by side, where a file system ignores case; `true` where all can. */
+const clash = (paths: ReadonlyArray<string>): true | string => {
+  const entries = new Map<string, string>()
+  for (const path of paths) {
+    const end = path.length
+    for (let length = path.indexOf("/"); ; length = path.indexOf("/", length + 1)) {
+      const isFile = length === -1
+      const entry = path.slice(0, isFile ? end : length)
+      const key = foldCase(entry)
+      const other = entries.get(key)
+      // A folder is the same one each time it comes up, a file comes up once.
+      if (other !== undefined && (isFile || other !== `${entry}/`)) {
+        return `${JSON.stringify(other)} and ${JSON.stringify(path)} cannot be stored side by side on all systems`
+      }
+      entries.set(key, isFile ? entry : `${entry}/`)
+      if (isFile) break
+    }
+  }
+  return true
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Either from "effect/Either"
+import * as FastCheck from "effect/FastCheck"
+import * as Schema from "effect/Schema"
+import { foldCase } from "../../src/internal/FileName.ts"
+import { issueText, placedIssues } from "../../src/internal/ParseIssues.ts"
+import { attachmentName } from "../../src/layers/tableSource/AttachmentPaths.ts"
+import { SourceFile } from "../../src/services/ContentSource.ts"
+import { type FileList, FileListJson, fileListText, filesOf } from "../../src/services/FileList.ts"
+
+const decode = Schema.decodeEither(FileListJson)
+
+/** Names as they are stored, many of them alike. */
+const names = FastCheck.oneof(
+  FastCheck.constantFrom("a", "A", "é", "e\u0301", "constructor", "10", "9"),
+  FastCheck.string({ unit: "binary", maxLength: 300 }).map(attachmentName)
+)
+
+const paths = FastCheck.array(names, { minLength: 1, maxLength: 3 }).map((names) => names.join("/"))
+
+const fileEntries = FastCheck.uniqueArray(FastCheck.tuple(paths, Arbitrary.make(SourceFile)), {
+  selector: ([path]) => path
+})
+
+const listOf = (files: ReadonlyArray<readonly [path: string, file: SourceFile]>): FileList => ({
+  schemaVersion: 1,
+  versionId: "20261121T093000Z",
+  generatedAt: "2026-11-21T09:30:00.250Z",
+  sources: [{ sourceId: "objects", fingerprint: "f", files: Object.fromEntries(files) }]
+})
+
+const someFile: SourceFile = { size: 1, sha256: "0".repeat(64) }
+
+/** What is wrong with a list of these paths; empty where nothing is. */
+const problemOf = (...paths: ReadonlyArray<string>) =>
+  Either.match(
+    decode(
+      JSON.stringify({
+        ...listOf([]),
+        sources: [
+          { ...listOf([]).sources[0], files: Object.fromEntries(paths.map((path) => [path, someFile])) }
+        ]
+      })
+    ),
+    { onLeft: (error) => issueText(placedIssues(error)), onRight: () => "" }
+  )
+
+describe("FileList", () => {
+  it.prop(
+    "is the same after it was written and read, however its files were ordered",
+    [fileEntries],
+    ([entries]) => {
+      const list = listOf(entries)
+      const text = fileListText(list)
+      expect(fileListText(listOf(entries.toReversed()))).toBe(text)
+      const decoded = decode(text)
+      if (Either.isRight(decoded)) {
+        expect(decoded.right).toEqual(list)
+        expect(filesOf(decoded.right).size).toBe(entries.length)
+      } else {
+        expect(issueText(placedIssues(decoded.left))).toContain("side by side")
+      }
+    }
+  )
+
+  it.prop(
+    "can be stored where a file system ignores case, or is refused",
+    [FastCheck.array(paths, { maxLength: 4 })],
+    ([paths]) => {
+      const distinct = [...new Set(paths)]
+      const entries = new Set(distinct.flatMap((path) => prefixes(path)))
+      const canBeStored =
+        new Set([...entries].map(foldCase)).size === entries.size &&
+        distinct.every((path) => !distinct.some((other) => other.startsWith(`${path}/`)))
+      expect(problemOf(...distinct) === "").toBe(canBeStored)
+    }
+  )
+
+  for (const path of [
+    "",
+    ".",
+    "..",
+    "../x",
+    "a/../x",
+    "a/./x",
+    "a//x",
+    "/etc/passwd",
+    "a/",
+    "a\\x",
+    "\\\\server\\share",
+    "C:",
+    "c:/x",
+    "c:x",
+    "a:stream",
+    "a\0b",
+    "a\nb",
+    "\ud800",
+    ".hidden",
+    "a/.hidden",
+    "dot.",
+    "space ",
+    "con",
+    "a/NUL.txt",
+    "com1",
+    "COM¹.x",
+    "what?",
+    "__proto__",
+    "x".repeat(256),
+    "ä".repeat(128)
+  ]) {
+    it(`refuses the path ${JSON.stringify(path).slice(0, 24)}`, () => {
+      expect(problemOf(path)).toContain("that Linux, macOS and Windows can store")
+      expect(problemOf("fine", path)).not.toBe("")
+    })
+  }
+
+  for (const sourceId of ["", "..", "a/b", "files.json", "FILES.json", "c:", "\0"]) {
+    it(`refuses the source ${JSON.stringify(sourceId)}`, () => {
+      const list = listOf([])
+      const text = JSON.stringify({ ...list, sources: [{ ...list.sources[0], sourceId }] })
+      expect(Either.isLeft(decode(text))).toBe(true)
+    })
+  }
+
+  it("refuses sources whose folders are one and the same", () => {
+    const list = listOf([])
+    const [source] = list.sources
+    const text = (...ids: ReadonlyArray<string>) =>
+      JSON.stringify({ ...list, sources: ids.map((sourceId) => ({ ...source, sourceId })) })
+    expect(Either.isRight(decode(text("tours", "objects")))).toBe(true)
+    expect(Either.isLeft(decode(text("tours", "Tours")))).toBe(true)
+    expect(Either.isLeft(decode(text("tours", "tours")))).toBe(true)
+  })
+
+  it("refuses what is no digest and no size", () => {
+    const [text, digest] = [fileListText(listOf([["a", someFile]])), someFile.sha256]
+    for (const wrong of ["0".repeat(63), "0".repeat(65), "A".repeat(64), ""]) {
+      expect(Either.isLeft(decode(text.replace(digest, wrong)))).toBe(true)
+    }
+    for (const size of ["-1", "1.5", '"1"', "1e400"]) {
+      expect(Either.isLeft(decode(text.replace('"size": 1', `"size": ${size}`)))).toBe(true)
+    }
+  })
+})
+
+const prefixes = (path: string): ReadonlyArray<string> =>
+  path.split("/").map((_, index, names) => names.slice(0, index + 1).join("/"))
