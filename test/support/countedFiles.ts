@@ -5,6 +5,8 @@ import * as Layer from "effect/Layer"
 export interface FileCounts {
   /** How often a file was opened, or read as a whole. */
   reads: number
+  /** How often a file was read part by part. */
+  streams: number
   stats: number
 }
 
@@ -26,7 +28,8 @@ export const withCountedFiles = (counts: FileCounts, isCounted: (path: string) =
         ...fs,
         open: counting("reads", fs.open),
         readFileString: counting("reads", fs.readFileString),
-        stat: counting("stats", fs.stat)
+        stat: counting("stats", fs.stat),
+        stream: counting("streams", fs.stream)
       })
     })
   )

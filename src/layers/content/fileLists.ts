@@ -117,15 +117,17 @@ export const readList = Effect.fnUntraced(function* (folder: string, versionId: 
 
 const written = (list: FileList, text: string): WrittenList => ({ list, text, sha256: sha256OfText(text) })
 
-/** Whether the files are in the folder of their source, with the sizes that they had. */
-export const hasFiles = Effect.fnUntraced(function* (
+/** Those of the files that are in the folder of their source, with the sizes that they had. */
+export const wholeFiles = Effect.fnUntraced(function* (
   directory: string,
   files: Readonly<Record<string, SourceFile>>
 ) {
   const path = yield* Path.Path
-  return yield* Effect.forEach(
+  const whole = yield* Effect.filter(
     Object.entries(files),
-    ([name, { size }]) => Effect.flatten(sizeOfWhole(path.join(directory, name), Option.some(size))),
-    { concurrency, discard: true }
-  ).pipe(Effect.isSuccess)
+    ([name, { size }]) =>
+      Effect.map(sizeOfWhole(path.join(directory, name), Option.some(size)), Option.isSome),
+    { concurrency }
+  )
+  return whole.length === Object.keys(files).length ? files : Object.fromEntries(whole)
 })

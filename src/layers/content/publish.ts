@@ -16,7 +16,7 @@ import {
 import { type DownloadsFolder, isVersionId, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { moveFile, syncDirectory, syncTree } from "./durable.ts"
-import { filesIn, hasFiles, makeList, readList, type WrittenList, writeList } from "./fileLists.ts"
+import { filesIn, makeList, readList, type WrittenList, wholeFiles, writeList } from "./fileLists.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
 import { nextVersionId } from "./versionId.ts"
 
@@ -122,7 +122,9 @@ export const makePublishing = Effect.fnUntraced(function* (
 export const wholeList = Effect.fnUntraced(function* (version: string, list: Option.Option<WrittenList>) {
   const path = yield* Path.Path
   const isWhole = yield* Effect.transposeMapOption(list, ({ list: { sources } }) =>
-    Effect.every(sources, ({ files, sourceId }) => hasFiles(path.join(version, sourceId), files))
+    Effect.every(sources, ({ files, sourceId }) =>
+      Effect.map(wholeFiles(path.join(version, sourceId), files), (whole) => whole === files)
+    )
   )
   if (Option.isNone(list) || Option.contains(isWhole, false)) {
     return yield* new VersionStoreError({

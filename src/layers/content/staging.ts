@@ -24,7 +24,7 @@ import type {
 } from "../../services/VersionStore.ts"
 import { readCopy } from "./copies.ts"
 import { mapDiskError } from "./diskError.ts"
-import { hasFiles, type WrittenList } from "./fileLists.ts"
+import { type WrittenList, wholeFiles } from "./fileLists.ts"
 
 type Platform = FileSystem.FileSystem | Path.Path
 
@@ -108,10 +108,12 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
     { fingerprint, ...source }: ListedSource
   ) {
     const directory = path.join(folder, source.sourceId)
-    const isDamaged = versionId === unreadable || !(yield* hasFiles(directory, source.files))
+    const files = versionId === unreadable ? {} : yield* wholeFiles(directory, source.files)
+    const isDamaged = files !== source.files
     return {
       ...source,
       directory,
+      files,
       isDamaged,
       fingerprint: isDamaged ? Option.none() : Option.some(fingerprint)
     } satisfies SourceContent

@@ -5,11 +5,19 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { linkOrCopy, sizeOfWhole } from "../../internal/reuseFile.ts"
+import * as Record from "effect/Record"
+import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
-import type { AttachmentProgress, FetchedAttachments, FetchTarget } from "../../services/ContentSource.ts"
+import type {
+  AttachmentProgress,
+  FetchedAttachments,
+  FetchTarget,
+  SourceFile
+} from "../../services/ContentSource.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import * as Download from "../httpClient/Download.ts"
 import { LocalAddressesAllowed, leadsToLocalAddress } from "../httpClient/localAddress.ts"
@@ -17,10 +25,8 @@ import { type FoundAttachment, notSaved } from "./FoundAttachment.ts"
 import { makeFreshLinks } from "./freshLinks.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
-export interface AttachmentTarget extends Pick<FetchTarget, "directory"> {
-  /** The folder to take files over from. */
-  readonly previous: Option.Option<string>
-  /** Whether that has the same attachments, and nothing is to be taken over. */
+export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previous"> {
+  /** Whether `previous` has the same attachments, and nothing is to be taken over. */
   readonly isUnchanged: boolean
   /** Told once before the first download, then after every one, and each second in a long one. */
   readonly progress: (latest: FoundAttachment, progress: AttachmentProgress) => Effect.Effect<void>
@@ -54,23 +60,12 @@ export const make = Effect.fnUntraced(function* ({
     maxTimeout
   })
 
-  /** Finds the whole file of an attachment in the version before; fails with the attachment where it is not there. */
-  const findIn = (previous: Option.Option<string>) =>
-    Effect.fnUntraced(function* (found: FoundAttachment) {
-      const old = Option.map(previous, (folder) => path.join(folder, found.localPath))
-      const bytes = yield* Effect.transposeMapOption(old, (file) => sizeOfWhole(file, found.size))
-      return yield* Option.match(Option.all({ old, bytes: Option.flatten(bytes) }), {
-        onNone: () => Effect.fail(found),
-        onSome: (file): Effect.Effect<KeptFile> => Effect.succeed({ ...file, found })
-      })
-    })
-
   const fetchAll = Effect.fn("AttachmentFiles.fetch")(function* (
     found: ReadonlyArray<FoundAttachment>,
     { directory, isUnchanged, previous, progress }: AttachmentTarget
   ) {
     const files = distinct(found)
-    const [missing, kept] = yield* Effect.partition(files, findIn(previous), { concurrency })
+    const [missing, kept] = Array.partitionMap(files, findIn(previous))
     const isLocalAllowed = yield* Option.match(endpointUrl, {
       onNone: () => Effect.succeed(true),
       onSome: leadsToLocalAddress
@@ -96,43 +91,63 @@ export const make = Effect.fnUntraced(function* ({
     })
 
     yield* Effect.forEach(files.slice(0, 1), counter.report)
-    yield* Effect.forEach(
+    const fetched = yield* Effect.forEach(
       missing,
       Effect.fnUntraced(function* (found) {
-        yield* fetchFile(found, yield* makeFolderFor(found), counter.onBytes(found))
+        const { sha256 } = yield* fetchFile(found, yield* makeFolderFor(found), counter.onBytes(found))
         yield* counter.fileDone(found)
+        return [found.localPath, sha256] as const
       }),
-      { concurrency, discard: true }
+      { concurrency }
     )
 
-    const takeOver = Effect.fnUntraced(function* ({ found, old }: KeptFile) {
+    const takeOver = Effect.fnUntraced(function* ({ directory, found, sha256 }: KeptFile) {
       const file = yield* makeFolderFor(found)
-      yield* Effect.catchAll(linkOrCopy(old, file), () => fetchFile(found, file, () => Effect.void))
+      const taken = yield* linkOrCopy(path.join(directory, found.localPath), file).pipe(
+        Effect.as({ sha256 }),
+        Effect.catchAll(() => fetchFile(found, file, () => Effect.void))
+      )
+      return [found.localPath, taken.sha256] as const
     })
-    yield* Effect.forEach(isUnchanged ? [] : kept, takeOver, { concurrency, discard: true })
+    const taken = yield* Effect.forEach(isUnchanged ? [] : kept, takeOver, { concurrency })
     return {
-      total: files.length,
-      bytes: counter.bytes(),
-      reused: kept.length
-    } satisfies FetchedAttachments
+      attachments: {
+        total: files.length,
+        bytes: counter.bytes(),
+        reused: kept.length
+      } satisfies FetchedAttachments,
+      /** By the paths of the files. */
+      digests: Object.fromEntries([...fetched, ...taken])
+    }
   }, saidOnce)
 
   return { fetchAll }
 })
 
 /** A file that the version before has. */
-interface KeptFile {
+interface KeptFile extends SourceFile {
   readonly found: FoundAttachment
-  /** Its path there. */
-  readonly old: string
-  readonly bytes: number
+  /** The folder of the source there. */
+  readonly directory: string
 }
+
+/** Finds the file of an attachment in the version before; the attachment itself where it is not there, or not as large. */
+const findIn =
+  (previous: FetchTarget["previous"]) =>
+  (found: FoundAttachment): Either.Either<KeptFile, FoundAttachment> =>
+    previous.pipe(
+      Option.flatMap(({ directory, files }) =>
+        Option.map(Record.get(files, found.localPath), (file) => ({ ...file, directory, found }))
+      ),
+      Option.filter(({ size }) => Option.getOrElse(found.size, () => size) === size),
+      Either.fromOption(() => found)
+    )
 
 /** Counts what there is of all files, and reports it. */
 const makeCounter = (total: number, kept: ReadonlyArray<KeptFile>, progress: AttachmentTarget["progress"]) =>
   Effect.map(Effect.clock, (clock) => {
     let done = kept.length
-    let bytes = kept.reduce((sum, { bytes }) => sum + bytes, 0)
+    let bytes = kept.reduce((sum, { size }) => sum + size, 0)
     let reportedAt = 0
 
     const report = (latest: FoundAttachment) =>

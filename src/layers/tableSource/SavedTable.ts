@@ -29,6 +29,8 @@ export interface SavedTable {
   readonly bytes: number
   /** Equal for equal content, though its attachments were signed anew. */
   readonly digest: string
+  /** The digest of the JSON file as it was written. */
+  readonly sha256: string
   readonly records: number
   /** What was saved otherwise than one may expect. */
   readonly warnings: ReadonlyArray<string>
@@ -58,6 +60,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     const fileSystem = yield* FileSystem.FileSystem
     const file = yield* writing(target, fileSystem.open(path, { flag: "w" }))
     const digest = createHash("sha256")
+    const written = createHash("sha256")
     const savedRecords = makeSavedRecords(table)
     const attachments = makeCollection(target)
     let records = 0
@@ -69,6 +72,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
       unwritten.push(encoded)
       unwrittenBytes += encoded.length
       bytes += encoded.length
+      written.update(encoded)
     }
 
     const flush = Effect.suspend(() => {
@@ -111,6 +115,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
       attachments: attachments.found(),
       bytes,
       digest: digest.digest("hex"),
+      sha256: written.digest("hex"),
       records,
       warnings: savedRecords.warnings()
     }
@@ -146,6 +151,7 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
       attachments: attachments.found().filter(({ localPath }) => saved.has(localPath)),
       bytes: encoded.length,
       digest: digest.digest("hex"),
+      sha256: createHash("sha256").update(encoded).digest("hex"),
       records: records.length,
       warnings
     }

@@ -3,15 +3,15 @@
  */
 import * as Effect from "effect/Effect"
 import type { TableSourceClient } from "../../services/TableSourceClient.ts"
-import type { DownloadFailed } from "../httpClient/Download.ts"
+import type { Downloaded, DownloadFailed } from "../httpClient/Download.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import { type AttachmentNotSaved, type FoundAttachment, notSaved } from "./FoundAttachment.ts"
 
 /** Downloads with the newest link that is known of an attachment, and once more if that has expired. */
 export type WithFreshLink = (
   found: FoundAttachment,
-  download: (url: string) => Effect.Effect<unknown, DownloadFailed>
-) => Effect.Effect<void, AttachmentNotSaved>
+  download: (url: string) => Effect.Effect<Downloaded, DownloadFailed>
+) => Effect.Effect<Downloaded, AttachmentNotSaved>
 
 /** For one fetch: the links of records that were read again serve all their attachments. */
 export const makeFreshLinks = (tables: typeof TableSourceClient.Service): WithFreshLink => {

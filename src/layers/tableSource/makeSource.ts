@@ -106,11 +106,11 @@ const makeUncounted = Effect.fnUntraced(function* ({
     ])
     const records = new Map(files.map(({ records, table }) => [table, records]))
     const content = fingerprint(files)
-    const attachments = yield* attachmentFiles.fetchAll(
+    const { attachments, digests } = yield* attachmentFiles.fetchAll(
       files.flatMap(({ attachments }) => attachments),
       {
         directory,
-        previous: Option.map(previous, ({ directory }) => directory),
+        previous,
         isUnchanged: Option.exists(previous, ({ fingerprint }) => Option.contains(fingerprint, content)),
         progress: ({ table }, attachments) =>
           progress.report({ document: table, records: records.get(table) ?? 0, attachments })
@@ -120,7 +120,8 @@ const makeUncounted = Effect.fnUntraced(function* ({
       fingerprint: content,
       records: files.reduce((sum, { records }) => sum + records, 0),
       bytes: files.reduce((sum, { bytes }) => sum + bytes, attachments.bytes),
-      attachments
+      attachments,
+      digests: { ...Object.fromEntries(files.map(({ name, sha256 }) => [name, sha256])), ...digests }
     }
   })
 

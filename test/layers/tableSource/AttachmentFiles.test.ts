@@ -23,7 +23,9 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
+import { sha256OfFile } from "../../../src/internal/sha256.ts"
 import { attachments } from "../../../src/layers/airtable/attachments.ts"
+import { filesIn } from "../../../src/layers/content/fileLists.ts"
 import * as OwnHttpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
@@ -83,11 +85,13 @@ const setUp = ({
       const fetched = yield* source
         .fetch({
           directory,
-          previous: Option.map(Option.fromNullable(previous), (directory) => ({
-            directory,
-            fingerprint: Option.fromNullable(fingerprint),
-            files: {}
-          })),
+          previous: yield* Effect.transposeMapOption(Option.fromNullable(previous), (directory) =>
+            Effect.map(filesOf(directory), (files) => ({
+              directory,
+              fingerprint: Option.fromNullable(fingerprint),
+              files
+            }))
+          ),
           progress: (step) => Effect.sync(() => progress.push(step))
         })
         .pipe(Effect.provide(collected), Effect.withSpan("outer"))
@@ -127,6 +131,16 @@ const setUp = ({
 
     return { ...tables, directories, fetch, fileSystem, host, logs, patiently, photo, setOne }
   })
+
+/** What a version would list of a folder. */
+const filesOf = (directory: string) =>
+  Effect.gen(function* () {
+    const sizes = yield* filesIn(directory)
+    const files = yield* Effect.forEach(sizes, ([path, size]) =>
+      Effect.map(sha256OfFile(`${directory}/${path}`), (sha256) => [path, { size, sha256 }] as const)
+    )
+    return Object.fromEntries(files)
+  }).pipe(Effect.orElseSucceed(() => ({})))
 
 const record = (id: string, cell: unknown, field = "Photo") => ({ id, fields: { [field]: cell } })
 

@@ -8,6 +8,7 @@ import * as AttachmentCells from "../../../src/layers/tableSource/AttachmentCell
 import { makeAttachmentPaths } from "../../../src/layers/tableSource/AttachmentPaths.ts"
 import { saveKeyValues, saveRecords } from "../../../src/layers/tableSource/SavedTable.ts"
 import type { TableRecord } from "../../../src/services/TableSourceClient.ts"
+import { sha256 } from "../../support/sha256.ts"
 
 const rows: ReadonlyArray<TableRecord> = [
   { id: "rec1", fields: { key: "Größe", value: "7 €" } },
@@ -39,10 +40,10 @@ describe("a saved table", () => {
     ["an array of records", saveRecords, [rows, [], rows.slice(1)]],
     ["no records", saveRecords, []],
     ["a key/value table", saveKeyValues, [rows]]
-  ] as const)("tells the size of its file: %s", ([, write, pages]) =>
+  ] as const)("tells the size and the digest of its file: %s", ([, write, pages]) =>
     Effect.gen(function* () {
-      const { saved, size } = yield* save(write, pages)
-      expect(saved.bytes).toBe(size)
+      const { saved, size, text } = yield* save(write, pages)
+      expect(saved).toMatchObject({ bytes: size, sha256: sha256(text) })
     })
   )
 
@@ -55,7 +56,7 @@ describe("a saved table", () => {
       const { saved, text } = yield* save(saveRecords, many)
       const all = many.flat().map(({ fields, id }) => ({ id, ...fields }))
       expect(text === `${JSON.stringify(all, null, 2)}\n`).toBe(true)
-      expect(saved).toMatchObject({ records: 120, bytes: Buffer.byteLength(text) })
+      expect(saved).toMatchObject({ records: 120, bytes: Buffer.byteLength(text), sha256: sha256(text) })
     })
   )
 

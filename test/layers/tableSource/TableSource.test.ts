@@ -9,6 +9,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { tableSource } from "../../../src/layers/airtable/AirtableSource.ts"
 import { attachments } from "../../../src/layers/airtable/attachments.ts"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
@@ -16,9 +17,12 @@ import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMe
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
 import type { SourceProgress } from "../../../src/services/ContentSource.ts"
+import { FileListJson, filesOf } from "../../../src/services/FileList.ts"
 import { TableError, type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { records } from "../../../src/testing/tableSourceClientContract.ts"
+import { type FileCounts, withCountedFiles } from "../../support/countedFiles.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
+import { sha256 } from "../../support/sha256.ts"
 
 const options: Parameters<typeof TableSource.make>[0] = {
   id: "exhibits",
@@ -301,6 +305,58 @@ it.scoped("a version is replaced where it lacks a file, and not because links ar
     expect(yield* fetchVersion).toEqual({ changed: false, reused: 1 })
   }).pipe(run)
 )
+
+it.scoped("knows the digests of all its files: the store of versions reads none again", () => {
+  const counts: FileCounts = { reads: 0, stats: 0, streams: 0 }
+  return Effect.gen(function* () {
+    const { setTable, source } = yield* setUp()
+    const fileSystem = yield* FileSystem.FileSystem
+    const directory = yield* fileSystem.makeTempDirectoryScoped()
+    const store = yield* VersionStoreDisk.make({ directory })
+    const fetchVersion = Effect.gen(function* () {
+      const staged = yield* store.stage
+      const { digests = {}, ...fetched } = yield* source.fetch({
+        directory: yield* staged.sourceDirectory(options.id),
+        previous: staged.previous(options.id),
+        progress: () => Effect.void
+      })
+      const { manifest } = yield* staged.promote([{ sourceId: options.id, ...fetched, digests }])
+      const folder = `${directory}/${manifest.versionPath}`
+      const list = yield* Effect.flatMap(
+        fileSystem.readFileString(`${folder}/files.json`),
+        Schema.decode(FileListJson)
+      )
+      const files = yield* Effect.forEach(filesOf(list), ([path, { sha256: digest }]) =>
+        Effect.map(fileSystem.readFile(`${folder}/${path}`), (content) => ({
+          path,
+          isRight: digest === sha256(content)
+        }))
+      )
+      return {
+        records: list.sources[0]?.records,
+        files,
+        inode: (yield* fileSystem.stat(`${folder}/${film}`)).ino
+      }
+    }).pipe(Effect.scoped)
+
+    const film = "exhibits/attachments/att1/a.png"
+    const right = ["exhibits/Objects.json", "exhibits/Settings.json", film].map((path) => ({
+      path,
+      isRight: true
+    }))
+    yield* setTable("Settings", [{ id: "rec1", fields: { key: "k", value: "1" } }])
+    yield* setTable("Objects", [{ id: "rec1", fields: { Photo: [photo("x")] } }])
+    const first = yield* fetchVersion
+    expect(first).toMatchObject({ records: 2, files: right })
+    yield* setTable("Objects", [
+      { id: "rec1", fields: { Photo: [photo("y")] } },
+      { id: "rec2", fields: {} }
+    ])
+    const second = yield* fetchVersion
+    expect(second).toEqual({ ...first, records: 3 })
+    expect(counts.streams).toBe(0)
+  }).pipe(Effect.provide(withCountedFiles(counts, () => true)), run)
+})
 
 describe("the fingerprint", () => {
   const fingerprintOf = (objects: ReadonlyArray<TableRecord>, overrides: Partial<typeof options> = {}) =>
