@@ -8,15 +8,8 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { printableStart } from "../../internal/printable.ts"
+import { type HostNotAllowed, refuseHost } from "../server/hosts.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
-
-export class HostNotAllowed extends Schema.TaggedError<HostNotAllowed>()("vitrine/HostNotAllowed", {
-  host: Schema.String
-}) {
-  override get message() {
-    return `Host not allowed: ${JSON.stringify(this.host)} is not among the "allowedHosts" of the HTTP transport.`
-  }
-}
 
 export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()("vitrine/OriginNotAllowed", {
   /** None where a browser sent the request of a page without naming its origin. */
@@ -76,9 +69,9 @@ export const make = (options: Options): Access => {
 
   const refuse = (request: RequestHead): Option.Option<Refusal> => {
     const { headers, method } = request
-    const host = headers.host ?? ""
-    if (allowedHosts !== undefined && !allowedHosts.includes(hostName(host))) {
-      return Option.some(new HostNotAllowed({ host: printableStart(host, maxShown) }))
+    const foreign = refuseHost(allowedHosts, headers.host, "the HTTP transport")
+    if (Option.isSome(foreign)) {
+      return foreign
     }
     if (allowedOrigins !== undefined) {
       const { origin } = headers
@@ -116,9 +109,6 @@ export const make = (options: Options): Access => {
 
 /** How much of a header an error repeats. */
 const maxShown = 100
-
-/** A `Host` header without its port. */
-const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase()
 
 /**
  * Browsers leave `Origin` out where a page does not ask to read the response, as with `<img>`, but say where the

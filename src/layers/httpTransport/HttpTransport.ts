@@ -2,8 +2,7 @@
  * The HTTP/SSE transport: the command bus and the event bus over loopback HTTP and Server-Sent Events, for
  * clients that cannot open a Unix socket (specification, sections 1 and 4).
  */
-import { createServer } from "node:http"
-import { type AddressInfo, isIPv6 } from "node:net"
+import type { AddressInfo } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -19,10 +18,8 @@ import type { EventBus } from "../../services/EventBus.ts"
 import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import type { BindError } from "../server/BindError.ts"
-import { handleClientErrors } from "../server/clientErrors.ts"
-import { listen } from "../server/listen.ts"
-import { serialized } from "../server/serialized.ts"
-import { allowHalfClosed } from "../server/stallTimeout.ts"
+import * as HttpServer from "../server/HttpServer.ts"
+import { listen, urlOf } from "../server/listen.ts"
 import * as Access from "./Access.ts"
 import {
   decode,
@@ -77,32 +74,16 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
     Effect.locally(
       HttpMiddleware.currentTracerDisabledWhen,
       ({ url }) => options.traceRequests !== true || url.includes("?")
-    ),
-    Effect.map((handler) => serialized(handler, RequestBody.begin))
-  )
-  const server = yield* allowHalfClosed(
-    createServer(
-      {
-        headersTimeout: 10_000,
-        requestTimeout: 30_000,
-        connectionsCheckingInterval: 2000,
-        requireHostHeader: false
-      },
-      handler
     )
   )
-  // Node's own answers would lack what every answer carries, and come before it is their turn.
-  for (const event of ["checkContinue", "checkExpectation"]) {
-    server.on(event, (request, response) => server.emit("request", request, response))
-  }
-  handleClientErrors(server, ({ message }) => ({
-    headers: access.corsHeadersOfMalformed,
-    body: { error: { message } }
-  }))
+  const server = yield* HttpServer.make({
+    handler,
+    onWait: RequestBody.begin,
+    refuse: ({ message }) => ({ headers: access.corsHeadersOfMalformed, body: { error: { message } } })
+  })
   const address = yield* listen(server, { ...options, beforeDrain: hub.close })
 
-  const host = isIPv6(options.host) ? `[${options.host}]` : options.host
-  const url = `http://${host}:${address.port}`
+  const url = urlOf(options.host, address.port)
   yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
   yield* report(hub, options, { url })
   return serviceOf(hub, Option.some(address))

@@ -6,24 +6,13 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
+import { allowedHosts, host, integer, list, port } from "../server/serverOptions.ts"
 import type * as Config from "./HttpTransportConfig.ts"
-
-const integer = (minimum: number, maximum: number) =>
-  expects(Schema.Int.pipe(Schema.between(minimum, maximum)), `an integer from ${minimum} to ${maximum}`)
 
 const names = (what: string) =>
   expects(
     Schema.Array(expects(Schema.NonEmptyString, `the name of ${what}`)),
     `an array, each entry the name of ${what}`
-  )
-
-const list = (valid: (entry: string) => boolean, what: string) =>
-  Schema.optionalWith(
-    expects(
-      Schema.Array(expects(Schema.String.pipe(Schema.filter(valid)), what)),
-      `an array, each entry ${what}`
-    ),
-    { exact: true }
   )
 
 /** As browsers write it: in small letters, without a path and without the default port. */
@@ -32,16 +21,14 @@ const isOrigin = (text: string): boolean =>
   (/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(text) &&
     (!/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text)))
 
-const isHostName = (text: string): boolean => /^(\[[\da-f:.]+\]|[a-z\d._-]+)$/.test(text)
-
 /** What may stand in an `Authorization` header, and cannot be guessed. */
 const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
 
 const token = secret(isToken, "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)")
 
 export const HttpTransportOptions = Schema.Struct({
-  port: optional(integer(0, 65_535), 8710),
-  host: optional(expects(Schema.NonEmptyString, "the name or address of an interface"), "127.0.0.1"),
+  port: port(8710),
+  host,
   allowedCommands: optional(names("a command"), ["content.ack", "content.manifest.read"]),
   events: optional(names("an event"), ["content:*"]),
   replayEvents: optional(names("an event"), ["content:version:promoted"]),
@@ -50,10 +37,7 @@ export const HttpTransportOptions = Schema.Struct({
   traceRequests: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
   exposeState: optional(expects(Schema.Boolean, "true or false"), false),
   allowedOrigins: list(isOrigin, 'an origin as browsers send it, such as "http://127.0.0.1:8720", or "null"'),
-  allowedHosts: list(
-    isHostName,
-    'a host name or an address in small letters without a port, such as "localhost" or "[::1]"'
-  ),
+  allowedHosts,
   requireJson: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
   token: Schema.optionalWith(token, { exact: true })
 })

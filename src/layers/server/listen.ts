@@ -2,7 +2,7 @@
  * A listening port as a scoped resource, and an end that no client can delay.
  */
 import type { Server } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, isIPv6 } from "node:net"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
@@ -33,6 +33,10 @@ export const listen = (
   Effect.acquireRelease(bind(server, host, port), () =>
     Effect.sync(() => drain(server)).pipe(Effect.flatMap((drained) => Effect.zipRight(beforeDrain, drained)))
   ).pipe(Effect.tap(() => logErrors(server)))
+
+/** The address of a server for people and programs: `http://[::1]:8710` */
+export const urlOf = (host: string, port: number): string =>
+  `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
 const bind = (server: Server, host: string, port: number) =>
   Effect.async<AddressInfo, BindError>((resume) => {

@@ -32,6 +32,29 @@ export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
     ? Effect.void
     : Effect.asVoid(Effect.forkDaemon(closedInTime(response, () => response.destroy())))
 
+/**
+ * Waits for the end of a response, and ends one that stalls: of which nothing more could be written for as long as
+ * `patience`. A client that goes on reading may be slow: it has to take 64 KiB in that time, what is written at once.
+ */
+export const closedUnlessStalled = (response: ServerResponse): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (response.closed) {
+      return Effect.void
+    }
+    const written = response.socket?.bytesWritten
+    let stalled = false
+    const check = () => {
+      stalled = response.socket?.bytesWritten === written
+      if (stalled) {
+        response.destroy()
+      }
+    }
+    return Effect.zipRight(
+      closedInTime(response, check),
+      Effect.suspend(() => (stalled ? Effect.void : closedUnlessStalled(response)))
+    )
+  })
+
 const closedInTime = (closable: EventEmitter, destroy: () => void): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     const closed = () => resume(Effect.void)

@@ -6,11 +6,10 @@
  * - left the rest of a response's life to a handler without a fiber that waits (`EventStreamResponse.ts` and
  *   `writeResponse.ts` use the raw response, and `writableEnded`);
  * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`RequestBody.ts`);
- * - gave the version of HTTP and the raw headers of a request (here, for two `Host` headers);
+ * - gave the version of HTTP and the raw headers of a request (`hosts.ts`, for two `Host` headers);
  * - handled pipelined requests in turn, and let half-closed clients read (`serialized.ts`, `stallTimeout.ts`);
  * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `listen.ts`).
  */
-import type { IncomingMessage } from "node:http"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -18,6 +17,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { hasOneHost } from "../../server/hosts.ts"
 import * as RequestTarget from "../../server/RequestTarget.ts"
 import type { Access } from "../Access.ts"
 import type { Hub } from "../Hub.ts"
@@ -104,12 +104,6 @@ const notFound = ({ method, originalUrl }: HttpServerRequest.HttpServerRequest) 
       path: Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
     })
   )
-
-/** HTTP/1.1 demands the header, and forbids a second one. */
-const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host")
-  return hosts.length === 1 || (hosts.length === 0 && httpVersion !== "1.1")
-}
 
 /** Paths match exactly (decisions, part B). */
 const exactMatching = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }

@@ -1,0 +1,35 @@
+/**
+ * A Node server whose every response is the application's own, in the order of the requests.
+ */
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
+import * as Effect from "effect/Effect"
+import { type Answer, handleClientErrors, type Refusal } from "./clientErrors.ts"
+import { serialized } from "./serialized.ts"
+import { allowHalfClosed } from "./stallTimeout.ts"
+
+export interface HttpServerOptions {
+  readonly handler: RequestListener
+  /** Told of requests that wait for their turn on a connection. */
+  readonly onWait?: (request: IncomingMessage) => void
+  /** Answers what Node could not parse. */
+  readonly refuse: (refusal: Refusal) => Answer
+}
+
+/** Not bound yet: that is `listen`. */
+export const make = ({ handler, onWait = () => {}, refuse }: HttpServerOptions): Effect.Effect<Server> =>
+  Effect.suspend(() => {
+    const server = createServer(
+      {
+        headersTimeout: 10_000,
+        requestTimeout: 30_000,
+        connectionsCheckingInterval: 2000,
+        requireHostHeader: false
+      },
+      serialized(handler, onWait)
+    )
+    // Node's own answers would lack what every answer carries, and come before it is their turn.
+    for (const event of ["checkContinue", "checkExpectation"]) {
+      server.on(event, (request, response) => server.emit("request", request, response))
+    }
+    return allowHalfClosed(handleClientErrors(server, refuse))
+  })

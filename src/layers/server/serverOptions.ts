@@ -1,0 +1,32 @@
+/**
+ * Options that servers have in common.
+ */
+import * as Schema from "effect/Schema"
+import { expects, optional } from "../../internal/Options.ts"
+
+export const integer = (minimum: number, maximum: number) =>
+  expects(Schema.Int.pipe(Schema.between(minimum, maximum)), `an integer from ${minimum} to ${maximum}`)
+
+/** A list that may be left out; each entry is checked for itself. */
+export const list = (valid: (entry: string) => boolean, what: string) =>
+  Schema.optionalWith(
+    expects(
+      Schema.Array(expects(Schema.String.pipe(Schema.filter(valid)), what)),
+      `an array, each entry ${what}`
+    ),
+    { exact: true }
+  )
+
+export const port = (defaultPort: number) => optional(integer(0, 65_535), defaultPort)
+
+export const host = optional(
+  expects(Schema.NonEmptyString, "the name or address of an interface"),
+  "127.0.0.1"
+)
+
+const isHostName = (text: string): boolean => /^(\[[\da-f:.]+\]|[a-z\d._-]+)$/.test(text)
+
+export const allowedHosts = list(
+  isHostName,
+  'a host name or an address in small letters without a port, such as "localhost" or "[::1]"'
+)
