@@ -9,6 +9,8 @@ import { issuesOf } from "./internal/Options.ts"
 import * as Content from "./layers/content/Content.ts"
 import * as ContentOptions from "./layers/content/ContentOptions.ts"
 import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
+import * as ContentServer from "./layers/contentServer/ContentServer.ts"
+import * as ContentServerOptions from "./layers/contentServer/ContentServerOptions.ts"
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
@@ -23,6 +25,7 @@ import { VersionStore } from "./services/VersionStore.ts"
 export type { AirtableSourceConfig as TableSourceConfig } from "./layers/airtable/AirtableOptions.ts"
 export { tableSource } from "./layers/airtable/AirtableSource.ts"
 export type { ContentConfig } from "./layers/content/ContentOptions.ts"
+export type { ContentServerConfig } from "./layers/contentServer/ContentServerOptions.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
@@ -34,6 +37,7 @@ export * as Content from "./layers/content/Content.ts"
 export * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
 /** A store for tests. */
 export * as VersionStoreMemory from "./layers/content/VersionStoreMemory.ts"
+export * as ContentServer from "./layers/contentServer/ContentServer.ts"
 export * as Controller from "./layers/controller/Controller.ts"
 export * as ControllerServices from "./layers/controller/ControllerServices.ts"
 /** The HTTP client of the command line. */
@@ -144,6 +148,26 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => 
           ),
           Effect.provide(pacing)
         )
+      })
+  }
+}
+
+/** Serves the downloads folder over HTTP, and a page beside it. */
+export const contentServer = (config: ContentServerOptions.ContentServerConfig = {}): Plugin.Plugin => {
+  const options = ContentServerOptions.decode(config)
+  return {
+    name: Either.match(options, { onLeft: () => "content-server", onRight: ContentServerOptions.nameOf }),
+    issues: issuesOf(options),
+    setup: ({ cwd }) =>
+      Effect.gen(function* () {
+        const { downloadPath, site, ...serving } = yield* options
+        const path = yield* Path.Path
+        const server = ContentServer.layer({
+          ...serving,
+          downloadPath: path.resolve(cwd, downloadPath),
+          ...(site === undefined ? {} : { site: path.resolve(cwd, site) })
+        })
+        return yield* Effect.as(Layer.build(server), Effect.void)
       })
   }
 }

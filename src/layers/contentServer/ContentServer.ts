@@ -1,0 +1,90 @@
+/**
+ * The content server: a downloads folder over HTTP, for screens, other controllers and caches, and the page beside it.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { InvalidOptions } from "../../internal/Options.ts"
+import type { CommandBus } from "../../services/CommandBus.ts"
+import { ContentServer } from "../../services/ContentServer.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { BindError } from "../server/BindError.ts"
+import * as ConnectionLimit from "../server/connectionLimit.ts"
+import * as HttpServer from "../server/HttpServer.ts"
+import { listen, urlOf } from "../server/listen.ts"
+import { type ContentServerConfig, decode, nameOf } from "./ContentServerOptions.ts"
+import { statusRows } from "./contentServerStatus.ts"
+import * as application from "./node/application.ts"
+import { bodyOf, everyResponse } from "./node/writeResponse.ts"
+import * as Reading from "./reading.ts"
+import * as Resources from "./resources.ts"
+import { makeRecorder, nothingDone } from "./statistics.ts"
+
+export { ContentServer }
+
+type Environment = CommandBus | ControllerState | FileSystem.FileSystem | Path.Path
+
+/**
+ * The server with the given options. Options are validated in every mode; in task mode nothing is bound.
+ *
+ * A response takes about 128 KiB of memory at most, whatever the size of the file. One that stalls for 30 seconds is
+ * ended. It ends within two seconds whatever its clients do.
+ */
+export const layer = (
+  options: ContentServerConfig = {}
+): Layer.Layer<ContentServer, InvalidOptions | BindError, Environment> =>
+  Layer.scoped(ContentServer, make(options))
+
+/** The same with options from the environment: `{ port: Config.port("CONTENT_PORT") }`, for example. */
+export const layerConfig = (
+  options: Config.Config.Wrap<ContentServerConfig>
+): Layer.Layer<ContentServer, ConfigError | InvalidOptions | BindError, Environment> =>
+  Layer.scoped(ContentServer, Effect.flatMap(Config.unwrap(options), make))
+
+/** The same without a layer. */
+export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {}) {
+  const options = yield* decode(config)
+  const { addSection, mode, updateSlice } = yield* ControllerState
+  if (mode === "task") {
+    return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(nothingDone) })
+  }
+
+  const connections = ConnectionLimit.make(options.maxConnections)
+  const recorder = makeRecorder()
+  const handler = yield* application.make({
+    connections,
+    options,
+    reading: yield* Reading.make(options.content),
+    recorder,
+    resources: yield* Resources.make(options)
+  })
+  const server = yield* HttpServer.make({
+    handler,
+    refuse: (refusal) => ({ headers: everyResponse, body: bodyOf(refusal) })
+  })
+  connections.watch(server)
+  const address = yield* listen(server, options)
+
+  const url = urlOf(options.host, address.port)
+  yield* Effect.logInfo(
+    options.site === undefined
+      ? `Content server on ${url}`
+      : `Content server on ${url}, with the page of ${options.site}`
+  )
+  const statistics = Effect.sync(() => recorder.statistics(connections.open()))
+  const name = nameOf(options)
+  yield* updateSlice(name, () => ({ url }))
+  yield* addSection({
+    name,
+    order: 30,
+    title: "Content server",
+    rows: Effect.map(statistics, (statistics) =>
+      statusRows({ address: url, maxConnections: options.maxConnections, statistics })
+    )
+  })
+  return ContentServer.of({ address: Option.some(address), statistics })
+})

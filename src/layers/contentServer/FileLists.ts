@@ -1,0 +1,107 @@
+/**
+ * What each version has, from its `files.json`: nothing else of its folder is served.
+ *
+ * The lists of the eight versions that were read last stay in memory, and one is read again when it has changed.
+ */
+import { createHash } from "node:crypto"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Cache from "effect/Cache"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { type FileList, FileListJson, fileListName, filesOf } from "../../services/FileList.ts"
+import type { VersionId } from "../../services/VersionStore.ts"
+import { NotFound } from "./errors.ts"
+import { type PlainFile, plainFile } from "./plainFile.ts"
+
+/** How many lists are kept. */
+export const capacity = 8
+
+export interface ListedFile {
+  readonly size: number
+  /** 64 hexadecimal digits. */
+  readonly sha256: string
+}
+
+export interface VersionFiles {
+  /** A file by its path in the folder of the version, with forward slashes; the list is one, too. */
+  readonly find: (path: string) => Option.Option<ListedFile>
+}
+
+export interface FileLists {
+  readonly of: (
+    /** The folder of all versions, without links in its path. */
+    versions: string,
+    versionId: VersionId
+  ) => Effect.Effect<VersionFiles, NotFound | PlatformError>
+}
+
+export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.Path> = Effect.gen(
+  function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+
+    const read = ({ file, versionId }: Reading) =>
+      Effect.flatMap(fs.readFile(file), (bytes) =>
+        Option.match(decode(Buffer.from(bytes).toString()), {
+          onNone: () => Effect.fail(unreadable(versionId)),
+          onSome: (list) => Effect.succeed(versionFiles(list, bytes))
+        })
+      )
+
+    const lists = yield* Cache.makeWith({
+      capacity,
+      lookup: read,
+      timeToLive: Exit.match({ onFailure: () => 0, onSuccess: () => Number.POSITIVE_INFINITY })
+    })
+
+    const missing = (versions: string, versionId: VersionId) =>
+      Effect.flatMap(fs.exists(path.join(versions, versionId)), (isThere) =>
+        Effect.fail(isThere ? withoutList(versionId) : noVersion(versionId))
+      )
+
+    return {
+      of: (versions, versionId) =>
+        plainFile(versions, [versionId, fileListName]).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.provideService(Path.Path, path),
+          Effect.flatMap(
+            Option.match({
+              onNone: () => missing(versions, versionId),
+              onSome: ({ file, stamp }) => lists.get(Data.struct({ file, stamp, versionId }))
+            })
+          )
+        )
+    }
+  }
+)
+
+/** A list at one time: once the file has another stamp, it is read again. */
+type Reading = Pick<PlainFile, "file" | "stamp"> & { readonly versionId: VersionId }
+
+const decode = Schema.decodeOption(FileListJson)
+
+const versionFiles = (list: FileList, bytes: Uint8Array): VersionFiles => {
+  const itself = { size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") }
+  const files = filesOf(list)
+  return { find: (path) => Option.fromNullable(path === fileListName ? itself : files.get(path)) }
+}
+
+const noVersion = (versionId: string) =>
+  new NotFound({
+    detail: `There is no version ${versionId} here any more, or not yet. Read the manifest again.`
+  })
+
+const withoutList = (versionId: string) =>
+  new NotFound({
+    detail: `The version ${versionId} has no ${fileListName}: an older Vitrine has made it. The next fetch makes one that can be served.`
+  })
+
+const unreadable = (versionId: string) =>
+  new NotFound({
+    detail: `The ${fileListName} of version ${versionId} is damaged. The next fetch makes a version that can be served.`
+  })

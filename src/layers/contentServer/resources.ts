@@ -1,0 +1,197 @@
+/**
+ * What there is at a path: the manifest, the files of versions, and the page.
+ *
+ * Everything is looked up at each request: the folders may come later, and change.
+ */
+import { createHash } from "node:crypto"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { isPlainFileName } from "../../internal/FileName.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import { VersionId } from "../../services/VersionStore.ts"
+import type { ContentServerOptions } from "./ContentServerOptions.ts"
+import { BadRequest, NotFound } from "./errors.ts"
+import * as FileLists from "./FileLists.ts"
+import { inertMediaTypeOf, mediaTypeOf } from "./mediaTypes.ts"
+import { plainFile, realPath } from "./plainFile.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+export interface TextResource {
+  readonly _tag: "Text"
+  readonly body: Buffer
+  readonly headers: Headers & { readonly ETag: string }
+}
+
+export interface FileResource {
+  readonly _tag: "File"
+  /** The absolute path. */
+  readonly file: string
+  readonly size: number
+  readonly headers: Headers
+  /** The version that it is part of. */
+  readonly versionId: Option.Option<VersionId>
+}
+
+export interface Redirect {
+  readonly _tag: "Redirect"
+  readonly location: string
+}
+
+export type Resource = TextResource | FileResource | Redirect
+
+export interface Resources {
+  /** By the path of a request target, percent-encoded and without a query. */
+  readonly find: (path: string) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError>
+}
+
+export const make = Effect.fnUntraced(function* ({
+  downloadPath,
+  site
+}: Pick<ContentServerOptions, "downloadPath" | "site">): Effect.fn.Return<
+  Resources,
+  never,
+  ControllerState | FileSystem.FileSystem | Path.Path
+> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { state } = yield* ControllerState
+  const lists = yield* FileLists.make
+
+  const rootOf = (folder: string, ifMissing: string) =>
+    Effect.flatMap(
+      realPath(folder),
+      Option.match({
+        onNone: () => Effect.fail(new NotFound({ detail: ifMissing })),
+        onSome: Effect.succeed
+      })
+    )
+
+  const manifest = Effect.gen(function* () {
+    const root = yield* rootOf(downloadPath, noManifest)
+    const found = yield* plainFile(root, ["manifest.json"])
+    if (!Option.exists(found, ({ size, type }) => type === "File" && size <= maxManifestBytes)) {
+      return yield* new NotFound({ detail: noManifest })
+    }
+    // Read as a whole: what its name leads to is replaced at any moment.
+    return jsonResource(Buffer.from(yield* fs.readFile(path.join(root, "manifest.json"))))
+  })
+
+  const endpoint = Effect.map(state, ({ plugins }) =>
+    jsonResource(Buffer.from(JSON.stringify({ transport: Object(plugins["http-transport"]).url })))
+  )
+
+  const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const [versionId = "", ...rest] = names
+    if (!isVersionId(versionId)) {
+      return yield* notFound(["versions", ...names])
+    }
+    const versions = yield* rootOf(path.join(downloadPath, "versions"), noManifest)
+    const listed = (yield* lists.of(versions, versionId)).find(rest.join("/"))
+    if (Option.isNone(listed) || rest.some(hasSlash)) {
+      return yield* notFound(["versions", ...names])
+    }
+    const { sha256, size } = listed.value
+    const found = yield* plainFile(versions, names)
+    if (!Option.exists(found, (found) => found.type === "File" && found.size === size)) {
+      return yield* new NotFound({
+        detail: `${rest.join("/")} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
+      })
+    }
+    return fileResource(path.join(versions, ...names), size, Option.some(versionId), {
+      "Content-Type": inertMediaTypeOf(names.at(-1) ?? ""),
+      "Cache-Control": "public, max-age=31536000, immutable",
+      "Content-Security-Policy": "sandbox",
+      ETag: `"${sha256}"`
+    })
+  })
+
+  const siteFile = Effect.fnUntraced(function* (site: string, names: ReadonlyArray<string>, raw: string) {
+    const inFolder = names.at(-1) === ""
+    const below = inFolder ? names.slice(0, -1) : names
+    const asked = notFound(names)
+    if (!below.every(isPlainFileName)) {
+      return yield* asked
+    }
+    const root = yield* rootOf(site, `The folder of the page is not there: ${path.basename(site)}`)
+    const fileNames = inFolder ? [...below, "index.html"] : below
+    const found = yield* plainFile(root, fileNames)
+    if (Option.isNone(found)) {
+      return yield* asked
+    }
+    const { file, size, type } = found.value
+    if (type === "Directory") {
+      return inFolder ? yield* asked : ({ _tag: "Redirect", location: `${raw}/` } satisfies Redirect)
+    }
+    return fileResource(file, size, Option.none(), {
+      "Content-Type": mediaTypeOf(file),
+      "Cache-Control": "no-cache"
+    })
+  })
+
+  const findNames = (
+    names: ReadonlyArray<string>,
+    raw: string
+  ): Effect.Effect<Resource, NotFound | PlatformError, FileSystem.FileSystem | Path.Path> => {
+    const [first = "", ...rest] = names
+    if (first === "versions" && rest.length > 0) {
+      return versionFile(rest)
+    }
+    if (names.length === 1 && first === "manifest.json") {
+      return manifest
+    }
+    if (site === undefined) {
+      return notFound(names)
+    }
+    return names.length === 1 && first === "endpoint.json" ? endpoint : siteFile(site, names, raw)
+  }
+
+  return {
+    find: (raw) =>
+      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw)).pipe(
+        Effect.provideService(FileSystem.FileSystem, fs),
+        Effect.provideService(Path.Path, path)
+      )
+  }
+})
+
+/** Of a manifest that Vitrine has written it is a small part. */
+const maxManifestBytes = 1_048_576
+
+const noManifest = "There is no manifest yet: no version was fetched."
+
+const isVersionId = Schema.is(VersionId)
+
+const hasSlash = (name: string): boolean => name.includes("/")
+
+const notFound = (names: ReadonlyArray<string>) =>
+  Effect.fail(new NotFound({ detail: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
+
+/** The names between the slashes. */
+const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest> =>
+  Effect.try({
+    try: () => path.slice(1).split("/").map(decodeURIComponent),
+    catch: () => new BadRequest({ detail: "The request target cannot be read." })
+  })
+
+/** What changes: asked for at every use, and answered with 304 where it is still the same. */
+const jsonResource = (body: Buffer): TextResource => ({
+  _tag: "Text",
+  body,
+  headers: {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-cache",
+    ETag: `"${createHash("sha256").update(body).digest("hex")}"`
+  }
+})
+
+const fileResource = (
+  file: string,
+  size: number,
+  versionId: Option.Option<VersionId>,
+  headers: Headers
+): FileResource => ({ _tag: "File", file, size, versionId, headers })

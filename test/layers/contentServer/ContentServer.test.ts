@@ -1,0 +1,378 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ContentServerLayer from "../../../src/layers/contentServer/ContentServer.ts"
+import { ContentServer } from "../../../src/services/ContentServer.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import * as server from "../../support/contentServer.ts"
+import { memoryServices } from "../../support/transport.ts"
+
+const { get, request, versionId } = server
+const version = `/versions/${versionId}`
+
+const files = { "Objects.json": "[]", "attachments/att1/Bell 1.svg": "<svg/>", "a.js": "alert(1)" }
+
+/** A server over a folder with one version. */
+const serving = <A, E, R>(
+  test: (folder: string) => Effect.Effect<A, E, R>,
+  options: { readonly site?: string; readonly allowedHosts?: ReadonlyArray<string> } = {}
+) =>
+  Effect.gen(function* () {
+    const folder = yield* server.makeFolder
+    const downloadPath = `${folder}/downloads`
+    yield* server.addVersion(downloadPath, files)
+    const { site, ...others } = options
+    yield* server.writeFile(`${folder}/page/index.html`, "<h1>Exhibit</h1>")
+    yield* server.writeFile(`${folder}/page/more/index.html`, "<h1>More</h1>")
+    yield* server.writeFile(`${folder}/page/.env`, "TOKEN=1")
+    return yield* test(folder).pipe(
+      Effect.provide(
+        server.layer({
+          downloadPath,
+          ...others,
+          ...(site === undefined ? {} : { site: `${folder}/${site}` })
+        })
+      )
+    )
+  }).pipe(Effect.provide(server.environment))
+
+describe("the manifest", () => {
+  it.scoped("is asked for at every use, and is 304 while it is the same", () =>
+    serving((folder) =>
+      Effect.gen(function* () {
+        const first = yield* get("/manifest.json")
+        expect(first).toMatchObject({
+          status: 200,
+          headers: {
+            "cache-control": "no-cache",
+            "content-type": "application/json",
+            "access-control-allow-origin": "*",
+            "x-content-type-options": "nosniff"
+          }
+        })
+        expect(JSON.parse(first.body.toString())).toMatchObject({ versionId })
+        const etag = first.headers.etag ?? ""
+        expect(etag).toBe(`"${server.sha256(first.body)}"`)
+        for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+          const again = yield* get("/manifest.json", { "If-None-Match": tags })
+          expect(again).toMatchObject({ status: 304, headers: { etag, "cache-control": "no-cache" } })
+          expect(again.body).toHaveLength(0)
+        }
+
+        yield* server.addVersion(`${folder}/downloads`, files, "20261121T093001Z")
+        const changed = yield* get("/manifest.json", {
+          "If-None-Match": etag,
+          "If-Modified-Since": new Date(Date.now() + 60_000).toUTCString()
+        })
+        expect(changed.status).toBe(200)
+        expect(JSON.parse(changed.body.toString())).toMatchObject({ versionId: "20261121T093001Z" })
+      })
+    )
+  )
+
+  it.scoped("is 404 until there is one, and then there", () =>
+    Effect.gen(function* () {
+      const folder = yield* server.makeFolder
+      yield* Effect.gen(function* () {
+        for (const target of ["/manifest.json", `${version}/files.json`]) {
+          const answer = yield* get(target)
+          expect(answer.status).toBe(404)
+          expect(answer.headers["cache-control"]).toBe("no-store")
+          expect(JSON.parse(answer.body.toString()).error.message).toMatch(/^There is no manifest yet/)
+        }
+        yield* server.addVersion(`${folder}/downloads`, files)
+        expect((yield* get("/manifest.json")).status).toBe(200)
+        expect((yield* get(`${version}/exhibits/Objects.json`)).status).toBe(200)
+      }).pipe(Effect.provide(server.layer({ downloadPath: `${folder}/downloads` })))
+    }).pipe(Effect.provide(server.environment))
+  )
+})
+
+describe("a file of a version", () => {
+  it.scoped("may be kept for a year, has its digest as a strong tag, and cannot run scripts", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const answer = yield* get(`${version}/exhibits/attachments/att1/Bell%201.svg`)
+        expect(answer).toMatchObject({
+          status: 200,
+          headers: {
+            "cache-control": "public, max-age=31536000, immutable",
+            "content-type": "image/svg+xml",
+            "content-length": "6",
+            "accept-ranges": "bytes",
+            "content-security-policy": "sandbox",
+            "x-content-type-options": "nosniff",
+            "access-control-allow-origin": "*",
+            "last-modified": expect.stringContaining("GMT"),
+            etag: `"${server.sha256("<svg/>")}"`
+          }
+        })
+        expect(answer.headers["access-control-expose-headers"]).toContain("Content-Range")
+        expect(answer.body.toString()).toBe("<svg/>")
+        expect((yield* get(`${version}/exhibits/a.js`)).headers["content-type"]).toBe(
+          "text/plain; charset=utf-8"
+        )
+      })
+    )
+  )
+
+  it.scoped("is described to HEAD, whatever range that names", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const target = `${version}/exhibits/Objects.json`
+        const answer = yield* request({ method: "HEAD", target, headers: { Range: "bytes=0-0" } })
+        expect(answer).toMatchObject({ status: 200, headers: { "content-length": "2" } })
+        expect(answer.body).toHaveLength(0)
+        const text = yield* request({ method: "HEAD", target: "/manifest.json" })
+        expect(text.status).toBe(200)
+        expect(Number(text.headers["content-length"])).toBeGreaterThan(100)
+        expect(text.body).toHaveLength(0)
+      })
+    )
+  )
+
+  it.scoped("is listed in files.json, which is served too", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const answer = yield* get(`${version}/files.json`)
+        expect(JSON.parse(answer.body.toString())).toEqual(server.fileListOf(files))
+        expect(answer.headers.etag).toBe(`"${server.sha256(answer.body)}"`)
+      })
+    )
+  )
+
+  it.scoped("is 404 where it is not what the list says, or where there is no list", () =>
+    serving((folder) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const message = (target: string) =>
+          Effect.map(get(target), ({ body, status }) => [status, JSON.parse(body.toString()).error.message])
+        const onDisk = `${folder}/downloads${version}`
+        yield* fs.writeFileString(`${onDisk}/exhibits/Objects.json`, "[1]")
+        expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
+          404,
+          expect.stringMatching(/^exhibits\/Objects.json of version .* is damaged/)
+        ])
+        yield* fs.writeFileString(`${onDisk}/exhibits/other.json`, "[]")
+        expect(yield* message(`${version}/exhibits/other.json`)).toEqual([
+          404,
+          `Not found: ${version}/exhibits/other.json`
+        ])
+        yield* fs.writeFileString(`${onDisk}/files.json`, "{")
+        expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
+          404,
+          expect.stringMatching(/^The files.json of version .* is damaged/)
+        ])
+        yield* fs.remove(`${onDisk}/files.json`)
+        expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
+          404,
+          expect.stringMatching(/has no files.json: an older Vitrine has made it/)
+        ])
+        expect(yield* message("/versions/20261121T093009Z/files.json")).toEqual([
+          404,
+          expect.stringMatching(/^There is no version 20261121T093009Z/)
+        ])
+      })
+    )
+  )
+
+  it.scoped("is served by a list that has come later", () =>
+    serving((folder) =>
+      Effect.gen(function* () {
+        const target = `${version}/exhibits/new.json`
+        expect((yield* get(target)).status).toBe(404)
+        yield* server.addVersion(`${folder}/downloads`, { ...files, "new.json": "{}" })
+        expect((yield* get(target)).body.toString()).toBe("{}")
+      })
+    )
+  )
+})
+
+describe("a page beside it", () => {
+  it.scoped(
+    "is served at the root, behind the manifest and the versions, and told where the transport is",
+    () =>
+      serving(
+        (folder) =>
+          Effect.gen(function* () {
+            const { updateSlice } = yield* ControllerState
+            yield* updateSlice("http-transport", () => ({ url: "http://127.0.0.1:8710" }))
+            yield* server.writeFile(`${folder}/page/manifest.json`, "{}")
+            yield* server.writeFile(`${folder}/page/versions/x`, "x")
+
+            const index = yield* get("/?lang=de")
+            expect(index).toMatchObject({
+              status: 200,
+              headers: { "cache-control": "no-cache", "content-type": "text/html; charset=utf-8" }
+            })
+            expect(index.headers).not.toHaveProperty("content-security-policy")
+            expect(index.body.toString()).toBe("<h1>Exhibit</h1>")
+            expect((yield* get("/", { "If-None-Match": index.headers.etag ?? "" })).status).toBe(304)
+            expect((yield* get("/index.html", { Range: "bytes=0-3" })).body.toString()).toBe("<h1>")
+            expect(JSON.parse((yield* get("/endpoint.json")).body.toString())).toEqual({
+              transport: "http://127.0.0.1:8710"
+            })
+            expect(yield* get("/more")).toMatchObject({ status: 301, headers: { location: "/more/" } })
+            expect((yield* get("/more/")).body.toString()).toBe("<h1>More</h1>")
+            expect(JSON.parse((yield* get("/manifest.json")).body.toString())).toMatchObject({ versionId })
+            expect((yield* get("/versions/x")).status).toBe(404)
+          }),
+        { site: "page" }
+      )
+  )
+
+  it.scoped.each([
+    "/.env",
+    "/%2eenv",
+    "/%2e%2e/downloads/manifest.json",
+    "/../downloads/manifest.json",
+    "/..%2fdownloads%2fmanifest.json",
+    "/..%5cdownloads%5cmanifest.json",
+    "//index.html",
+    "/more//index.html",
+    "/index.html/",
+    "/index.html%00",
+    "/index.html%20",
+    "/index.html.",
+    "/index.html::$DATA",
+    "/CON",
+    "/nul.html",
+    "/link/manifest.json",
+    "/link.html",
+    "/missing/"
+  ])("has no file at %s", (target) =>
+    serving(
+      (folder) =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          yield* fs.symlink(`${folder}/downloads`, `${folder}/page/link`)
+          yield* fs.symlink(`${folder}/page/index.html`, `${folder}/page/link.html`)
+          for (const name of ["index.html ", "index.html.", "CON", "nul.html"]) {
+            yield* fs.writeFileString(`${folder}/page/${name}`, "")
+          }
+          expect((yield* get(target)).status).toBe(404)
+        }),
+      { site: "page" }
+    )
+  )
+
+  it.scoped("is not there where no folder is named", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        expect((yield* get("/")).status).toBe(404)
+        expect((yield* get("/endpoint.json")).status).toBe(404)
+      })
+    )
+  )
+})
+
+describe("a request", () => {
+  it.scoped("with another method is 405", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        for (const method of ["POST", "PUT", "DELETE", "PROPFIND"]) {
+          const answer = yield* request({ method, target: "/manifest.json" })
+          expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, OPTIONS" } })
+        }
+      })
+    )
+  )
+
+  it.scoped("may be sent by every page", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const answer = yield* request({
+          method: "OPTIONS",
+          target: `${version}/files.json`,
+          headers: { Origin: "http://example.com", "Access-Control-Request-Headers": "range" }
+        })
+        expect(answer).toMatchObject({
+          status: 204,
+          headers: {
+            "access-control-allow-origin": "*",
+            "access-control-allow-methods": "GET, HEAD, OPTIONS",
+            "access-control-allow-headers": expect.stringContaining("Range")
+          }
+        })
+      })
+    )
+  )
+
+  it.scoped("is refused to names of hosts that are not allowed", () =>
+    serving(
+      () =>
+        Effect.gen(function* () {
+          const answer = yield* get("/manifest.json", { Host: "evil.example:8730" })
+          expect(answer.status).toBe(403)
+          expect(answer.body.toString()).toContain(
+            'Host not allowed: \\"evil.example:8730\\" is not among the \\"allowedHosts\\" of the content server.'
+          )
+          expect((yield* get("/manifest.json", { Host: "LOCALHOST:1" })).status).toBe(200)
+        }),
+      { allowedHosts: ["localhost"] }
+    )
+  )
+
+  it.scoped("that cannot be read is 400", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const { received, send } = yield* server.connect
+        send("GET /manifest.json HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n")
+        expect(yield* received.whole).toMatch(/^HTTP\/1\.1 400 /)
+        expect((yield* get("/%")).status).toBe(400)
+        expect((yield* get("/%ff")).status).toBe(400)
+        expect((yield* get("manifest.json")).status).toBe(400)
+        const malformed = yield* server.connect
+        malformed.send("nonsense\r\n\r\n")
+        expect(yield* malformed.received.whole).toMatch(/^HTTP\/1\.1 400 .*Access-Control-Allow-Origin: \*/s)
+      })
+    )
+  )
+})
+
+describe("the server", () => {
+  it.scoped("opens no port for a task, and checks its options all the same", () =>
+    Effect.gen(function* () {
+      const { address } = yield* ContentServerLayer.make({ port: 0 })
+      expect(address).toEqual(Option.none())
+      const error = yield* Effect.flip(ContentServerLayer.make({ port: -1, content: "" }))
+      expect(error.message).toMatch(/the options of the content server[\s\S]*port[\s\S]*content/)
+    }).pipe(Effect.provide([server.environment, memoryServices("task")]))
+  )
+
+  it.scoped("says where it is in the state and the status, and what it has done", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const { state, status } = yield* ControllerState
+        const url = `http://127.0.0.1:${yield* server.port}`
+        expect((yield* state).plugins["content-server"]).toEqual({ url })
+        yield* get(`${version}/exhibits/Objects.json`)
+        const { sections } = yield* status
+        expect(sections).toMatchObject([
+          {
+            name: "content-server",
+            title: "Content server",
+            rows: [
+              { label: "Address", value: url },
+              { label: "Connections", value: expect.stringMatching(/^\d of 1024$/) },
+              { label: "Responses", value: expect.stringMatching(/^1, \d+ bytes; 0 open$/) }
+            ]
+          }
+        ])
+        const { statistics } = yield* ContentServer
+        expect(yield* statistics).toMatchObject({ openResponses: 0, requests: 1 })
+      })
+    )
+  )
+
+  it.scoped("says so where its port is in use", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const port = yield* server.port
+        const error = yield* Effect.flip(ContentServerLayer.make({ port }))
+        expect(error).toMatchObject({ _tag: "vitrine/BindError", code: "EADDRINUSE", port })
+      })
+    )
+  )
+})

@@ -1,0 +1,106 @@
+/**
+ * The content server on a free port, over a downloads folder with versions that the test makes.
+ */
+import { createHash } from "node:crypto"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as ContentServerLayer from "../../src/layers/contentServer/ContentServer.ts"
+import type { ContentServerConfig } from "../../src/layers/contentServer/ContentServerOptions.ts"
+import { ContentServer } from "../../src/services/ContentServer.ts"
+import * as rawHttp from "./rawHttp.ts"
+import { memoryServices } from "./transport.ts"
+
+export const versionId = "20261121T093000Z"
+
+/** The files of the source `exhibits`, by their paths. */
+export type Files = Readonly<Record<string, string | Uint8Array>>
+
+export const sha256 = (content: string | Uint8Array) => createHash("sha256").update(content).digest("hex")
+
+export const fileListOf = (files: Files, id = versionId) => ({
+  schemaVersion: 1,
+  versionId: id,
+  generatedAt: "2026-11-21T09:30:00.250Z",
+  sources: [
+    {
+      sourceId: "exhibits",
+      fingerprint: "1",
+      files: Object.fromEntries(
+        Object.entries(files).map(([path, content]) => [
+          path,
+          { size: Buffer.byteLength(content), sha256: sha256(content) }
+        ])
+      )
+    }
+  ]
+})
+
+/** Writes a file with the folders above it. */
+export const writeFile = (file: string, content: string | Uint8Array) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(file.slice(0, file.lastIndexOf("/")), { recursive: true })
+    yield* typeof content === "string" ? fs.writeFileString(file, content) : fs.writeFile(file, content)
+  })
+
+/** Adds a version to a downloads folder, and makes it the active one. */
+export const addVersion = (downloads: string, files: Files, id = versionId) =>
+  Effect.gen(function* () {
+    const folder = `${downloads}/versions/${id}`
+    for (const [path, content] of Object.entries(files)) {
+      yield* writeFile(`${folder}/exhibits/${path}`, content)
+    }
+    yield* writeFile(`${folder}/files.json`, JSON.stringify(fileListOf(files, id)))
+    const { generatedAt } = fileListOf({}, id)
+    yield* writeFile(
+      `${downloads}/manifest.json`,
+      JSON.stringify({
+        schemaVersion: 1,
+        versionId: id,
+        versionPath: `versions/${id}`,
+        generatedAt,
+        sources: [{ sourceId: "exhibits", path: "exhibits" }]
+      })
+    )
+  })
+
+/** A folder for downloads that the test fills. */
+export const makeFolder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
+})
+
+export const environment = Layer.merge(memoryServices(), NodeContext.layer)
+
+export const layer = (options: ContentServerConfig) => ContentServerLayer.layer({ port: 0, ...options })
+
+export const port = Effect.map(ContentServer, ({ address }) => Option.getOrThrow(address).port)
+
+export const connect = Effect.flatMap(port, rawHttp.connect)
+
+export interface Answer {
+  readonly status: number
+  /** By name in small letters. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** Sends one request on a connection of its own. */
+export const request = (request: rawHttp.Request): Effect.Effect<Answer, Error, ContentServer> =>
+  Effect.scoped(
+    Effect.flatMap(connect, ({ received, send }) => {
+      send(rawHttp.format(request))
+      return Effect.map(received.whole, () => parse(received.bytes()))
+    })
+  )
+
+const parse = (bytes: Buffer): Answer => {
+  const { headers, status } = rawHttp.parse(bytes.toString("latin1"))
+  return { status, headers, body: bytes.subarray(bytes.indexOf("\r\n\r\n") + 4) }
+}
+
+export const get = (target: string, headers: Readonly<Record<string, string>> = {}) =>
+  request({ target, headers })
