@@ -8,6 +8,8 @@ export interface Received {
   /** Nothing will follow. */
   readonly end: () => void
   readonly bytes: () => Buffer
+  /** How many bytes there are. */
+  readonly size: () => number
   readonly text: () => string
   /** Waits until the text satisfies the predicate, and gives it; dies when the end comes first. */
   readonly until: (predicate: (text: string) => boolean) => Effect.Effect<string>
@@ -19,6 +21,7 @@ export const make = (): Received => {
   const pieces: Array<Uint8Array> = []
   const watchers = new Set<() => void>()
   let ended = false
+  let size = 0
 
   const bytes = () => Buffer.concat(pieces)
   const text = () => bytes().toString()
@@ -45,6 +48,7 @@ export const make = (): Received => {
   return {
     append: (bytes) => {
       pieces.push(bytes)
+      size += bytes.length
       notify()
     },
     end: () => {
@@ -52,6 +56,7 @@ export const make = (): Received => {
       notify()
     },
     bytes,
+    size: () => size,
     text,
     until: (predicate) =>
       watch(() =>

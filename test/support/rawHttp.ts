@@ -15,6 +15,8 @@ export interface Connection {
   readonly reset: () => void
   /** Reads no more, so that what the server sends piles up. */
   readonly stall: () => void
+  /** Reads on. */
+  readonly resume: () => void
 }
 
 /** A connection that is closed with the scope. */
@@ -25,7 +27,8 @@ export const connect = (port: number): Effect.Effect<Connection, Error, Scope.Sc
       send: (data) => void socket.write(data),
       finish: () => void socket.end(),
       reset: () => void socket.resetAndDestroy(),
-      stall: () => void socket.pause()
+      stall: () => void socket.pause(),
+      resume: () => void socket.resume()
     }))
   )
 

@@ -1,0 +1,197 @@
+/**
+ * Readers that are slow, stalled or too many; the end; and what is left behind: nothing.
+ */
+import { Agent, get as httpGet } from "node:http"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import { surplus } from "../../../src/layers/server/connectionLimit.ts"
+import { patience } from "../../../src/layers/server/stallTimeout.ts"
+import { ContentServer } from "../../../src/services/ContentServer.ts"
+import * as server from "../../support/contentServer.ts"
+import * as lifetime from "../../support/lifetime.ts"
+import { memory } from "../../support/memory.ts"
+import { format } from "../../support/rawHttp.ts"
+import { eventually, somebodySleeps } from "../../support/waiting.ts"
+
+const { connect, get, versionId } = server
+
+/** More than the buffers of a connection take. */
+const size = 32 * 1024 * 1024
+const film = `/versions/${versionId}/exhibits/film.mp4`
+const small = `/versions/${versionId}/exhibits/small.txt`
+
+const running = (options: { readonly maxConnections?: number } = {}) =>
+  Layer.unwrapScoped(
+    Effect.gen(function* () {
+      const downloads = yield* server.makeFolder
+      yield* server.addVersion(downloads, { "film.mp4": Buffer.alloc(size, "f"), "small.txt": "small" })
+      return server.layer({ downloadPath: downloads, ...options })
+    })
+  ).pipe(Layer.provideMerge(server.environment))
+
+/** Asks for the film, and reads nothing of it. */
+const stalledReader = Effect.gen(function* () {
+  const connection = yield* connect
+  connection.stall()
+  connection.send(format({ target: film }))
+  return connection
+})
+
+const openResponses = Effect.flatMap(ContentServer, ({ statistics }) =>
+  Effect.map(statistics, ({ openResponses }) => openResponses)
+)
+
+const openResponsesBecome = (count: number) => eventually(Effect.map(openResponses, (now) => now === count))
+
+describe("a reader that stalls", () => {
+  it.scoped("holds no other up, and is disconnected after a while", () =>
+    Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      yield* Effect.gen(function* () {
+        const { received } = yield* stalledReader
+        yield* openResponsesBecome(1)
+        for (let times = 0; times < 3; times++) {
+          expect((yield* get(film)).body).toHaveLength(size)
+        }
+        yield* somebodySleeps
+        // Twice: it may have taken something since the first half began.
+        yield* TestClock.adjust(patience)
+        yield* TestClock.adjust(patience)
+        yield* openResponsesBecome(0)
+        expect(received.size()).toBeLessThan(size)
+      }).pipe(Effect.scoped)
+      yield* before.isAllAgain()
+    }).pipe(Effect.provide(running()))
+  )
+
+  it.scoped("is given the rest where it goes on in time", () =>
+    Effect.gen(function* () {
+      const { received, resume } = yield* stalledReader
+      yield* openResponsesBecome(1)
+      yield* somebodySleeps
+      yield* TestClock.adjust("29 seconds")
+      resume()
+      const text = yield* received.whole
+      expect(text.length).toBeGreaterThan(size)
+    }).pipe(Effect.provide(running()))
+  )
+})
+
+describe("a slow reader", () => {
+  it.scoped("is not disconnected while it goes on reading", () =>
+    Effect.gen(function* () {
+      const connection = yield* stalledReader
+      yield* openResponsesBecome(1)
+      yield* somebodySleeps
+      for (let times = 0; times < 5; times++) {
+        const before = connection.received.size()
+        connection.resume()
+        yield* eventually(Effect.sync(() => connection.received.size() > before + 1_000_000))
+        connection.stall()
+        yield* TestClock.adjust("25 seconds")
+      }
+      expect(yield* openResponses).toBe(1)
+      connection.resume()
+      expect((yield* connection.received.whole).length).toBeGreaterThan(size)
+    }).pipe(Effect.provide(running()))
+  )
+})
+
+describe("connections", () => {
+  it.scoped("are bounded: one more is told so, and one after it has gone is served", () =>
+    Effect.gen(function* () {
+      const first = yield* stalledReader
+      yield* openResponsesBecome(1)
+      const idle = yield* connect
+      const { statistics } = yield* ContentServer
+      yield* eventually(Effect.map(statistics, ({ connections }) => connections === 2))
+      const answer = yield* get(small)
+      expect(answer).toMatchObject({ status: 503, headers: { connection: "close", "retry-after": "1" } })
+      expect(answer.body.toString()).toContain("Too many connections: all 2 are in use.")
+      idle.reset()
+      yield* eventually(Effect.map(statistics, ({ connections }) => connections === 1))
+      expect((yield* get(small)).status).toBe(200)
+      first.reset()
+      yield* openResponsesBecome(0)
+    }).pipe(Effect.provide(running({ maxConnections: 2 })))
+  )
+
+  it.scoped("far beyond the bound are closed at once", () =>
+    Effect.gen(function* () {
+      const { statistics } = yield* ContentServer
+      yield* Effect.replicateEffect(connect, 1 + surplus)
+      yield* eventually(Effect.map(statistics, ({ connections }) => connections === 1 + surplus))
+      const { received } = yield* connect
+      expect(yield* received.whole).toBe("")
+    }).pipe(Effect.provide(running({ maxConnections: 1 })))
+  )
+})
+
+describe("the end of the server", () => {
+  it.scoped("comes within two seconds, whatever its readers do", () =>
+    Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(running(), scope)
+      yield* Effect.gen(function* () {
+        yield* stalledReader
+        yield* stalledReader
+        const half = yield* connect
+        half.send("GET /manifest.json HTTP/1.1\r\n")
+        yield* connect
+        yield* openResponsesBecome(2)
+      }).pipe(Effect.provide(context))
+      const started = performance.now()
+      yield* Scope.close(scope, Exit.void)
+      expect(performance.now() - started).toBeLessThan(2000)
+      yield* Effect.yieldNow()
+      yield* before.isAllAgain(4)
+    })
+  )
+})
+
+describe("ten thousand requests", () => {
+  // The clock of tests keeps sleeps that were interrupted.
+  it.scopedLive(
+    "leave nothing in memory",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* server.port
+        const agent = yield* Effect.acquireRelease(
+          Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 8 })),
+          (agent) => Effect.sync(() => agent.destroy())
+        )
+        const ask = (path: string, headers: Record<string, string>) =>
+          Effect.async<number>((resume) => {
+            httpGet({ agent, host: "127.0.0.1", port, path, headers }, (response) => {
+              response.resume()
+              response.once("end", () => resume(Effect.succeed(response.statusCode ?? 0)))
+            })
+          })
+        const requests = (count: number) =>
+          Effect.forEach(
+            Array.from({ length: count }, (_, index) => index),
+            (index) =>
+              index % 4 === 0
+                ? ask("/manifest.json", {})
+                : index % 4 === 1
+                  ? ask(small, {})
+                  : index % 4 === 2
+                    ? ask(small, { Range: "bytes=0-1" })
+                    : ask(`/versions/${versionId}/nothing-${index}`, {}),
+            { concurrency: 8 }
+          )
+        yield* requests(2000)
+        const before = yield* memory
+        const statuses = yield* requests(10_000)
+        expect(new Set(statuses)).toEqual(new Set([200, 206, 404]))
+        expect((yield* memory) - before).toBeLessThan(4 * 1024 * 1024)
+        expect(yield* openResponses).toBe(0)
+      }).pipe(Effect.provide(running())),
+    60_000
+  )
+})
