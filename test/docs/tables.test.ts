@@ -18,6 +18,9 @@ import * as status from "../../src/layers/cli/status.ts"
 import * as stop from "../../src/layers/cli/stop.ts"
 import * as tables from "../../src/layers/cli/tables.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
+import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
+import { capacity } from "../../src/layers/contentServer/FileLists.ts"
+import { maxManifestBytes } from "../../src/layers/contentServer/resources.ts"
 import * as FanOut from "../../src/layers/fanOut/FanOut.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
@@ -27,6 +30,7 @@ import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import { errorCode } from "../../src/layers/ipc/JsonRpc.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
+import { surplus } from "../../src/layers/server/connectionLimit.ts"
 import * as serialized from "../../src/layers/server/serialized.ts"
 import { patience } from "../../src/layers/server/stallTimeout.ts"
 import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
@@ -52,6 +56,7 @@ describe("the options of", () => {
       { id: "a", baseId: "b", apiKey: "c" }
     ],
     ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
+    ["contentServer", "docs/api.md", "### `contentServer({ … })`", ContentServerOptions, {}],
     ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}],
     ["tableServer", "docs/table-server.md", "## Options", TableServerOptions, { directory: "tables" }]
   ] as const)("%s are in a table, with their defaults", (_, page, heading, schema, required) => {
@@ -115,6 +120,17 @@ describe("the limits of", () => {
       ),
       "a client that does not read its response, or has closed its side and waits for one":
         expect.stringContaining(`${Number.parseInt(patience, 10)} s`)
+    })
+  })
+
+  it("the content server are those of the source", () => {
+    expect(limitsBelow("## 11. Content over HTTP")).toMatchObject({
+      connections: expect.stringContaining(`${surplus} more`),
+      "a response of which the client takes nothing": expect.stringContaining(
+        `${Number.parseInt(patience, 10)} s`
+      ),
+      "lists of files in memory": expect.stringContaining(String(capacity)),
+      "a manifest": expect.stringContaining(number(maxManifestBytes))
     })
   })
 

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { SourceFile } from "../../services/ContentSource.ts"
 import { type FileList, FileListJson, fileListName, filesOf } from "../../services/FileList.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
 import { NotFound } from "./errors.ts"
@@ -21,15 +22,9 @@ import { type PlainFile, plainFile } from "./plainFile.ts"
 /** How many lists are kept. */
 export const capacity = 8
 
-export interface ListedFile {
-  readonly size: number
-  /** 64 hexadecimal digits. */
-  readonly sha256: string
-}
-
 export interface VersionFiles {
   /** A file by its path in the folder of the version, with forward slashes; the list is one, too. */
-  readonly find: (path: string) => Option.Option<ListedFile>
+  readonly find: (path: string) => Option.Option<SourceFile>
 }
 
 export interface FileLists {

@@ -160,7 +160,7 @@ export const make = Effect.fnUntraced(function* ({
 })
 
 /** Of a manifest that Vitrine has written it is a small part. */
-const maxManifestBytes = 1_048_576
+export const maxManifestBytes = 1_048_576
 
 const noManifest = "There is no manifest yet: no version was fetched."
 
