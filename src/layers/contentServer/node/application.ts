@@ -16,7 +16,7 @@ import { BadRequest, MethodNotAllowed, type RequestError, TooManyConnections, Un
 import type { Reading } from "../reading.ts"
 import type { Resource, Resources } from "../resources.ts"
 import type { Recorder } from "../statistics.ts"
-import { sendFile } from "./sendFile.ts"
+import { makeSendFile } from "./sendFile.ts"
 import { writeError, writePreflight, writeRedirect, writeText } from "./writeResponse.ts"
 
 export interface Context {
@@ -36,6 +36,7 @@ export const make = Effect.fnUntraced(function* ({
   resources
 }: Context) {
   const run = yield* FiberSet.makeRuntime()
+  const sendFile = yield* makeSendFile
   const warnOnce = makeWarnOnce((problem) => `Content cannot be served: ${problem}`)
 
   /** Why a request is refused, whatever it asks for. */

@@ -3,30 +3,34 @@
  */
 import type { ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
-import send from "send"
 import { closedUnlessStalled } from "../../server/stallTimeout.ts"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "../errors.ts"
 import type { FileResource } from "../resources.ts"
 import { everyResponse } from "./writeResponse.ts"
 
-/** Done when the response has ended. What the client does not read waits on disk. */
-export const sendFile = (response: ServerResponse, { file, headers, size }: FileResource) =>
-  Effect.suspend(() => {
-    const request = response.req
-    if (request.method === "HEAD" || isLongerSuffix(request.headers.range, size)) {
-      delete request.headers.range
-    }
-    for (const [name, value] of Object.entries({ ...everyResponse, ...headers })) {
-      response.setHeader(name, value)
-    }
-    const failed = Effect.async<never, SendError>((resume) => {
-      send(request, encodeURIComponent(file), { cacheControl: false, dotfiles: "allow", index: false })
-        .on("error", (error) => resume(Effect.fail(errorOf(error))))
-        .on("directory", () => resume(Effect.fail(gone)))
-        .pipe(response)
-    })
-    return Effect.raceFirst(failed, closedUnlessStalled(response))
-  })
+/** Loaded where a server is made: the library's tables of media types would take time at the start of every command. */
+export const makeSendFile = Effect.map(
+  Effect.promise(() => import("send")),
+  ({ default: send }) =>
+    /** Done when the response has ended. What the client does not read waits on disk. */
+    (response: ServerResponse, { file, headers, size }: FileResource) =>
+      Effect.suspend(() => {
+        const request = response.req
+        if (request.method === "HEAD" || isLongerSuffix(request.headers.range, size)) {
+          delete request.headers.range
+        }
+        for (const [name, value] of Object.entries({ ...everyResponse, ...headers })) {
+          response.setHeader(name, value)
+        }
+        const failed = Effect.async<never, SendError>((resume) => {
+          send(request, encodeURIComponent(file), { cacheControl: false, dotfiles: "allow", index: false })
+            .on("error", (error) => resume(Effect.fail(errorOf(error))))
+            .on("directory", () => resume(Effect.fail(gone)))
+            .pipe(response)
+        })
+        return Effect.raceFirst(failed, closedUnlessStalled(response))
+      })
+)
 
 type SendError = NotFound | PreconditionFailed | RangeNotSatisfiable | Unreadable
 
