@@ -120,6 +120,7 @@ export {
   InvalidConsumerId,
   Manifest,
   TooManyLeases,
+  Verification,
   VersionNotFound,
   VersionStore,
   VersionStoreError
