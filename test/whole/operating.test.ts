@@ -81,6 +81,7 @@ describe.concurrent("a controller that runs", () => {
     () =>
       Effect.gen(function* () {
         const { folder, read, run, serveTables, vitrine, write } = yield* project
+        yield* write("vitrine.config.ts", (yield* read("vitrine.config.ts")).replace("1 second", "1 hour"))
         const TABLES = yield* serveTables()
         const controller = yield* run(["start"], { TABLES })
         const versionId = yield* controller.logged(/New version (\S+):/)
