@@ -15,6 +15,8 @@ import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
+import * as Replica from "./layers/replica/Replica.ts"
+import * as ReplicaOptions from "./layers/replica/ReplicaOptions.ts"
 import * as TableServer from "./layers/tableServer/TableServer.ts"
 import * as TableServerOptions from "./layers/tableServer/TableServerOptions.ts"
 import * as Plugin from "./services/Plugin.ts"
@@ -28,6 +30,7 @@ export type { ContentConfig } from "./layers/content/ContentOptions.ts"
 export type { ContentServerConfig } from "./layers/contentServer/ContentServerOptions.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
+export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
 
 // What provides the services of a program, one implementation each.
@@ -50,6 +53,7 @@ export * as ControllerStateMemory from "./layers/memory/ControllerStateMemory.ts
 export * as EventBusMemory from "./layers/memory/EventBusMemory.ts"
 export * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 export * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
+export * as Replica from "./layers/replica/Replica.ts"
 export * as TableServer from "./layers/tableServer/TableServer.ts"
 export * as TableSource from "./layers/tableSource/TableSource.ts"
 /** A fake for tests. */
@@ -74,6 +78,7 @@ export {
   InvalidCommandFields,
   UnknownCommand
 } from "./services/CommandBus.ts"
+export { CopyFailed } from "./services/Content.ts"
 export { ContentEvent, FetchOutcome } from "./services/ContentEvents.ts"
 export {
   ContentSource,
@@ -120,7 +125,6 @@ export {
   InvalidConsumerId,
   Manifest,
   TooManyLeases,
-  Verification,
   VersionNotFound,
   VersionStore,
   VersionStoreError
@@ -148,6 +152,31 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => 
             VersionStoreDisk.make({ ackLease, directory, keepVersions })
           ),
           Effect.provide(pacing)
+        )
+      })
+  }
+}
+
+/**
+ * Copies the versions of another controller, from its `contentServer` or any other server of its downloads folder. It stands in
+ * the place of `content`, with the same commands, events and files.
+ */
+export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin => {
+  const options = ReplicaOptions.decode(config)
+  return {
+    name: Either.match(options, { onLeft: () => "content", onRight: ({ name }) => name }),
+    issues: issuesOf(options),
+    setup: ({ cwd }) =>
+      Effect.gen(function* () {
+        const { ackLease, downloadPath, keepVersions, ...following } = yield* options
+        const path = yield* Path.Path
+        const directory = path.resolve(cwd, downloadPath)
+        return yield* Replica.make({ ...following, directory }).pipe(
+          Effect.map(({ start }) => start),
+          Effect.provideServiceEffect(
+            VersionStore,
+            VersionStoreDisk.make({ ackLease, directory, keepVersions })
+          )
         )
       })
   }

@@ -1,15 +1,33 @@
 /**
- * The content of a controller: fetched from its sources, promoted as a version, announced.
+ * The content of a controller: fetched from its sources or copied from another controller, promoted as a version,
+ * announced.
  *
  * How it is asked for over a transport are the commands `content.fetch`, `content.ack` and `content.manifest.read`.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { OptionalErrorChain } from "../internal/SerializedError.ts"
 import type { FetchOutcome } from "./ContentEvents.ts"
 import type { SourceFailed } from "./ContentSource.ts"
 import type { VersionStoreError } from "./VersionStore.ts"
 
-export type FetchError = SourceFailed | VersionStoreError
+export type FetchError = SourceFailed | CopyFailed | VersionStoreError
+
+/** The versions of another controller could not be copied. */
+export class CopyFailed extends Schema.TaggedError<CopyFailed>()("vitrine/CopyFailed", {
+  /** The address, without credentials. */
+  from: Schema.String,
+  /** What happened and, where it is known, what to do. */
+  detail: Schema.String,
+  /** As of `SourceFailed`. */
+  isTransient: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `Cannot copy from ${this.from}: ${this.detail}`
+  }
+}
 
 export class Content extends Context.Tag("vitrine/Content")<
   Content,

@@ -17,7 +17,6 @@ import * as start from "../../src/layers/cli/start.ts"
 import * as status from "../../src/layers/cli/status.ts"
 import * as stop from "../../src/layers/cli/stop.ts"
 import * as tables from "../../src/layers/cli/tables.ts"
-import * as verify from "../../src/layers/cli/verify.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
@@ -31,6 +30,7 @@ import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import { errorCode } from "../../src/layers/ipc/JsonRpc.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
+import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { surplus } from "../../src/layers/server/connectionLimit.ts"
 import * as serialized from "../../src/layers/server/serialized.ts"
 import { patience } from "../../src/layers/server/stallTimeout.ts"
@@ -58,6 +58,7 @@ describe("the options of", () => {
     ],
     ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
     ["contentServer", "docs/api.md", "### `contentServer({ … })`", ContentServerOptions, {}],
+    ["replica", "docs/api.md", "### `replica({ … })`", ReplicaOptions, { from: "http://hub:8730" }],
     ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}],
     ["tableServer", "docs/table-server.md", "## Options", TableServerOptions, { directory: "tables" }]
   ] as const)("%s are in a table, with their defaults", (_, page, heading, schema, required) => {
@@ -85,8 +86,7 @@ describe("the options of vitrine", () => {
     status: status.command.options,
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
-    tables: [...tablesCommand.options, ...tablesCommand.arguments],
-    verify: verify.makeCommand({}).options
+    tables: [...tablesCommand.options, ...tablesCommand.arguments]
   } satisfies Record<keyof typeof commands | "every command", unknown>
 
   const documented = (command: string) =>

@@ -15,19 +15,23 @@ import { CommandBus } from "../../src/services/CommandBus.ts"
 import { ControllerState, type Row } from "../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
 
-export const services = (mode: "task" | "persistent") =>
-  Layer.unwrapScoped(
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* fs.makeTempDirectoryScoped()
-      return VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
-    })
-  ).pipe(
+type Mode = "task" | "persistent"
+
+export const servicesIn = (directory: string, mode: Mode) =>
+  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" }).pipe(
     Layer.merge(EventBusMemory.layer),
     Layer.merge(CommandBusMemory.layer),
     Layer.merge(ControllerStateMemory.layer(mode)),
     Layer.provideMerge(NodeContext.layer)
   )
+
+export const services = (mode: Mode) =>
+  Layer.unwrapScoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      return servicesIn(yield* fs.makeTempDirectoryScoped(), mode)
+    })
+  ).pipe(Layer.provideMerge(NodeContext.layer))
 
 export const fetch = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
 export const readManifest = Effect.flatMap(CommandBus, ({ dispatch }) =>

@@ -21,7 +21,7 @@ const isDuration = (value: unknown): value is Duration.DurationInput =>
       )
     : false
 
-const duration = expects(
+export const duration = expects(
   Schema.declare(isDuration),
   'a length of time such as "10 minutes" or "30 seconds", from 1 second to 24 days'
 )

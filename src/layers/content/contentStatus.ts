@@ -48,12 +48,10 @@ export const statusRows = (
   {
     type: "list",
     label: "Versions on disk",
-    items: versions.map(({ active, isRead, leases, versionId }) => ({
+    items: versions.map(({ active, leases, versionId }) => ({
       type: "kv",
       label: versionId,
-      value: [...(active ? ["active"] : []), leasesText(leases), ...(isRead ? ["being read"] : [])].join(
-        ", "
-      ),
+      value: [...(active ? ["active"] : []), leasesText(leases)].join(", "),
       ...(leases.some(hasProblem) ? { tone: "warn" } : {})
     }))
   }

@@ -84,11 +84,11 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         durationMs: Math.round(Duration.toMillis(duration))
       }
       yield* reportDone(outcome)
+      yield* Ref.update(
+        overview,
+        ContentOverview.withSources(manifest.sources.map(({ sourceId }) => sourceId))
+      )
       if (changed) {
-        yield* Ref.update(
-          overview,
-          ContentOverview.withSources(manifest.sources.map(({ sourceId }) => sourceId))
-        )
         yield* announce(manifest)
       }
       yield* report({ name: "content:fetch:done", payload: outcome })

@@ -1,0 +1,137 @@
+/**
+ * One address where versions of another controller are served: what its manifest says, and its files.
+ *
+ * It owns the requests and what their responses mean. What becomes of a version belongs to whoever asks.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { CopyFailed } from "../../services/Content.ts"
+import type { Row } from "../../services/ControllerState.ts"
+import * as Download from "../httpClient/Download.ts"
+import * as Get from "../httpClient/Get.ts"
+import { Retryable, withTimeout } from "../httpClient/HttpFailure.ts"
+import { decodeManifest, type HubVersion, maxManifestBytes } from "./HubManifest.ts"
+import type { Address } from "./ReplicaOptions.ts"
+
+export interface Hub {
+  /** May be shown. */
+  readonly url: string
+  /** What its manifest says; none where there is no manifest yet. Costs little where that has not changed. */
+  readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
+  /**
+   * Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. Of unknown size
+   * it has 64 MiB at most, a list of some 400,000 files.
+   */
+  readonly download: (
+    file: string,
+    target: Pick<Download.Target, "file" | "onBytes" | "size">
+  ) => Effect.Effect<Download.Downloaded, CopyFailed | FileGone>
+  /** An error of what it gave. */
+  readonly failed: (
+    detail: string,
+    more: { readonly isTransient: boolean; readonly cause?: Error }
+  ) => CopyFailed
+  readonly row: () => Row
+}
+
+/** The hub has no such file: it may have moved on. */
+export class FileGone extends Data.TaggedError("vitrine/FileGone")<{ readonly error: CopyFailed }> {}
+
+export const make = Effect.fnUntraced(function* ({ authorization, url }: Address, maxTimeout: number) {
+  const get = yield* Get.make(maxTimeout)
+  const download = yield* Download.make({ maxTimeout })
+  const downloadSmall = yield* Download.make({
+    maxTimeout,
+    maxBytes: { value: maxUnknownBytes, option: "files.json" }
+  })
+  const headers = authorization === undefined ? {} : { authorization: Redacted.value(authorization) }
+  const failed: Hub["failed"] = (detail, more) => new CopyFailed({ from: url, detail, ...more })
+  const notReached = (detail: string) => failed(detail, { isTransient: true })
+
+  /** What it said last, and under which tag. */
+  let known: { readonly etag: string; readonly version: HubVersion } | undefined
+  let row: Row = { type: "kv", label: url, value: "not asked yet", tone: "neutral" }
+  const say = (value: string, tone: "ok" | "warn" | "error") =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      row = { type: "kv", label: url, value: `${new Date(now).toISOString()}, ${value}`, tone }
+    })
+
+  const readManifest = Effect.gen(function* () {
+    const response = yield* get(
+      `${url}manifest.json`,
+      known === undefined ? headers : { ...headers, "if-none-match": known.etag }
+    )
+    if (response.status === 304 && known !== undefined) {
+      return Option.some(known.version)
+    }
+    if (response.status === 404) {
+      return Option.none()
+    }
+    if (response.status !== 200) {
+      return yield* notReached(refusal(response.status))
+    }
+    const text = yield* Get.readText(response, maxManifestBytes)
+    const version = yield* Effect.mapError(decodeManifest(text), notReached)
+    const { etag } = response.headers
+    known = etag === undefined ? undefined : { etag, version }
+    return Option.some(version)
+  }).pipe(
+    Effect.scoped,
+    withTimeout(maxTimeout, () =>
+      notReached(`its manifest.json took longer than ${maxTimeout} ms ("maxTimeout")`)
+    ),
+    Effect.mapError((failure) => {
+      const error = failure instanceof Retryable ? failure.error : failure
+      return error._tag === "vitrine/CopyFailed" ? error : notReached(`${error.detail}. ${checkAddress}`)
+    })
+  )
+
+  return {
+    url,
+    ask: readManifest.pipe(
+      Effect.tap(
+        Option.match({
+          onNone: () => say("it has no version yet (404 for manifest.json)", "warn"),
+          onSome: ({ manifest }) => say(`version ${manifest.versionId}`, "ok")
+        })
+      ),
+      Effect.tapError(({ detail }) => say(`failed: ${detail}`, "error"))
+    ),
+    download: (file, target) =>
+      Effect.mapError(
+        (Option.isSome(target.size) ? download : downloadSmall)({
+          ...target,
+          url: `${url}${file.split("/").map(encodeURIComponent).join("/")}`,
+          headers,
+          name: file,
+          resumes: true
+        }),
+        (cause) => {
+          const error = failed(`${file}: ${cause.detail}`, {
+            isTransient: cause.isTransient || cause.isExpired,
+            cause
+          })
+          return cause.isExpired ? new FileGone({ error }) : error
+        }
+      ),
+    failed,
+    row: () => row
+  } satisfies Hub
+})
+
+const maxUnknownBytes = 64 * 1024 * 1024
+
+const checkAddress = 'Check that the hub runs, the network, and the address in "from"'
+
+const refusal = (status: number): string => {
+  switch (status) {
+    case 401:
+    case 403:
+      return `it responds with HTTP ${status} to manifest.json: it wants credentials, or others than those in "from" (http://user:password@host)`
+    default:
+      return `it responds with HTTP ${status} to manifest.json`
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Copying a version of a hub: what is on disk is taken over by its content, the rest is downloaded.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { explain } from "../../internal/systemError.ts"
+import { type FileList, FileListJson, fileListName } from "../../services/FileList.ts"
+import { type CopiedFile, VersionStore, VersionStoreError } from "../../services/VersionStore.ts"
+import type { Fetched } from "../content/Origin.ts"
+import type { Report } from "../content/report.ts"
+import type { OnBytes } from "../httpClient/Download.ts"
+import { makeCopyProgress } from "./copyProgress.ts"
+import type { Hub } from "./Hub.ts"
+import type { HubVersion } from "./HubManifest.ts"
+import type { Parts } from "./Parts.ts"
+
+/** How many files are worked on at the same time. */
+const concurrency = 6
+
+/** Makes a version of a hub the active one, under the same id. Files of the same content are downloaded once. */
+export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report: Report) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const store = yield* VersionStore
+
+  /** Downloads a file of which the digest is known, once more from its beginning if it has another one. */
+  const fetchPart = (
+    hub: Hub,
+    file: string,
+    { sha256, size }: { readonly sha256: string; readonly size: Option.Option<number> },
+    onBytes: OnBytes
+  ) => {
+    let bytes = 0
+    const counted: OnBytes = (more) => {
+      bytes += more
+      return onBytes(more)
+    }
+    const attempt = hub.download(file, { file: parts.fileOf(sha256), size, onBytes: counted }).pipe(
+      Effect.filterOrFail(
+        (downloaded) => downloaded.sha256 === sha256,
+        (downloaded) => new WrongDigest({ found: downloaded.sha256 })
+      ),
+      Effect.tapErrorTag("vitrine/WrongDigest", () =>
+        Effect.zipRight(
+          parts.remove(sha256),
+          Effect.suspend(() => counted(-bytes))
+        )
+      )
+    )
+    return attempt.pipe(
+      Effect.catchTag("vitrine/WrongDigest", () => attempt),
+      Effect.catchTag("vitrine/WrongDigest", ({ found }) =>
+        hub.failed(
+          `${file} has the digest ${found}, but ${sha256} is listed. It was changed there, or on the way: fetch anew at the hub`,
+          { isTransient: false }
+        )
+      ),
+      Effect.asVoid
+    )
+  }
+
+  const readList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
+    const { filesSha256 } = version
+    const file = `${folderOf(version)}/${fileListName}`
+    const part = parts.fileOf(filesSha256)
+    yield* fetchPart(hub, file, { sha256: filesSha256, size: Option.none() }, () => Effect.void)
+    const text = yield* Effect.mapError(
+      fs.readFileString(part),
+      (cause) => new VersionStoreError({ action: "read", path: part, detail: explain(cause), cause })
+    )
+    const list = yield* Effect.mapError(Schema.decode(FileListJson)(text), (error) =>
+      hub.failed(`${file} is no list of files: ${issueText(placedIssues(error))}`, { isTransient: false })
+    )
+    return { list, text }
+  })
+
+  return (hub: Hub, version: HubVersion) =>
+    Effect.gen(function* () {
+      const staged = yield* store.stage
+      yield* parts.makeFolder
+      const { list, text } = yield* readList(hub, version)
+      const contents = contentsOf(list)
+      yield* parts.keepOnly(new Set(contents.keys()))
+      const directories = new Map<string, string>()
+      for (const { sourceId } of list.sources) {
+        directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
+      }
+      const progress = yield* makeCopyProgress(list, report)
+      yield* progress.start
+
+      const copyContent = Effect.fnUntraced(function* (files: Array.NonEmptyReadonlyArray<CopiedFile>) {
+        const missing = yield* Effect.filter(files, (file) =>
+          Effect.tap(Effect.negate(staged.reuse(file)), (isMissing) =>
+            isMissing ? Effect.void : progress.reused(file, file.size)
+          )
+        )
+        const [first] = missing
+        if (first === undefined) {
+          return
+        }
+        const { path: name, sha256, size, sourceId } = first
+        yield* fetchPart(
+          hub,
+          `${folderOf(version)}/${sourceId}/${name}`,
+          { sha256, size: Option.some(size) },
+          progress.onBytes(first)
+        ).pipe(Effect.tapError((error) => progress.failed(first, error)))
+        for (const file of missing) {
+          yield* parts.place(sha256, path.join(directories.get(file.sourceId) ?? "", ...file.path.split("/")))
+          yield* file === first ? progress.downloaded(file) : progress.reused(file, size)
+        }
+      })
+      yield* Effect.forEach(contents.values(), copyContent, { concurrency, discard: true })
+      const promotion = yield* staged.promoteCopy({ manifest: version.manifest, fileList: text })
+      yield* Effect.ignore(parts.keepOnly(new Set()))
+      return { ...promotion, records: progress.records } satisfies Fetched
+    }).pipe(Effect.scoped)
+})
+
+/** The address of a version at its hub. */
+const folderOf = ({ manifest }: HubVersion) => `versions/${manifest.versionId}`
+
+/** The files of each content. */
+const contentsOf = ({ sources }: FileList): ReadonlyMap<string, Array.NonEmptyReadonlyArray<CopiedFile>> =>
+  new Map(
+    Object.entries(
+      Array.groupBy(
+        sources.flatMap(({ files, sourceId }) =>
+          Object.entries(files).map(([path, file]) => ({ sourceId, path, ...file }))
+        ),
+        ({ sha256 }) => sha256
+      )
+    )
+  )
+
+/** What came has another digest than the file should have. */
+class WrongDigest extends Data.TaggedError("vitrine/WrongDigest")<{ readonly found: string }> {}

@@ -1,0 +1,226 @@
+/**
+ * Following the newest version of another controller.
+ *
+ * The first address is the hub: where that goes back to an older version, it is followed. Others may lag behind: of those
+ * only newer versions are taken.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
+import type { CopyFailed, FetchError } from "../../services/Content.ts"
+import type { FileList } from "../../services/FileList.ts"
+import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
+import { readList, wholeFiles } from "../content/fileLists.ts"
+import type { Fetched, MakeOrigin, News } from "../content/Origin.ts"
+import { makeCopyVersion } from "./copyVersion.ts"
+import { type HubVersion, isOf } from "./HubManifest.ts"
+import * as Hubs from "./Hubs.ts"
+import * as Parts from "./Parts.ts"
+import type { Address } from "./ReplicaOptions.ts"
+
+export interface Settings {
+  readonly addresses: Array.NonEmptyReadonlyArray<Address>
+  /** The downloads folder. */
+  readonly directory: string
+  readonly maxTimeout: number
+}
+
+type Platform = FileSystem.FileSystem | Path.Path
+
+/** How often one fetch begins again because the hub has moved on. */
+const maxRestarts = 5
+
+/** How long a version is left alone that cannot be copied, for a reason that does not pass by itself. */
+const refusedFor = Duration.minutes(5)
+
+export const copyVersions = ({
+  addresses,
+  directory,
+  maxTimeout
+}: Settings): MakeOrigin<never, VersionStore | HttpClient.HttpClient | Platform> =>
+  Effect.fnUntraced(function* (report) {
+    const path = yield* Path.Path
+    const store = yield* VersionStore
+    const platform = yield* withoutParentSpan(Effect.context<Platform>())
+    const hubs = yield* Hubs.make(addresses, maxTimeout)
+    const parts = yield* Parts.make(path.join(directory, ".partial"))
+    const copyVersion = yield* makeCopyVersion(parts, report)
+
+    /** The active version, as far as it is known without a look at the disk. */
+    let active: Manifest | undefined
+    let refused:
+      | { readonly version: HubVersion; readonly error: FetchError; readonly until: number }
+      | undefined
+
+    const folderOf = (versionId: VersionId) => path.join(directory, "versions", versionId)
+
+    const listOf = (versionId: VersionId) =>
+      Effect.provide(readList(folderOf(versionId), versionId), platform)
+
+    const isWhole = ({ sources, versionId }: FileList) =>
+      Effect.provide(
+        Effect.every(sources, ({ files, sourceId }) =>
+          Effect.map(
+            wholeFiles(path.join(folderOf(versionId), sourceId), files),
+            (whole) => Object.keys(whole).length === Object.keys(files).length
+          )
+        ),
+        platform
+      )
+
+    const unchanged = (manifest: Manifest) =>
+      Effect.map(
+        listOf(manifest.versionId),
+        (found): Fetched => ({
+          changed: false,
+          manifest,
+          records: Option.match(found, { onNone: () => 0, onSome: ({ list }) => recordsOf(list) })
+        })
+      )
+
+    const readActive = Effect.map(store.manifest, (reading) =>
+      reading.status === "ok" ? reading.manifest : undefined
+    )
+
+    const activate = (list: FileList) =>
+      Effect.map(
+        store.activate(list.versionId),
+        (manifest): Fetched => ({ changed: true, manifest, records: recordsOf(list) })
+      )
+
+    /** Makes the version that is offered the active one. */
+    const take = Effect.fnUntraced(function* (offer: Hubs.Offer) {
+      const { hub, version } = offer
+      const { versionId } = version.manifest
+      const before = yield* readActive
+      if (before !== undefined && lagsBehind(offer, before)) {
+        return yield* unchanged(before)
+      }
+      const isActive = before !== undefined && isOf(before, version)
+      const found = yield* listOf(versionId)
+      if (Option.exists(found, ({ sha256 }) => sha256 !== version.filesSha256)) {
+        return yield* hub.failed(
+          `version ${versionId} is on this disk with other files. Fetch anew at the hub, so that its next version has another id`,
+          { isTransient: false }
+        )
+      }
+      const whole = yield* Effect.transposeMapOption(found, ({ list }) =>
+        Effect.map(isWhole(list), (isWhole) => (isWhole ? Option.some(list) : Option.none()))
+      ).pipe(Effect.map(Option.flatten))
+      if (isActive && Option.isSome(whole)) {
+        return yield* unchanged(before)
+      }
+      if (isActive) {
+        yield* Effect.logWarning(`Files of version ${versionId} are missing or cut: they are copied again.`)
+      }
+      const taken = yield* Option.match(whole, {
+        onNone: () => copyVersion(hub, version),
+        onSome: (list) =>
+          Effect.catchTag(activate(list), "vitrine/VersionNotFound", () => copyVersion(hub, version))
+      })
+      if (before !== undefined && versionId < before.versionId) {
+        yield* Effect.logInfo(`The hub went back from version ${before.versionId} to ${versionId}`)
+      }
+      return { ...taken, changed: !isActive }
+    })
+
+    /** As `take`, of what the hub has by now where a file has gone that was to be copied. */
+    const follow = (
+      place: Hubs.Place,
+      offer: Hubs.Offer,
+      restarts = maxRestarts
+    ): Effect.Effect<Fetched, FetchError> =>
+      Effect.catchTag(take(offer), "vitrine/FileGone", ({ error }) =>
+        Effect.flatMap(
+          place.ask,
+          Option.match({
+            onNone: () => error,
+            onSome: (next) =>
+              restarts === 0 || isOf(next.version.manifest, offer.version)
+                ? error
+                : follow(place, next, restarts - 1)
+          })
+        )
+      )
+
+    const fetchFrom = ([place, ...others]: Array.NonEmptyReadonlyArray<Hubs.Place>): Effect.Effect<
+      Fetched,
+      FetchError
+    > => {
+      const otherwise = (error: CopyFailed, counts: (fetched: Fetched) => boolean) =>
+        Array.isNonEmptyReadonlyArray(others)
+          ? fetchFrom(others).pipe(
+              Effect.filterOrFail(counts, () => error),
+              Effect.catchTag("vitrine/CopyFailed", () => error)
+            )
+          : error
+      return place.ask.pipe(
+        Effect.flatMap(
+          Effect.mapError(() =>
+            place.hub.failed("it has no version yet (404 for manifest.json)", { isTransient: true })
+          )
+        ),
+        Effect.matchEffect({
+          onFailure: (error) => otherwise(error, () => true),
+          onSuccess: (offer) =>
+            follow(place, offer).pipe(
+              Effect.tapError((error) => refuse(offer.version, error)),
+              // What it has is not here: that nothing is new elsewhere is no success.
+              Effect.catchTag("vitrine/CopyFailed", (error) => otherwise(error, ({ changed }) => changed))
+            )
+        })
+      )
+    }
+
+    const refuse = (version: HubVersion, error: FetchError) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        refused =
+          "isTransient" in error && error.isTransient === true
+            ? undefined
+            : { version, error, until: now + Duration.toMillis(refusedFor) }
+      })
+
+    const fetch = Effect.tap(fetchFrom(hubs.places), ({ manifest }) =>
+      Effect.sync(() => {
+        active = manifest
+        refused = undefined
+      })
+    )
+
+    const look = Effect.flatMap(
+      Effect.all([hubs.firstOffer, Clock.currentTimeMillis]),
+      ([found, now]): Effect.Effect<News, FetchError> =>
+        Option.match(found, {
+          onNone: () => Effect.succeed("nothing"),
+          onSome: (offer) =>
+            refused !== undefined && isOf(refused.version.manifest, offer.version) && now < refused.until
+              ? Effect.fail(refused.error)
+              : Effect.succeed(
+                  active !== undefined && (isOf(active, offer.version) || lagsBehind(offer, active))
+                    ? "same"
+                    : "new"
+                )
+        })
+    )
+
+    return {
+      sourceIds: [],
+      fetch,
+      look,
+      rows: Effect.sync(() => [
+        { type: "list", label: "Copied from", items: hubs.places.map(({ hub }) => hub.row()) }
+      ])
+    }
+  })
+
+const lagsBehind = ({ isFirst, version }: Hubs.Offer, { versionId }: Manifest): boolean =>
+  !isFirst && version.manifest.versionId < versionId
+
+const recordsOf = ({ sources }: FileList): number =>
+  sources.reduce((sum, { records = 0 }) => sum + records, 0)

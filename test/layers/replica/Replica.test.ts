@@ -1,0 +1,462 @@
+/**
+ * A replica of a hub behind a plain static server, over real sockets.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import * as TestClock from "effect/TestClock"
+import { sha256OfText } from "../../../src/internal/sha256.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import * as Replica from "../../../src/layers/replica/Replica.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { patiently } from "../../../src/testing/patiently.ts"
+import { follow, names, readManifest, rowValue, servicesIn, statusRows } from "../../support/content.ts"
+import { makeHub, readActive, type Sources } from "../../support/hub.ts"
+import { withLog } from "../../support/logged.ts"
+import * as ScriptedServer from "../../support/ScriptedServer.ts"
+import { hangUp, json, text } from "../../support/ScriptedServer.ts"
+
+const first: Sources = {
+  exhibits: { "objects.json": "[1]", "films/intro.mp4": "0123456789", "films/copy.mp4": "0123456789" },
+  tours: { "tours.json": "[]", "empty.txt": "" }
+}
+
+/** A replica of the addresses in a folder of its own, until the scope ends. */
+const makeReplica = Effect.fnUntraced(function* (
+  from: string | readonly [string, ...Array<string>],
+  { directory, mode = "task" }: { readonly directory?: string; readonly mode?: "task" | "persistent" } = {}
+) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = directory ?? (yield* fs.makeTempDirectoryScoped())
+  const log: Array<string> = []
+  const logged = withLog(log)
+  const services = yield* Layer.build(servicesIn(folder, mode))
+  const provided = <A, E, R>(effect: Effect.Effect<A, E, R>) => logged(Effect.provide(effect, services))
+  const content = yield* provided(Replica.make({ from, directory: folder }))
+  return {
+    folder,
+    log,
+    provided,
+    start: logged(content.start),
+    fetch: logged(Effect.map(patiently(content.fetch), ({ value }) => value)),
+    /** What a fetch fails with, as a message. */
+    failure: logged(Effect.map(patiently(Effect.flip(content.fetch)), ({ value }) => value.message)),
+    active: readActive(folder),
+    parts: Effect.orElseSucceed(fs.readDirectory(`${folder}/.partial`), () => [])
+  }
+})
+
+const environment = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+
+const paths = (requests: ReadonlyArray<{ readonly path: string }>) => requests.map(({ path }) => path)
+
+describe("a replica", () => {
+  it.scoped("has the versions of its hub: the same ids, the same bytes", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const { active, fetch, parts } = yield* makeReplica(hub.url)
+      expect(yield* fetch).toMatchObject({ changed: true, versionId, records: 5 })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      expect(yield* parts).toEqual([])
+      expect(yield* fetch).toMatchObject({ changed: false, versionId, records: 5 })
+    }).pipe(environment)
+  )
+
+  it.scoped("reports a copy as a fetch of the sources", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const { fetch, provided } = yield* makeReplica(hub.url)
+      const events = yield* provided(follow)
+      yield* fetch
+      const told = yield* events.until("content:fetch:done")
+      expect(new Set(names(told))).toEqual(
+        new Set([
+          "content:fetch:start",
+          "content:source:start",
+          "content:source:progress",
+          "content:source:done",
+          "content:version:promoted",
+          "content:fetch:done"
+        ])
+      )
+      expect(told.filter(({ name }) => name === "content:source:done").map(({ payload }) => payload)).toEqual(
+        expect.arrayContaining([
+          {
+            timestamp: expect.any(String),
+            sourceId: "exhibits",
+            records: 3,
+            bytes: 23,
+            attachments: { total: 3, bytes: 23, reused: 1 },
+            durationMs: 0
+          }
+        ])
+      )
+      expect(told.findLast(({ name }) => name === "content:source:progress")?.payload).toMatchObject({
+        documents: { done: 1, total: 2 }
+      })
+      expect(yield* provided(rowValue("Active version"))).toBe(versionId)
+      expect(yield* provided(readManifest)).toMatchObject({ status: "ok" })
+    }).pipe(environment)
+  )
+
+  it.scoped("downloads what it has nowhere, and each content once", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const { active, fetch } = yield* makeReplica(hub.url)
+      yield* fetch
+      expect(paths(hub.requests).filter((path) => path.endsWith(".mp4"))).toHaveLength(1)
+      hub.requests.length = 0
+      const versionId = yield* hub.promote({
+        exhibits: { "objects.json": "[1,2]", "moved/intro.mp4": "0123456789" },
+        tours: { "new name.json": "[]" }
+      })
+      expect(yield* fetch).toMatchObject({ changed: true, versionId })
+      expect(paths(hub.requests)).toEqual([
+        "manifest.json",
+        `versions/${versionId}/files.json`,
+        `versions/${versionId}/exhibits/objects.json`
+      ])
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("looks for a new version by itself, and a look that finds none leaves no trace", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+      const events = yield* provided(follow)
+      yield* start
+      yield* patiently(events.until("content:fetch:done"))
+      const { state } = yield* provided(ControllerState)
+      const before = yield* state
+      hub.requests.length = 0
+      yield* patiently(Effect.sleep("1 minute"))
+      expect(new Set(hub.requests.map(({ path, status }) => `${path} ${status}`))).toEqual(
+        new Set(["manifest.json 304"])
+      )
+      expect(hub.requests.length).toBeGreaterThanOrEqual(10)
+      expect(hub.requests.length).toBeLessThanOrEqual(15)
+      expect(yield* state).toEqual(before)
+      const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      const { value: told } = yield* patiently(events.until("content:fetch:done"))
+      // What the looks before had published would come first.
+      expect(told[0]?.name).toBe("content:fetch:start")
+      expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
+    }).pipe(environment)
+  )
+})
+
+/** Begins to send the body, and closes the connection in the middle of it. */
+const cutAfter =
+  (content: string, bytes: number): ScriptedServer.Answer =>
+  (response) => {
+    response.writeHead(200, { "content-length": content.length })
+    response.write(content.slice(0, bytes), () => setImmediate(() => response.destroy()))
+  }
+
+const manifestOf = (versionId: string, more: object = {}) => ({
+  schemaVersion: 1,
+  versionId,
+  versionPath: `versions/${versionId}`,
+  generatedAt: "2026-11-22T09:30:00.000Z",
+  sources: [],
+  ...more
+})
+
+describe("a download of a replica", () => {
+  it.scoped("goes on where it was, after the process has ended in the middle of it, too", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.gen(function* () {
+        const { failure, parts } = yield* makeReplica(hub.url, { directory })
+        // All four tries break off.
+        hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
+        expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
+        expect(yield* parts).toContain(sha256OfText("0123456789"))
+      }).pipe(Effect.scoped)
+      hub.requests.length = 0
+      const { active, fetch, parts } = yield* makeReplica(hub.url, { directory })
+      yield* fetch
+      const [request] = hub.requests.filter(({ path }) => path.includes("/films/"))
+      expect(request).toMatchObject({ status: 206, bytes: 6 })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      expect(yield* parts).toEqual([])
+    }).pipe(environment)
+  )
+
+  it.scoped("is made once more where the content is wrong, then fails, and is left alone for a while", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
+      const { active, failure, fetch, log, parts, provided, start } = yield* makeReplica(hub.url, {
+        mode: "persistent"
+      })
+      yield* fetch
+      const before = yield* active
+      const versionId = yield* hub.promote(first)
+      const events = yield* provided(follow)
+      const wrong = text(200, "x123456789")
+      hub.fault(/films/, wrong, wrong)
+      const message = yield* failure
+      expect(message).toBe(
+        `Cannot copy from ${hub.url}/: versions/${versionId}/exhibits/films/copy.mp4 has the digest ${sha256OfText("x123456789")}, but ${sha256OfText("0123456789")} is listed. It was changed there, or on the way: fetch anew at the hub`
+      )
+      expect(yield* active).toEqual(before)
+      expect(yield* parts).not.toContain(sha256OfText("0123456789"))
+      const told = yield* events.until("content:fetch:error")
+      expect(told.filter(({ name }) => name === "content:source:error")).toHaveLength(1)
+
+      hub.requests.length = 0
+      yield* start
+      yield* patiently(Effect.sleep("4 minutes"))
+      expect(new Set(hub.requests.map(({ path }) => path))).toEqual(new Set(["manifest.json"]))
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        `WARN Fetch failed, content stays as it is. ${message}`
+      ])
+      yield* patiently(Effect.sleep("2 minutes"))
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("heals where one try was wrong", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const { active, fetch } = yield* makeReplica(hub.url)
+      hub.fault(/films/, text(200, "x123456789"))
+      hub.fault(/files.json/, text(200, "[]"))
+      yield* fetch
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("of a version that has gone begins again with the one that the hub has by now", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const gone = yield* hub.promote(first)
+      const { active, fetch } = yield* makeReplica(hub.url)
+      let versionId = ""
+      const run = Runtime.runPromise(yield* Effect.runtime<never>())
+      hub.fault(/objects.json/, (response) => {
+        run(
+          Effect.gen(function* () {
+            versionId = yield* hub.promote({
+              ...first,
+              exhibits: { ...first.exhibits, "objects.json": "[2]" }
+            })
+            yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
+          })
+        ).then(() => response.writeHead(404).end())
+      })
+      expect(yield* fetch).toMatchObject({ changed: true, versionId })
+      expect(paths(hub.requests).filter((path) => path.includes("/films/"))).toHaveLength(1)
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("of a file that stays away fails", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      yield* fs.remove(`${hub.directory}/versions/${versionId}/tours/tours.json`)
+      const { failure } = yield* makeReplica(hub.url)
+      expect(yield* failure).toContain(`versions/${versionId}/tours/tours.json`)
+      expect(yield* failure).toContain("responds with HTTP 404")
+    }).pipe(environment)
+  )
+})
+
+describe("a hub", () => {
+  it.scoped.each([
+    [
+      "that hangs up",
+      hangUp,
+      /the connection to http:\/\/127\.0\.0\.1:\d+ failed: .*Check that the hub runs/
+    ],
+    ["that fails", text(500, ""), /responds with HTTP 500 to manifest\.json/],
+    ["that wants credentials", text(401, ""), /HTTP 401 to manifest\.json: it wants credentials/],
+    ["that refuses", text(403, ""), /HTTP 403 to manifest\.json: it wants credentials/],
+    ["without a version", text(404, ""), /it has no version yet \(404 for manifest\.json\)/],
+    ["behind a login page", text(200, "\n<!doctype html><title>Wi-Fi</title>"), /is a page of HTML: a proxy/],
+    ["that is something else", text(200, "hello"), /manifest\.json is no JSON object: is the address/],
+    [
+      "of a later Vitrine",
+      json(200, { schemaVersion: 2 }),
+      /has schemaVersion 2, of a later Vitrine: update/
+    ],
+    ["with half a manifest", json(200, { schemaVersion: 1 }), /is no manifest: .*versionId/],
+    ["with a hostile id", json(200, manifestOf("../../etc")), /is no manifest: .*versionId/],
+    [
+      "of an older Vitrine",
+      json(200, manifestOf("20261122T093000Z")),
+      /"filesSha256"\), because an older Vitrine/
+    ],
+    ["with an endless manifest", text(200, "x".repeat(2 ** 20 + 1)), /gave more than 1\.0 MiB/],
+    [
+      "that is silent",
+      ScriptedServer.holding(ScriptedServer.silence),
+      /took longer than 30000 ms|nothing came from/
+    ],
+    ["that stalls", ScriptedServer.holding(ScriptedServer.stalledBody), /took longer than 30000 ms/]
+  ] as const)("%s is reported, and changes nothing", ([, answer, message]) =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const { active, failure, fetch, provided } = yield* makeReplica(hub.url)
+      yield* fetch
+      const before = yield* active
+      hub.fault(/manifest/, answer)
+      expect(yield* failure).toMatch(message)
+      expect(yield* active).toEqual(before)
+      expect(yield* provided(rowValue("Last fetch"))).toMatch(message)
+      expect(yield* fetch).toMatchObject({ changed: false, versionId })
+    }).pipe(environment)
+  )
+
+  it.scoped("that went back to an older version is followed, and back again, without a download", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const older = yield* hub.promote(first)
+      const { active, fetch, log } = yield* makeReplica(hub.url)
+      yield* fetch
+      yield* TestClock.adjust("1 hour")
+      const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      yield* fetch
+      yield* hub.store.activate(older)
+      hub.requests.length = 0
+      expect(yield* fetch).toMatchObject({ changed: true, versionId: older, records: 5 })
+      expect(log).toContain(`INFO The hub went back from version ${newer} to ${older}`)
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      yield* hub.store.activate(newer)
+      expect(yield* fetch).toMatchObject({ changed: true, versionId: newer })
+      expect(paths(hub.requests)).toEqual(["manifest.json", "manifest.json"])
+    }).pipe(environment)
+  )
+
+  it.scoped("that gives an id to other content is refused, with what to do", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const restored = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      expect(yield* restored.promote({ exhibits: { "objects.json": "[2]" } })).toBe(versionId)
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.scoped(Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch))
+      const { active, failure } = yield* makeReplica(restored.url, { directory })
+      expect(yield* failure).toContain(
+        `version ${versionId} is on this disk with other files. Fetch anew at the hub`
+      )
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("brings back files of the active version that are missing or cut", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const { active, fetch, folder, log } = yield* makeReplica(hub.url)
+      yield* fetch
+      const version = `${folder}/versions/${versionId}`
+      yield* fs.remove(`${version}/tours/tours.json`)
+      yield* fs.truncate(`${version}/exhibits/films/intro.mp4`, 3)
+      expect(yield* fetch).toMatchObject({ changed: false, versionId })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        `WARN Files of version ${versionId} are missing or cut: they are copied again.`
+      ])
+    }).pipe(environment)
+  )
+})
+
+describe("several addresses", () => {
+  it.scoped("are used in their order, and the log says once which one is used instead", () =>
+    Effect.gen(function* () {
+      const one = yield* makeHub
+      const two = yield* makeHub
+      yield* one.promote(first)
+      yield* two.promote(first)
+      const { fetch, log, provided, start } = yield* makeReplica([one.url, two.url], { mode: "persistent" })
+      yield* fetch
+      expect(two.requests).toEqual([])
+      yield* TestClock.adjust("1 hour")
+      const versionId = yield* two.promote({ exhibits: { "objects.json": "[2]" } })
+      one.requests.length = 0
+      one.fault(/./, ...Array.from({ length: 1000 }, () => hangUp))
+      yield* start
+      yield* patiently(Effect.sleep("3 minutes"))
+      expect(yield* provided(rowValue("Active version"))).toBe(versionId)
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        expect.stringMatching(/the connection to \S+ failed: .*\. Versions come from \S+ meanwhile\.$/)
+      ])
+      // In the end it is asked every minute only.
+      expect(one.requests.length).toBeLessThan(15)
+    }).pipe(environment)
+  )
+
+  it.scoped("but the first are not followed to an older version", () =>
+    Effect.gen(function* () {
+      const one = yield* makeHub
+      const two = yield* makeHub
+      yield* two.promote(first)
+      yield* TestClock.adjust("1 hour")
+      const versionId = yield* one.promote(first)
+      const { failure, fetch } = yield* makeReplica([one.url, two.url])
+      yield* fetch
+      one.fault(/manifest/, hangUp, hangUp)
+      expect(yield* fetch).toMatchObject({ changed: false, versionId })
+      two.fault(/manifest/, hangUp)
+      expect(yield* failure).toContain(`Cannot copy from ${one.url}/`)
+    }).pipe(environment)
+  )
+
+  it.scoped("make up for a file that one of them lacks, and only then", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const one = yield* makeHub
+      const two = yield* makeHub
+      const versionId = yield* one.promote(first)
+      yield* two.promote(first)
+      yield* fs.remove(`${one.directory}/versions/${versionId}/tours/tours.json`)
+      const { active, failure, fetch } = yield* makeReplica([one.url, two.url])
+      expect(yield* fetch).toMatchObject({ changed: true, versionId })
+      expect(yield* active).toEqual(yield* readActive(two.directory))
+      yield* TestClock.adjust("1 hour")
+      const next = yield* one.promote({ exhibits: { "objects.json": "[2]" } })
+      yield* fs.remove(`${one.directory}/versions/${next}/exhibits/objects.json`)
+      expect(yield* failure).toContain(`versions/${next}/exhibits/objects.json`)
+    }).pipe(environment)
+  )
+
+  it.scoped("may have credentials, which are shown nowhere", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const secret = "p@ss/word"
+      const { failure, fetch, log, provided } = yield* makeReplica(
+        hub.url.replace("//", `//user:${encodeURIComponent(secret)}@`)
+      )
+      yield* fetch
+      const expected = `Basic ${Buffer.from(`user:${secret}`).toString("base64")}`
+      expect(new Set(hub.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([expected]))
+      hub.fault(/manifest/, text(401, ""))
+      const shown = JSON.stringify([yield* failure, log, yield* provided(statusRows)])
+      expect(shown).toContain("127.0.0.1")
+      for (const text of [secret, encodeURIComponent(secret), expected.slice(6)]) {
+        expect(shown).not.toContain(text)
+      }
+    }).pipe(environment)
+  )
+})
