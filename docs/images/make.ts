@@ -17,7 +17,7 @@ const image = (name: string) => join(repository, "docs/images", name)
 const bin = join(repository, "dist/bin.js")
 
 const folder = mkdtempSync(join(tmpdir(), "exhibit-"))
-for (const name of ["vitrine.config.ts", "KioskPage.ts", "page", "tables"]) {
+for (const name of ["vitrine.config.ts", "page", "tables"]) {
   cpSync(join(repository, "scratchpad/exhibit", name), join(folder, name), { recursive: true })
 }
 symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"))
@@ -85,7 +85,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu"]
 })
 try {
-  await photograph(browser, await logged(controller, /kiosk page is at (\S+)[\s\S]*New version/))
+  await photograph(browser, await logged(controller, /Content server on (\S+):[\s\S]*New version/))
   const files = [image("exhibit.png"), image("terminal.png")]
   execFileSync("pngquant", ["--force", "--strip", "--ext", ".png", "128", ...files])
 } finally {

@@ -4,20 +4,15 @@
  * Every port and the address of the tables can be set in the environment, so that the exhibit can also run
  * beside another one, or on a hosted base.
  */
-import { fileURLToPath } from "node:url"
-import { content, defineConfig, httpTransport, tableServer, tableSource } from "vitrine"
-import * as KioskPage from "./KioskPage.ts"
+import { content, contentServer, defineConfig, httpTransport, tableServer, tableSource } from "vitrine"
 
 const { env } = process
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-const tablesPort = Number(env.TABLES_PORT ?? 8730)
-const downloads = here("downloads")
+const tablesPort = Number(env.TABLES_PORT ?? 8740)
 
 export default defineConfig({
   plugins: [
     ...(env.TABLES_URL === undefined ? [tableServer({ directory: "tables", port: tablesPort })] : []),
     content({
-      downloadPath: downloads,
       fetchEvery: "2 seconds",
       sources: [
         tableSource({
@@ -31,10 +26,6 @@ export default defineConfig({
       ]
     }),
     httpTransport({ port: Number(env.TRANSPORT_PORT ?? 8710) }),
-    KioskPage.plugin({
-      port: Number(env.PAGE_PORT ?? 8720),
-      page: here("page"),
-      downloads
-    })
+    contentServer({ port: Number(env.PAGE_PORT ?? 8730), site: "page" })
   ]
 })

@@ -25,12 +25,12 @@ export interface Reader {
   readonly interrupt: Effect.Effect<void>
   /** Puts this reader's ports in the place of those that a file names. */
   readonly useFreePorts: (file: string) => Effect.Effect<void>
-  /** Serves a page that runs the script, beside the downloads folder at `/content`, and gives its address. */
+  /** Serves a page that runs the script, beside the downloads folder, and gives its address. */
   readonly servePage: (script: string) => Effect.Effect<string, never, Scope.Scope>
 }
 
-/** The ports that the documentation names: of the transport, and of the table server. */
-const documentedPorts = ["8710", "8730"]
+/** The ports that the documentation names: of the transport, the content server, and the table server. */
+const documentedPorts = ["8710", "8730", "8740"]
 
 const listening = (server: Server) =>
   Effect.promise(async () => {
@@ -151,7 +151,7 @@ export const makeReader: Effect.Effect<Reader, never, FileSystem.FileSystem | Sc
               response.setHeader("content-type", "text/html")
               response.end(page(withPorts(script)))
             } else {
-              const file = join(folder, "downloads", String(request.url).replace("/content", ""))
+              const file = join(folder, "downloads", String(request.url))
               createReadStream(file)
                 .on("error", () => response.writeHead(404).end())
                 .pipe(response)

@@ -358,7 +358,7 @@ export default defineConfig({
         stdout: expect.stringMatching(/^made {3}vitrine\.config\.ts\n/)
       })
       const config = yield* read("new/vitrine.config.ts")
-      yield* write("new/vitrine.config.ts", config.replaceAll("8730", "0").replaceAll("8710", "0"))
+      yield* write("new/vitrine.config.ts", config.replaceAll("8740", "0").replaceAll("8710", "0"))
       yield* write("new/tables/Objects.csv", "title\nMy own\n")
       const second = yield* Effect.flatMap(run(["init", "new"]), ({ ended }) => ended)
       expect(second.stdout).toMatch(/^kept {3}vitrine\.config\.ts, which was there already\n/)

@@ -132,7 +132,7 @@ layer(environment, {
       expect(begun).toMatchObject({ status: 0, stderr: "" })
 
       const file = join(folder, "vitrine.config.ts")
-      const configuration = (yield* fs.readFileString(file)).replaceAll("8710", "0").replaceAll("8730", "0")
+      const configuration = (yield* fs.readFileString(file)).replaceAll("8710", "0").replaceAll("8740", "0")
       yield* fs.writeFileString(file, configuration)
       expect(compile(folder), "what an editor says of the configuration").toBe("")
       const controller = yield* runVitrine(["start"], { cwd: folder, bin })

@@ -1,7 +1,6 @@
 /**
  * The page of `vitrine init --page`, as a newcomer sees it first.
  */
-import { spawn } from "node:child_process"
 import { request } from "node:http"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -10,28 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Browser, openTab } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
-import * as Received from "../support/Received.ts"
 import { makeReader } from "../support/reader.ts"
-
-/** Runs the page's server, and gives the address that it prints. */
-const serve = (cwd: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() =>
-      spawn(process.execPath, ["page/serve.mjs"], {
-        cwd,
-        env: { ...process.env, PAGE_PORT: "0" },
-        stdio: ["ignore", "pipe", "inherit"]
-      })
-    ),
-    (server) => Effect.sync(() => server.kill("SIGKILL"))
-  ).pipe(
-    Effect.flatMap((server) => {
-      const stdout = Received.make()
-      server.stdout.on("data", stdout.append)
-      return stdout.until((text) => text.includes("\n"))
-    }),
-    Effect.map((text) => text.replace(/^The page is at (\S+)\n$/, "$1"))
-  )
 
 /** Of a path that is sent as it is: `fetch` would resolve its dots. */
 const statusOf = (url: string, path: string) =>
@@ -56,26 +34,21 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
           const reader = yield* makeReader
           expect(yield* reader.run("npx vitrine init --page")).toMatchObject({ status: 0 })
           yield* reader.useFreePorts("vitrine.config.ts")
-          yield* reader.useFreePorts("page/index.html")
           const configuration = `${reader.folder}/vitrine.config.ts`
           const text = yield* fs.readFileString(configuration)
           yield* fs.writeFileString(configuration, text.replace("10 seconds", "1 second"))
           yield* reader.keepRunning("npx vitrine start", /New version/)
 
-          const url = yield* serve(reader.folder)
+          const port = /contentServer\(\{ port: (\d+),/.exec(text)?.[1]
+          const url = `http://127.0.0.1:${port}`
           const tab = yield* openTab(url)
           yield* Effect.promise(() => tab.waitForSelector("text=The Sulking Barometer"))
           expect(yield* Effect.promise(() => tab.textContent("h1"))).toBe("Kept")
           yield* fs.writeFileString(`${reader.folder}/tables/Objects.csv`, "title\nA New Bell\n")
           yield* Effect.promise(() => tab.waitForSelector("text=A New Bell"))
 
-          expect(yield* statusOf(url, "/content/manifest.json")).toBe(200)
-          for (const path of [
-            "/../vitrine.config.ts",
-            "/content/..%2fvitrine.config.ts",
-            "/content/",
-            "/%"
-          ]) {
+          expect(yield* statusOf(url, "/manifest.json")).toBe(200)
+          for (const path of ["/../vitrine.config.ts", "/..%2fvitrine.config.ts", "/versions/", "/.env"]) {
             expect(yield* statusOf(url, path)).toBe(404)
           }
         })

@@ -8,7 +8,7 @@ import { encodePath } from "./encodePath.js"
 const requestLimitMs = 8000
 
 const readJson = async (url) => {
-  const response = await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(requestLimitMs) })
+  const response = await fetch(url, { signal: AbortSignal.timeout(requestLimitMs) })
   if (!response.ok) {
     throw new Error(`${url} answered ${response.status}`)
   }
@@ -17,10 +17,7 @@ const readJson = async (url) => {
 
 /** The manifest, or `null` while nothing has been promoted yet. */
 const readManifest = async () => {
-  const response = await fetch("/content/manifest.json", {
-    cache: "no-store",
-    signal: AbortSignal.timeout(requestLimitMs)
-  })
+  const response = await fetch("/manifest.json", { signal: AbortSignal.timeout(requestLimitMs) })
   if (response.status === 404) {
     return null
   }
@@ -38,7 +35,7 @@ const loadVersion = async ({ schemaVersion, sources, versionId, versionPath }, s
   if (source === undefined) {
     throw new Error(`Version ${versionId} has no source "${sourceId}"`)
   }
-  const folder = `/content/${encodePath(`${versionPath}/${source.path}`)}`
+  const folder = `/${encodePath(`${versionPath}/${source.path}`)}`
   const [objects, settings] = await Promise.all([
     readJson(`${folder}/Objects.json`),
     readJson(`${folder}/Settings.json`)

@@ -84,8 +84,7 @@ const nextSteps = `${start}
   npx vitrine --help     everything else`
 
 const nextStepsWithPage = `${start}
-  node page/serve.mjs    in a second terminal: serve the page on http://127.0.0.1:8720
-                         look at it, and change a cell in tables/Objects.csv
+                         look at http://127.0.0.1:8730, and change a cell in tables/Objects.csv
   npx vitrine --help     everything else`
 
 export const command = Command.make({
@@ -98,7 +97,7 @@ export const command = Command.make({
     ),
     page: Parameter.flag({
       name: "page",
-      description: "Also make a page that shows the content, and a program that serves it."
+      description: "Also make a page that shows the content, which the controller serves."
     })
   },
   run: ({ folder, page }) =>

@@ -2,9 +2,9 @@
  * The files of a new project.
  */
 
-/** Their content by their path, with forward slashes. */
-export const projectTemplate: Readonly<Record<string, string>> = {
-  "vitrine.config.ts": `import { content, defineConfig, httpTransport, tableServer, tableSource } from "vitrine"
+/** Without a page, the controller opens no port for content: programs read the folder. */
+const configuration = ({ withPage }: { readonly withPage: boolean }) =>
+  `import { content, ${withPage ? "contentServer, " : ""}defineConfig, httpTransport, tableServer, tableSource } from "vitrine"
 
 // For editors; superfluous where @types/node is installed.
 declare const process: { readonly env: Readonly<Record<string, string | undefined>> }
@@ -13,7 +13,7 @@ export default defineConfig({
   plugins: [
     // Serves the folder "tables" as the hosted API would: for work without an account or a network. Take this and
     // "endpointUrl" below away to fetch from the hosted API.
-    tableServer({ directory: "tables", port: 8730 }),
+    tableServer({ directory: "tables", port: 8740 }),
 
     // Fetches all sources into downloads/versions/…, and points downloads/manifest.json to the newest version.
     content({
@@ -25,16 +25,25 @@ export default defineConfig({
           apiKey: process.env.TABLE_API_KEY ?? "local", // vitrine start --env-file .env
           tables: ["Objects"],
           keyValueTables: ["Settings"],
-          endpointUrl: "http://127.0.0.1:8730"
+          endpointUrl: "http://127.0.0.1:8740"
         })
       ]
     }),
 
     // Tells browsers and game engines about it, on http://127.0.0.1:8710.
-    httpTransport({ port: 8710 })
+    httpTransport({ port: 8710 })${withPage ? pageServer : ""}
   ]
 })
-`,
+`
+
+const pageServer = `,
+
+    // Serves the folder "page", and the content to it, on http://127.0.0.1:8730.
+    contentServer({ port: 8730, site: "page" })`
+
+/** Their content by their path, with forward slashes. */
+export const projectTemplate: Readonly<Record<string, string>> = {
+  "vitrine.config.ts": configuration({ withPage: false }),
   "tables/Objects.csv": `inventory,title,year
 VM-1931-04,The Penrice Fog Bell,1862
 VM-1919-01,The Sulking Barometer,1798
@@ -65,8 +74,9 @@ downloads/
 `
 }
 
-/** A page that shows the content, and the program that serves it. */
+/** What is different, and more, with a page that shows the content. */
 export const pageTemplate: Readonly<Record<string, string>> = {
+  "vitrine.config.ts": configuration({ withPage: true }),
   "page/index.html": `<!doctype html>
 <html lang="en">
   <meta charset="utf-8" />
@@ -81,12 +91,12 @@ export const pageTemplate: Readonly<Record<string, string>> = {
   <table></table>
   <footer>No version yet</footer>
   <script type="module">
-    const transport = "http://127.0.0.1:8710"
     let shown
+
+    const load = async (path) => (await fetch("/" + path)).json()
 
     // Loads all of a version before anything of it is shown.
     const update = async () => {
-      const load = async (path) => (await fetch("/content/" + path, { cache: "no-store" })).json()
       const { versionId, versionPath } = await load("manifest.json")
       if (versionId === shown) return
       const objects = await load(versionPath + "/exhibits/Objects.json")
@@ -106,52 +116,11 @@ export const pageTemplate: Readonly<Record<string, string>> = {
 
     // The manifest is the truth; the event only makes it quicker.
     const tryUpdate = () => update().catch(console.warn)
-    new EventSource(transport + "/events").addEventListener("content:version:promoted", tryUpdate)
     setInterval(tryUpdate, 5000)
     tryUpdate()
+    const { transport } = await load("endpoint.json")
+    new EventSource(transport + "/events").addEventListener("content:version:promoted", tryUpdate)
   </script>
 </html>
-`,
-  "page/serve.mjs": `// Serves this page, and the downloads folder as /content: node page/serve.mjs
-import { readFile, realpath } from "node:fs/promises"
-import { createServer } from "node:http"
-import { extname, join, sep } from "node:path"
-import { fileURLToPath } from "node:url"
-
-const folder = (name) => fileURLToPath(new URL(name, import.meta.url))
-const page = folder(".")
-const downloads = folder("../downloads")
-
-const types = {
-  ".html": "text/html; charset=utf-8",
-  ".json": "application/json",
-  ".jpg": "image/jpeg",
-  ".png": "image/png"
-}
-
-/** A file of the folder; nothing that dots or links lead to outside of it. */
-const read = async (root, name) => {
-  const file = await realpath(join(root, name))
-  if (!file.startsWith((await realpath(root)) + sep)) throw new Error("outside")
-  return readFile(file)
-}
-
-const server = createServer(async (request, response) => {
-  try {
-    const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname)
-    const name = path === "/" ? "/index.html" : path
-    const isContent = name.startsWith("/content/")
-    const body = isContent ? await read(downloads, name.slice("/content/".length)) : await read(page, name)
-    response.setHeader("content-type", types[extname(name)] ?? "application/octet-stream")
-    response.setHeader("x-content-type-options", "nosniff")
-    response.end(body)
-  } catch {
-    response.writeHead(404).end("There is no such file")
-  }
-})
-
-server.listen(Number(process.env.PAGE_PORT ?? 8720), "127.0.0.1", () => {
-  console.log("The page is at http://127.0.0.1:" + server.address().port)
-})
 `
 }

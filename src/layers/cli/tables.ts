@@ -45,9 +45,9 @@ export const makeCommand = (server: TableServer) =>
         Parameter.integer({
           name: "port",
           value: "PORT",
-          description: "Listening port; 0 picks a free one. Default: 8730."
+          description: "Listening port; 0 picks a free one. Default: 8740."
         }),
-        8730
+        8740
       ),
       attachmentPort: Parameter.withDefault(
         Parameter.integer({

@@ -70,11 +70,8 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   const address = yield* listen(server, options)
 
   const url = urlOf(options.host, address.port)
-  yield* Effect.logInfo(
-    options.site === undefined
-      ? `Content server on ${url}`
-      : `Content server on ${url}, with the page of ${options.site}`
-  )
+  const page = options.site === undefined ? "" : `page at ${url}/, `
+  yield* Effect.logInfo(`Content server on ${url}: ${page}manifest at ${url}/manifest.json`)
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
   yield* updateSlice(name, () => ({ url }))

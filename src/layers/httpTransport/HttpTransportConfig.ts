@@ -45,7 +45,7 @@ export interface HttpTransportConfig<Secret = string> {
   readonly exposeState?: boolean
 
   /**
-   * Origins of the pages that may send requests and read responses, such as `http://127.0.0.1:8720`; `null` is that
+   * Origins of the pages that may send requests and read responses, such as `http://127.0.0.1:8730`; `null` is that
    * of `file://` pages, and of every sandboxed frame. Others are answered with 403. Requests that no page sends have
    * no origin and are not affected. Default: pages of every origin may.
    */

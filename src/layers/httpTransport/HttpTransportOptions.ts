@@ -36,7 +36,7 @@ export const HttpTransportOptions = Schema.Struct({
   maxClients: optional(integer(1, 100_000), 32),
   traceRequests: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
   exposeState: optional(expects(Schema.Boolean, "true or false"), false),
-  allowedOrigins: list(isOrigin, 'an origin as browsers send it, such as "http://127.0.0.1:8720", or "null"'),
+  allowedOrigins: list(isOrigin, 'an origin as browsers send it, such as "http://127.0.0.1:8730", or "null"'),
   allowedHosts,
   requireJson: Schema.optionalWith(expects(Schema.Boolean, "true or false"), { exact: true }),
   token: Schema.optionalWith(token, { exact: true })

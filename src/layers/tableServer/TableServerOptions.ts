@@ -21,8 +21,8 @@ export const TableServerOptions = Schema.Struct({
   /** The interface to bind. Default `127.0.0.1`: nobody but this machine. */
   host: optional(text('a host name or address, such as "127.0.0.1"'), "127.0.0.1"),
 
-  /** The port to listen on, 0 to 65535; 0 picks a free one. Default 8730. */
-  port: optional(port, 8730),
+  /** The port to listen on, 0 to 65535; 0 picks a free one. Default 8740. */
+  port: optional(port, 8740),
 
   /** The port of the second origin, which attachments come from; 0 picks a free one. Default 0. */
   attachmentPort: optional(port, 0),
