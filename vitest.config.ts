@@ -5,9 +5,17 @@ import { defineConfig } from "vitest/config"
 const whole = ["test/whole/**/*.test.ts"]
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */
-const load = ["border", "clients", "floods", "fuzz", "fuzz/*", "ipc", "month", "openStreams"].map(
-  (name) => `test/whole/${name}.test.ts`
-)
+const load = [
+  "border",
+  "clients",
+  "contentRequests",
+  "floods",
+  "fuzz",
+  "fuzz/*",
+  "ipc",
+  "month",
+  "openStreams"
+].map((name) => `test/whole/${name}.test.ts`)
 
 const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }

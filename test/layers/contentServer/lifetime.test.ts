@@ -1,7 +1,6 @@
 /**
- * Readers that are slow, stalled or too many; the end; and what is left behind: nothing.
+ * Readers that are slow, stalled or too many, and the end.
  */
-import { Agent, get as httpGet } from "node:http"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,7 +12,6 @@ import { patience } from "../../../src/layers/server/stallTimeout.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import * as server from "../../support/contentServer.ts"
 import * as lifetime from "../../support/lifetime.ts"
-import { memory } from "../../support/memory.ts"
 import { format } from "../../support/rawHttp.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
@@ -151,47 +149,5 @@ describe("the end of the server", () => {
       yield* Effect.yieldNow()
       yield* before.isAllAgain(4)
     })
-  )
-})
-
-describe("ten thousand requests", () => {
-  // The clock of tests keeps sleeps that were interrupted.
-  it.scopedLive(
-    "leave nothing in memory",
-    () =>
-      Effect.gen(function* () {
-        const port = yield* server.port
-        const agent = yield* Effect.acquireRelease(
-          Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 8 })),
-          (agent) => Effect.sync(() => agent.destroy())
-        )
-        const ask = (path: string, headers: Record<string, string>) =>
-          Effect.async<number>((resume) => {
-            httpGet({ agent, host: "127.0.0.1", port, path, headers }, (response) => {
-              response.resume()
-              response.once("end", () => resume(Effect.succeed(response.statusCode ?? 0)))
-            })
-          })
-        const requests = (count: number) =>
-          Effect.forEach(
-            Array.from({ length: count }, (_, index) => index),
-            (index) =>
-              index % 4 === 0
-                ? ask("/manifest.json", {})
-                : index % 4 === 1
-                  ? ask(small, {})
-                  : index % 4 === 2
-                    ? ask(small, { Range: "bytes=0-1" })
-                    : ask(`/versions/${versionId}/nothing-${index}`, {}),
-            { concurrency: 8 }
-          )
-        yield* requests(2000)
-        const before = yield* memory
-        const statuses = yield* requests(10_000)
-        expect(new Set(statuses)).toEqual(new Set([200, 206, 404]))
-        expect((yield* memory) - before).toBeLessThan(4 * 1024 * 1024)
-        expect(yield* openResponses).toBe(0)
-      }).pipe(Effect.provide(running())),
-    60_000
   )
 })

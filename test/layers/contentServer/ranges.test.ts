@@ -1,7 +1,7 @@
 /**
  * Ranges and conditions, by models of RFC 9110.
  */
-import { describe, expect, it } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
@@ -50,7 +50,7 @@ const wholeFile = (answer: server.Answer) => {
   expect(answer.body.equals(content)).toBe(true)
 }
 
-describe("a range", () => {
+layer(running)("a range", (it) => {
   it.effect.prop(
     "gives its part of the file, the whole file, or 416",
     { range },
@@ -81,7 +81,7 @@ describe("a range", () => {
           })
           expect(answer.body.equals(content.subarray(first, last + 1))).toBe(true)
         }
-      }).pipe(Effect.provide(running)),
+      }),
     { fastCheck: { numRuns: 100 } }
   )
 
@@ -105,7 +105,7 @@ describe("a range", () => {
       } else {
         wholeFile(answer)
       }
-    }).pipe(Effect.provide(running))
+    })
   )
 
   it.effect("of an empty file is 416, or nothing", () =>
@@ -114,7 +114,7 @@ describe("a range", () => {
       expect(yield* get(empty)).toMatchObject({ status: 200, headers: { "content-length": "0" } })
       expect((yield* get(empty, { Range: "bytes=0-" })).status).toBe(416)
       expect((yield* get(empty, { Range: "bytes=-5" })).status).toBe(416)
-    }).pipe(Effect.provide(running))
+    })
   )
 })
 
@@ -138,7 +138,7 @@ const conditions = FastCheck.record(
   { requiredKeys: [] }
 )
 
-describe("a conditional request", () => {
+layer(running)("a conditional request", (it) => {
   it.effect.prop(
     "is answered by the order of section 13.2.2",
     { conditions },
@@ -167,7 +167,7 @@ describe("a conditional request", () => {
         } else {
           wholeFile(answer)
         }
-      }).pipe(Effect.provide(running)),
+      }),
     { fastCheck: { numRuns: 100 } }
   )
 
@@ -178,6 +178,6 @@ describe("a conditional request", () => {
       expect(failed).toMatchObject({ status: 412, headers: { "content-type": "application/json" } })
       const old = { "If-Unmodified-Since": "Sat, 21 Nov 2020 09:30:00 GMT" }
       expect((yield* get(target, old)).status).toBe(412)
-    }).pipe(Effect.provide(running))
+    })
   )
 })
