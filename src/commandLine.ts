@@ -28,6 +28,7 @@ import * as stop from "./layers/cli/stop.ts"
 import * as tables from "./layers/cli/tables.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
 import { withFittingColours } from "./layers/cli/terminal/plainOutput.ts"
+import * as verify from "./layers/cli/verify.ts"
 import * as HttpClient from "./layers/httpClient/HttpClientNode.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
@@ -37,6 +38,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   start.makeCommand(library),
   status.command,
   fetch.makeCommand(library),
+  verify.makeCommand(library),
   stop.command,
   tables.makeCommand(library.TableServer)
 ]

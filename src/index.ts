@@ -125,6 +125,7 @@ export {
   InvalidConsumerId,
   Manifest,
   TooManyLeases,
+  Verification,
   VersionNotFound,
   VersionStore,
   VersionStoreError

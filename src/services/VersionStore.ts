@@ -117,7 +117,29 @@ export interface VersionOverview {
   readonly active: boolean
   /** The fresh leases on it. */
   readonly leases: ReadonlyArray<Lease>
+  /** Whether `keep` has kept it in the last two minutes. */
+  readonly isRead: boolean
 }
+
+export const FileProblem = Schema.Struct({
+  /** In the folder of the version, with forward slashes. */
+  path: Schema.String,
+  /** `content` is other content of the same size, `unexpected` a file that is not in the list of files. */
+  problem: Schema.Literal("missing", "size", "content", "unreadable", "unexpected")
+})
+export type FileProblem = typeof FileProblem.Type
+
+/** A version as it was found when all its files were read. */
+export const Verification = Schema.Struct({
+  versionId: VersionId,
+  /** How many files it has. */
+  files: Schema.NonNegativeInt,
+  /** How large they are in all. */
+  bytes: Schema.NonNegativeInt,
+  /** Empty where it is whole. */
+  problems: Schema.Array(FileProblem)
+})
+export type Verification = typeof Verification.Type
 
 /** A consumer shows a version. */
 export interface Lease {
@@ -146,6 +168,15 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
       versionId: string,
       problem?: string
     ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
+
+    /** Keeps a version from being swept for two minutes, in memory only: somebody reads it. */
+    readonly keep: (versionId: string) => Effect.Effect<void, VersionStoreError | VersionNotFound>
+
+    /**
+     * Reads all files of a version, of the active one where none is given, and compares them with its `files.json`. One
+     * version at a time; others wait. Nothing of a version with problems is taken over by the next one that is promoted.
+     */
+    readonly verify: (versionId?: string) => Effect.Effect<Verification, VersionStoreError | VersionNotFound>
 
     /** All versions on disk, the oldest first. */
     readonly versions: Effect.Effect<ReadonlyArray<VersionOverview>, VersionStoreError>

@@ -163,7 +163,9 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         })
         const store = yield* VersionStore
         expect(yield* store.manifest).toEqual({ status: "ok", manifest })
-        expect(yield* store.versions).toEqual([{ versionId: "20261121T093000Z", active: true, leases: [] }])
+        expect(yield* store.versions).toEqual([
+          { versionId: "20261121T093000Z", active: true, leases: [], isRead: false }
+        ])
       })
     )
 
@@ -461,7 +463,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         const file = path.join(directory, "..", "..", second.manifest.versionId, "objects", "Objects.json")
         yield* fs.truncate(file, 1)
         const error = yield* Effect.flip(store.activate(second.manifest.versionId))
-        expect(error.message).toMatch(/^Cannot activate .*: files are missing or cut\.$/)
+        expect(error.message).toMatch(/^Cannot activate .*: files are missing or damaged\.$/)
         expect(yield* activeContent).toBe("three")
       })
     )
@@ -529,11 +531,123 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         expect((yield* store.versions)[0]).toEqual({
           versionId: manifest.versionId,
           active: false,
-          leases: [{ consumerId: "screen-1", versionId: manifest.versionId, until }]
+          leases: [{ consumerId: "screen-1", versionId: manifest.versionId, until }],
+          isRead: false
         })
 
         yield* TestClock.adjust("2 minutes")
         expect(yield* store.sweep).toEqual([manifest.versionId])
+      })
+    )
+
+    scenario(
+      "keeps a version for two minutes where somebody reads it",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { versionId } = (yield* promote("one")).manifest
+        yield* Effect.forEach(["two", "three"], promoteLater)
+        yield* store.keep(versionId)
+        yield* TestClock.adjust("1 minute")
+        yield* store.keep(versionId)
+        yield* TestClock.adjust("119 seconds")
+        expect(yield* store.sweep).toEqual([])
+        expect(yield* store.makeRoom).toEqual(["19700101T000001Z"])
+        expect((yield* store.versions).map(({ isRead }) => isRead)).toEqual([true, false])
+        yield* TestClock.adjust("1 second")
+        expect((yield* store.versions).map(({ isRead }) => isRead)).toEqual([false, false])
+        yield* promoteLater("four")
+        expect(yield* store.sweep).toEqual([versionId])
+        for (const missing of [versionId, "../versions", ""]) {
+          expect(yield* Effect.flip(store.keep(missing))).toMatchObject({ _tag: "vitrine/VersionNotFound" })
+        }
+      })
+    )
+
+    scenario(
+      "verifies a version by reading all its files",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        expect(yield* Effect.flip(store.verify())).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+        const first = yield* promoteSources({ objects: { "Objects.json": "one", "a/b": "" }, tours: {} })
+        const second = yield* promoteLater("another")
+        const whole = { files: 2, bytes: 3, problems: [] }
+        expect(yield* store.verify(first.manifest.versionId)).toEqual({
+          versionId: first.manifest.versionId,
+          ...whole
+        })
+        expect(yield* store.verify()).toEqual({
+          versionId: second.manifest.versionId,
+          files: 1,
+          bytes: 7,
+          problems: []
+        })
+        for (const missing of ["20990101T000000Z", "..", ""]) {
+          const error = yield* Effect.flip(store.verify(missing))
+          expect(error).toMatchObject({ _tag: "vitrine/VersionNotFound", versionId: missing })
+        }
+      })
+    )
+
+    scenario(
+      "finds every damaged file, takes none of them over, and promotes the same content anew",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        const files = { "a/same": "size", cut: "cut off", gone: "gone", whole: "whole" }
+        const sources = { objects: files, tours: { t: "tour" } }
+        const first = yield* promoteSources(sources)
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        yield* fs.writeFileString(path.join(directory, "a", "same"), "SIZE")
+        yield* fs.truncate(path.join(directory, "cut"), 3)
+        yield* fs.remove(path.join(directory, "gone"))
+        yield* fs.makeDirectory(path.join(directory, "gone"))
+        yield* fs.writeFileString(path.join(directory, "..", "more"), "")
+        const { problems, ...verified } = yield* store.verify()
+        expect(verified).toEqual({ versionId: first.manifest.versionId, files: 5, bytes: 24 })
+        expect(problems.toSorted((one, other) => (one.path < other.path ? -1 : 1))).toEqual([
+          { path: "more", problem: "unexpected" },
+          { path: "objects/a/same", problem: "content" },
+          { path: "objects/cut", problem: "size" },
+          { path: "objects/gone", problem: "missing" }
+        ])
+
+        expect(Object.keys(Option.getOrThrow(yield* previousOf("objects")).files)).toEqual(["whole"])
+        expect(yield* Effect.flip(store.activate(first.manifest.versionId))).toMatchObject({
+          detail: "files are missing or damaged."
+        })
+        const staged = yield* store.stage
+        const same = { sourceId: "objects", path: "same", size: 4 }
+        expect(yield* staged.reuse({ ...same, sha256: sha256OfText("size") })).toBe(false)
+        expect(yield* staged.reuse({ ...same, sha256: sha256OfText("tour") })).toBe(true)
+
+        yield* TestClock.adjust("1 second")
+        const second = yield* promoteSources(sources)
+        expect(second.changed).toBe(true)
+        expect(yield* store.verify()).toEqual({
+          ...verified,
+          versionId: second.manifest.versionId,
+          problems: []
+        })
+        expect((yield* promoteSources(sources)).changed).toBe(false)
+      }).pipe(Effect.scoped)
+    )
+
+    scenario(
+      "takes the damage for mended where a copy has replaced the version",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        yield* promote("one")
+        const copy = yield* copyAs("20261121T093000Z")
+        yield* promoteCopy(copy, { "objects/Objects.json": "one" })
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        yield* fs.writeFileString(path.join(directory, "Objects.json"), "bad")
+        expect((yield* store.verify()).problems).toHaveLength(1)
+        yield* promoteCopy(copy, { "objects/Objects.json": "one" })
+        expect(yield* store.activate("20261121T093000Z")).toEqual(copy.manifest)
+        expect((yield* store.verify()).problems).toEqual([])
       })
     )
 

@@ -17,6 +17,7 @@ import * as start from "../../src/layers/cli/start.ts"
 import * as status from "../../src/layers/cli/status.ts"
 import * as stop from "../../src/layers/cli/stop.ts"
 import * as tables from "../../src/layers/cli/tables.ts"
+import * as verify from "../../src/layers/cli/verify.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
@@ -86,7 +87,8 @@ describe("the options of vitrine", () => {
     status: status.command.options,
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
-    tables: [...tablesCommand.options, ...tablesCommand.arguments]
+    tables: [...tablesCommand.options, ...tablesCommand.arguments],
+    verify: verify.makeCommand({}).options
   } satisfies Record<keyof typeof commands | "every command", unknown>
 
   const documented = (command: string) =>

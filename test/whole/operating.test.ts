@@ -76,6 +76,59 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
+  it.scopedLive(
+    "verifies the content in the controller and without it, and a fetch mends what is damaged",
+    () =>
+      Effect.gen(function* () {
+        const { folder, read, run, serveTables, vitrine, write } = yield* project
+        yield* write("vitrine.config.ts", (yield* read("vitrine.config.ts")).replace("1 second", "1 hour"))
+        const TABLES = yield* serveTables()
+        const controller = yield* run(["start"], { TABLES })
+        const versionId = yield* controller.logged(/New version (\S+):/)
+        yield* controller.logged(/(Ready)/)
+        const whole = /^Version \S+Z: \d+ files?, [^\n]*, all as they were written\.\n$/
+        expect(yield* vitrine("verify")).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
+        expect(yield* vitrine("verify", "20990101T000000Z")).toMatchObject({
+          status: 1,
+          stderr: expect.stringContaining('There is no version "20990101T000000Z" on disk')
+        })
+
+        const { sources } = JSON.parse(yield* read(`downloads/versions/${versionId}/files.json`))
+        const [{ files, sourceId }] = sources
+        const [file = ""] = Object.keys(files)
+        const damage = Effect.gen(function* () {
+          const { versionPath } = JSON.parse(yield* read("downloads/manifest.json"))
+          const path = `downloads/${versionPath}/${sourceId}/${file}`
+          yield* write(path, (yield* read(path)).replace(/[a-z]/, "?"))
+          return path
+        })
+        yield* damage
+        const found = yield* vitrine("verify", versionId)
+        expect(found.status).toBe(1)
+        expect(found.stdout).toContain(`${sourceId}/${file} has other content than when it was written\n`)
+        expect(found.stdout).toMatch(
+          /, 1 problem\. If it is the active version, "vitrine fetch" replaces it\.\n$/
+        )
+        expect(JSON.parse((yield* vitrine("fetch")).stdout)).toMatchObject({ changed: true })
+        expect(yield* vitrine("verify")).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
+        expect((yield* vitrine("stop")).status).toBe(0)
+
+        const path = yield* damage
+        const alone = yield* run(["verify"], { TABLES })
+        expect(yield* alone.ended).toMatchObject({
+          status: 1,
+          stdout: expect.stringMatching(
+            / problem\. Remove these files; .* "vitrine fetch" replaces it then\.\n$/
+          )
+        })
+        yield* Effect.sync(() => rmSync(`${folder}/${path}`))
+        const fetched = yield* run(["fetch"], { TABLES })
+        expect(JSON.parse((yield* fetched.ended).stdout)).toMatchObject({ changed: true })
+        const again = yield* run(["verify"], { TABLES })
+        expect(yield* again.ended).toMatchObject({ status: 0, stdout: expect.stringMatching(whole) })
+      })
+  )
+
   it.scopedLive("goes on in the background, its log in a file, also after the one before was killed", () =>
     Effect.gen(function* () {
       const { read, run, serveTables, vitrine, write } = yield* project

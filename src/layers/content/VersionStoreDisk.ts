@@ -26,15 +26,18 @@ import {
   type VersionStoreDiskOptions
 } from "./ContentOptions.ts"
 import { makeClaim } from "./claim.ts"
+import * as Damage from "./Damage.ts"
 import * as DownloadsFolder from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { readList } from "./fileLists.ts"
 import * as Leases from "./leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
 import { makePublishing } from "./publish.ts"
+import * as Readers from "./Readers.ts"
 import { discard, expired, restore } from "./retention.ts"
 import { makeStage } from "./staging.ts"
 import * as Trash from "./Trash.ts"
+import { makeVerify, noneActive } from "./verify.ts"
 
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
@@ -77,20 +80,32 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       return yield* new InvalidConsumerId({ consumerId })
     }
     yield* Effect.gen(function* () {
-      if (!DownloadsFolder.isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
-        return yield* new VersionNotFound({ versionId })
-      }
+      const shown = yield* found(versionId)
       yield* claimed
-      yield* leases.take({ consumerId, versionId, ...(problem === undefined ? {} : { problem }) })
+      yield* leases.take({ consumerId, versionId: shown, ...(problem === undefined ? {} : { problem }) })
     }).pipe(leasing.withPermits(1))
   }, Effect.provide(platform))
 
+  const readers = Readers.make()
+  const damage = Damage.make()
+
+  const found = Effect.fnUntraced(function* (versionId: string) {
+    return DownloadsFolder.isVersionId(versionId) && (yield* folder.hasVersion(versionId))
+      ? versionId
+      : yield* new VersionNotFound({ versionId })
+  })
+
+  const keep = (versionId: string) =>
+    Effect.flatMap(found(versionId), readers.keep).pipe(leasing.withPermits(1))
+
   const overview = Effect.fnUntraced(function* (held: ReadonlyArray<Lease>) {
     const active = yield* manifestFile.active
+    const kept = yield* readers.kept
     return (yield* folder.versionIds).map((versionId) => ({
       versionId,
       active: Option.exists(active, (manifest) => manifest.versionId === versionId),
-      leases: held.filter((lease) => lease.versionId === versionId)
+      leases: held.filter((lease) => lease.versionId === versionId),
+      isRead: kept.has(versionId)
     }))
   }, Effect.provide(platform))
 
@@ -103,6 +118,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
         Effect.filter(expired(versions, keepVersions), ({ versionId }) =>
           discard(folder, trash, versionId).pipe(
+            Effect.tap(() => damage.forget(versionId)),
             Effect.as(true),
             Effect.catchAll((error) => Effect.as(Trash.warnTriedAgain(error), false))
           )
@@ -117,6 +133,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const { activate, publish, publishCopy } = yield* makePublishing(
     folder,
     manifestFile,
+    damage,
     leasing.withPermits(1)
   )
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
@@ -161,7 +178,30 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       }),
     publish,
     publishCopy,
+    damage,
     inTurn
+  })
+
+  const verify = yield* makeVerify({
+    find: Effect.fnUntraced(function* (given: string | undefined) {
+      const active = yield* manifestFile.active
+      const versionId =
+        given !== undefined
+          ? yield* found(given)
+          : Option.isSome(active)
+            ? active.value.versionId
+            : yield* noneActive(folder.manifest)
+      const version = folder.ofVersion(versionId)
+      const isActive = Option.filter(active, (manifest) => manifest.versionId === versionId)
+      return {
+        versionId,
+        folder: version,
+        list: yield* readList(version, versionId),
+        listSha256: Option.flatMapNullable(isActive, ({ filesSha256 }) => filesSha256)
+      }
+    }),
+    keep,
+    damage
   })
 
   if (wasClaimed()) {
@@ -173,6 +213,8 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     activate: (versionId) =>
       Effect.zipRight(claimed, activate(versionId)).pipe(inTurn, Effect.provide(platform)),
     acknowledge,
+    keep: (versionId) => Effect.provide(keep(versionId), platform),
+    verify: (versionId) => Effect.provide(verify(versionId), platform),
     versions: Effect.flatMap(leases.fresh, overview),
     sweep: sweepDownTo(keepVersions),
     makeRoom: sweepDownTo(0)

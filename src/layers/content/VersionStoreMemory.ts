@@ -27,11 +27,14 @@ import {
   type VersionStoreError
 } from "../../services/VersionStore.ts"
 import { decodeVersionStoreMemory, type VersionStoreMemoryConfig } from "./ContentOptions.ts"
+import * as Damage from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
 import { makeList, type WrittenList, writeList } from "./fileLists.ts"
 import { manifestOf, otherContent, wholeList } from "./publish.ts"
+import * as Readers from "./Readers.ts"
 import { expired } from "./retention.ts"
 import { makeStage } from "./staging.ts"
+import { makeVerify, noneActive } from "./verify.ts"
 import { nextVersionId } from "./versionId.ts"
 
 interface Version extends WrittenList {
@@ -56,6 +59,8 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   let versions: ReadonlyArray<Version> = []
   let activeId: VersionId | undefined
   const leases = new Map<string, Lease>()
+  const damage = Damage.make()
+  const readers = Readers.make()
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
   const versionOf = (versionId: string | undefined) =>
@@ -117,7 +122,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     if (version === undefined) {
       return yield* new VersionNotFound({ versionId })
     }
-    yield* wholeList(folderOf(version.manifest), Option.some(version))
+    yield* wholeList(folderOf(version.manifest), Option.some(version), damage.of(version.manifest.versionId))
     activeId = version.manifest.versionId
     return version.manifest
   })
@@ -137,17 +142,46 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     removeFolder: (folder) => Effect.ignore(remove(folder)),
     publish,
     publishCopy,
+    damage,
     inTurn
   })
 
-  const overview = Effect.map(Clock.currentTimeMillis, (now): ReadonlyArray<VersionOverview> => {
-    const fresh = [...leases.values()].filter(({ until }) => until >= now)
-    return versions.map(({ manifest: { versionId } }) => ({
-      versionId,
-      active: versionId === activeId,
-      leases: fresh.filter((lease) => lease.versionId === versionId)
-    }))
+  const keep = (versionId: string) =>
+    Effect.suspend(() =>
+      versionOf(versionId) === undefined ? new VersionNotFound({ versionId }) : readers.keep(versionId)
+    )
+
+  const verify = yield* makeVerify({
+    find: (given) => {
+      const version = versionOf(given ?? activeId)
+      return version === undefined
+        ? given === undefined
+          ? noneActive(root)
+          : new VersionNotFound({ versionId: given })
+        : Effect.succeed({
+            versionId: version.manifest.versionId,
+            folder: folderOf(version.manifest),
+            list: Option.some(version),
+            listSha256: Option.none()
+          })
+    },
+    keep,
+    damage
   })
+
+  const overview = Effect.zipWith(
+    Clock.currentTimeMillis,
+    readers.kept,
+    (now, kept): ReadonlyArray<VersionOverview> => {
+      const fresh = [...leases.values()].filter(({ until }) => until >= now)
+      return versions.map(({ manifest: { versionId } }) => ({
+        versionId,
+        active: versionId === activeId,
+        leases: fresh.filter((lease) => lease.versionId === versionId),
+        isRead: kept.has(versionId)
+      }))
+    }
+  )
 
   const sweepDownTo = (keepVersions: number) =>
     Effect.flatMap(overview, (overviews) => {
@@ -182,6 +216,8 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     stage,
     activate: (versionId) => activate(versionId).pipe(inTurn, Effect.provide(platform)),
     acknowledge,
+    keep,
+    verify: (versionId) => Effect.provide(verify(versionId), platform),
     versions: overview,
     sweep: sweepDownTo(keepVersions),
     makeRoom: sweepDownTo(0)

@@ -1,5 +1,6 @@
 /**
- * The commands of the content plugin: `content.fetch`, `content.ack` and `content.manifest.read`, or those of another name.
+ * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep` and
+ * `content.verify`, or those of another name.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -25,5 +26,15 @@ export const registerCommands = Effect.fnUntraced(function* (name: string, fetch
       problem: Schema.optionalWith(Schema.String, { exact: true })
     }),
     run: ({ consumerId, problem, versionId }) => store.acknowledge(consumerId, versionId, problem)
+  })
+  yield* commands.register({
+    type: `${name}.keep`,
+    fields: Schema.Struct({ versionId: Schema.String }),
+    run: ({ versionId }) => store.keep(versionId)
+  })
+  yield* commands.register({
+    type: `${name}.verify`,
+    fields: Schema.Struct({ versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
+    run: ({ versionId }) => store.verify(versionId)
   })
 })

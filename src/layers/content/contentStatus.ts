@@ -48,10 +48,12 @@ export const statusRows = (
   {
     type: "list",
     label: "Versions on disk",
-    items: versions.map(({ active, leases, versionId }) => ({
+    items: versions.map(({ active, isRead, leases, versionId }) => ({
       type: "kv",
       label: versionId,
-      value: [...(active ? ["active"] : []), leasesText(leases)].join(", "),
+      value: [...(active ? ["active"] : []), leasesText(leases), ...(isRead ? ["being read"] : [])].join(
+        ", "
+      ),
       ...(leases.some(hasProblem) ? { tone: "warn" } : {})
     }))
   }

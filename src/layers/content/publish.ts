@@ -13,6 +13,7 @@ import {
   type VersionSource,
   VersionStoreError
 } from "../../services/VersionStore.ts"
+import type { Damage } from "./Damage.ts"
 import { type DownloadsFolder, isVersionId, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { moveFile, syncDirectory, syncTree } from "./durable.ts"
@@ -20,10 +21,11 @@ import { filesIn, makeList, readList, type WrittenList, wholeFiles, writeList } 
 import type { ManifestFile } from "./ManifestFile.ts"
 import { nextVersionId } from "./versionId.ts"
 
-/** `unswept` keeps versions from being swept while it runs. */
+/** Versions with known `damage` cannot be activated; `unswept` keeps versions from being swept while it runs. */
 export const makePublishing = Effect.fnUntraced(function* (
   folder: DownloadsFolder,
   manifestFile: ManifestFile,
+  damage: Damage,
   unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -110,7 +112,7 @@ export const makePublishing = Effect.fnUntraced(function* (
         return yield* new VersionNotFound({ versionId })
       }
       const version = folder.ofVersion(versionId)
-      const list = yield* wholeList(version, yield* readList(version, versionId))
+      const list = yield* wholeList(version, yield* readList(version, versionId), damage.of(versionId))
       const manifest = manifestOf(list)
       yield* manifestFile.write(manifest)
       return manifest
@@ -118,19 +120,23 @@ export const makePublishing = Effect.fnUntraced(function* (
   }
 })
 
-/** The list of a version that is on disk; fails where that is not whole. */
-export const wholeList = Effect.fnUntraced(function* (version: string, list: Option.Option<WrittenList>) {
+/** The list of a version that is on disk; fails where that is not whole, as far as is known. */
+export const wholeList = Effect.fnUntraced(function* (
+  version: string,
+  list: Option.Option<WrittenList>,
+  damaged: ReadonlySet<string>
+) {
   const path = yield* Path.Path
   const isWhole = yield* Effect.transposeMapOption(list, ({ list: { sources } }) =>
     Effect.every(sources, ({ files, sourceId }) =>
       Effect.map(wholeFiles(path.join(version, sourceId), files), (whole) => whole === files)
     )
   )
-  if (Option.isNone(list) || Option.contains(isWhole, false)) {
+  if (Option.isNone(list) || Option.contains(isWhole, false) || damaged.size > 0) {
     return yield* new VersionStoreError({
       action: "activate",
       path: version,
-      detail: Option.isNone(list) ? `it has no valid ${fileListName}.` : "files are missing or cut."
+      detail: Option.isNone(list) ? `it has no valid ${fileListName}.` : "files are missing or damaged."
     })
   }
   return list.value

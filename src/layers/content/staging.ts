@@ -12,7 +12,7 @@ import { linkOrCopy, linkOrCopyAll, sizeOfWhole } from "../../internal/reuseFile
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
-import { type FileList, filesOf, type ListedSource } from "../../services/FileList.ts"
+import { type FileList, fileListName, filesOf, type ListedSource } from "../../services/FileList.ts"
 import type {
   CopiedFile,
   Manifest,
@@ -23,6 +23,7 @@ import type {
   VersionStoreError
 } from "../../services/VersionStore.ts"
 import { readCopy } from "./copies.ts"
+import type { Damage } from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
 import { type WrittenList, wholeFiles } from "./fileLists.ts"
 
@@ -47,6 +48,7 @@ export interface StagingStore {
     folder: string,
     list: WrittenList
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
+  readonly damage: Damage
   /** Runs one effect at a time, of those that change which version is active. */
   readonly inTurn: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -79,9 +81,6 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<Platform>())
-  /** The version of which files could not be taken over, although they are there. */
-  let unreadable: VersionId | undefined
-
   const previousVersion = Effect.fnUntraced(function* ({ folder, list, manifest }: ActiveVersion) {
     const { versionId } = manifest
     const contents = yield* Option.match(list, {
@@ -108,8 +107,12 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
     { fingerprint, ...source }: ListedSource
   ) {
     const directory = path.join(folder, source.sourceId)
-    const files = versionId === unreadable ? {} : yield* wholeFiles(directory, source.files)
-    const isDamaged = files !== source.files
+    const damaged = store.damage.of(versionId)
+    const whole = yield* wholeFiles(directory, source.files)
+    const isDamaged = damaged.size > 0 || whole !== source.files
+    const files = damaged.has(fileListName)
+      ? {}
+      : Record.filter(whole, (_, name) => !damaged.has(`${source.sourceId}/${name}`))
     return {
       ...source,
       directory,
@@ -144,8 +147,13 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
         mapDiskError("take over", directory),
         Effect.tapError((error) =>
           Effect.sync(() => {
-            // The next fetch gets these files anew.
-            unreadable = isDiskFull(error) ? unreadable : versionId
+            if (versionId !== undefined && !isDiskFull(error)) {
+              // The next fetch gets these files anew.
+              store.damage.set(
+                versionId,
+                Object.keys(files).map((name) => `${sourceId}/${name}`)
+              )
+            }
           })
         )
       )
@@ -156,7 +164,9 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
         return { changed: false, manifest: active.value.manifest }
       }
       if (contents.some(({ isDamaged }) => isDamaged)) {
-        yield* Effect.logWarning(`Files of version ${versionId} are missing or cut: a new one replaces it.`)
+        yield* Effect.logWarning(
+          `Files of version ${versionId} are missing or damaged: a new one replaces it.`
+        )
       }
       yield* Effect.forEach(Array.filterMap(sources, unchanged), takeOver, { discard: true })
       return { changed: true, manifest: yield* store.publish(folder, sources.map(withKnown)) }
@@ -201,6 +211,7 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
           )
         ),
         Effect.flatMap((list) => store.publishCopy(folder, list)),
+        Effect.tap(({ versionId }) => store.damage.forget(versionId)),
         Effect.map((manifest) => ({ changed: true, manifest }))
       )
 
@@ -232,8 +243,9 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
     Effect.map(Effect.provide(store.versions, platform), (versions) => {
       const files = new Map<string, string>()
       for (const { folder, list } of versions) {
-        for (const [file, { sha256 }] of filesOf(list)) {
-          if (!files.has(sha256)) files.set(sha256, path.join(folder, file))
+        const damaged = store.damage.of(list.versionId)
+        for (const [file, { sha256 }] of damaged.has(fileListName) ? [] : filesOf(list)) {
+          if (!files.has(sha256) && !damaged.has(file)) files.set(sha256, path.join(folder, file))
         }
       }
       return files

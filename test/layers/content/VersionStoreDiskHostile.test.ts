@@ -202,7 +202,7 @@ describe("a table of the active version", () => {
           )
           expect((yield* promote("one")).changed).toBe(false)
         }).pipe(Effect.provide(storeIn(directory)), withLog(log))
-        expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or cut/)])
+        expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or damaged/)])
       })
     )
   }
@@ -323,7 +323,8 @@ describe("folders that somebody removes while the controller runs", () => {
           expect((yield* store.versions).at(-1)).toEqual({
             versionId: manifest.versionId,
             active: true,
-            leases: [expect.objectContaining({ consumerId: "screen-1" })]
+            leases: [expect.objectContaining({ consumerId: "screen-1" })],
+            isRead: false
           })
         }).pipe(Effect.provide(storeIn(downloads)))
       })

@@ -10,7 +10,12 @@ const leases = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ consumerId: `screen-${index}`, versionId, until }))
 
 const rowOf = (held: ReturnType<typeof leases>) =>
-  statusRows(ContentOverview.empty, [{ versionId, active: true, leases: held }], Option.none(), [])
+  statusRows(
+    ContentOverview.empty,
+    [{ versionId, active: true, leases: held, isRead: false }],
+    Option.none(),
+    []
+  )
     .flatMap((row) => (row.type === "list" ? row.items : []))
     .find((row) => row.type === "kv" && row.label === versionId)
 

@@ -50,7 +50,8 @@ const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
 
 const types = Effect.flatMap(CommandBus, ({ types }) => types)
 
-const commandsOf = (name: string) => [`${name}.ack`, `${name}.fetch`, `${name}.manifest.read`]
+const commandsOf = (name: string) =>
+  ["ack", "fetch", "keep", "manifest.read", "verify"].map((command) => `${name}.${command}`)
 
 it.scoped("contents with two names have their own commands, events, status and state", () =>
   Effect.gen(function* () {

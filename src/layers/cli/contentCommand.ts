@@ -1,0 +1,98 @@
+/**
+ * Commands of the content: in the controller that runs, or else here, as a task of its configuration.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { CommandBus } from "../../services/CommandBus.ts"
+import { EventBus } from "../../services/EventBus.ts"
+import { IpcClient } from "../../services/IpcClient.ts"
+import { runTask } from "../controller/Controller.ts"
+import * as ControllerServices from "../controller/ControllerServices.ts"
+import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
+import { loadEnvironment } from "./loadEnvironment.ts"
+import type { Values } from "./Parameter.ts"
+import { logTo } from "./terminal/log.ts"
+import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/ProgressDisplay.ts"
+
+/** The options of the commands of the command line that are commands of the content. */
+export const contentOptions = {
+  config: configOption,
+  envFile: envFileOption,
+  logFormat: logFormatOption,
+  runDir: runDirOption
+}
+
+export interface ContentCommand {
+  readonly command: { readonly type: string; readonly versionId?: string }
+  /** What is said when it is interrupted, in the controller and here. */
+  readonly interrupted: { readonly there: string; readonly here: string }
+}
+
+/** `library` is what configurations import as `vitrine`. Gives what the command returned, and where it ran. */
+export const runContentCommand = (
+  library: object,
+  { config, envFile, logFormat, runDir }: Values<typeof contentOptions>,
+  content: ContentCommand
+) =>
+  Effect.gen(function* () {
+    yield* loadEnvironment(envFile)
+    const path = yield* Path.Path
+    const file = yield* locateConfiguration(config)
+    const display = yield* makeProgressDisplay
+    return yield* runThere(content, display).pipe(
+      Effect.map((result) => ({ result, isHere: false })),
+      Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))),
+      Effect.catchTag("vitrine/ControllerNotRunning", () =>
+        Effect.map(runHere(file, library, content, display), (result) => ({ result, isHere: true }))
+      ),
+      logTo({ format: logFormat, write: display.log })
+    )
+  }).pipe(Effect.scoped)
+
+const runThere = Effect.fnUntraced(
+  function* ({ command }: ContentCommand, display: ProgressDisplay) {
+    const controller = yield* IpcClient
+    const { pid } = yield* controller.process
+    yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})`)
+    const events = Stream.catchAll(yield* controller.events, () => Stream.empty)
+    return yield* controller.dispatch(command).pipe(withProgress(display, events))
+  },
+  (effect, { interrupted }, display) =>
+    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.there))
+)
+
+const runHere = Effect.fnUntraced(
+  function* (file: string, library: object, { command }: ContentCommand, display: ProgressDisplay) {
+    const configuration = yield* loadConfiguration(file, library)
+    const task = Effect.gen(function* () {
+      const { dispatch } = yield* CommandBus
+      const events = yield* Effect.orElseSucceed(
+        Effect.flatMap(EventBus, ({ subscribe }) => subscribe),
+        () => Stream.empty
+      )
+      return yield* dispatch(command).pipe(
+        withProgress(
+          display,
+          Stream.catchAll(events, () => Stream.empty)
+        )
+      )
+    })
+    return yield* runTask(configuration, task).pipe(
+      Effect.provide(ControllerServices.layer("task", configuration.services)),
+      Effect.mapError(inFile(file))
+    )
+  },
+  (effect, _file, _library, { interrupted }, display) =>
+    Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.here))
+)
+
+/** A command that was to end by itself has failed when it is interrupted. */
+const reportInterrupted = ({ log }: ProgressDisplay, message: string) =>
+  Effect.sync(() => {
+    log(message)
+    process.exitCode = 1
+  })

@@ -1,0 +1,71 @@
+/**
+ * `vitrine verify`
+ */
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { printableLine } from "../../internal/printable.ts"
+import { countText, sizeText } from "../../internal/readable.ts"
+import { type FileProblem, Verification } from "../../services/VersionStore.ts"
+import * as Command from "./Command.ts"
+import { contentOptions, runContentCommand } from "./contentCommand.ts"
+import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
+
+/** `library` is what configurations import as `vitrine`. */
+export const makeCommand = (library: object) =>
+  Command.make({
+    name: "verify",
+    description: commands.verify.description,
+    parameters: {
+      ...contentOptions,
+      version: Parameter.argument({
+        name: "VERSION",
+        description: "The id of a version on disk. Default: the active one."
+      })
+    },
+    run: ({ version, ...options }) =>
+      Effect.gen(function* () {
+        const { isHere, result } = yield* runContentCommand(library, options, {
+          command: {
+            type: "content.verify",
+            ...Option.match(version, { onNone: () => ({}), onSome: (versionId) => ({ versionId }) })
+          },
+          interrupted: {
+            there: "The controller goes on verifying.",
+            here: "Interrupted before the end."
+          }
+        })
+        const verification = yield* Schema.decodeUnknown(Verification)(result)
+        yield* Effect.forEach(verification.problems, (problem) => Console.log(problemText(problem)), {
+          discard: true
+        })
+        yield* Console.log(summary(verification, isHere))
+        if (verification.problems.length > 0) {
+          process.exitCode = 1
+        }
+      })
+  })
+
+const problemText = ({ path, problem }: FileProblem): string =>
+  `${printableLine(path)} ${whatIsWrong[problem]}`
+
+const whatIsWrong: Readonly<Record<FileProblem["problem"], string>> = {
+  missing: "is missing",
+  size: "has another size than when it was written",
+  content: "has other content than when it was written",
+  unreadable: "cannot be read",
+  unexpected: "does not belong to the version"
+}
+
+const summary = ({ bytes, files, problems, versionId }: Verification, isHere: boolean): string => {
+  const verified = `Version ${versionId}: ${countText(files, "file")}, ${sizeText(bytes)}`
+  return problems.length === 0
+    ? `${verified}, all as they were written.`
+    : `${verified}, ${countText(problems.length, "problem")}. ${isHere ? mendedHere : mendedThere}`
+}
+
+/** The controller knows what it has found, until it ends. */
+const mendedThere = `If it is the active version, "vitrine fetch" replaces it.`
+const mendedHere = `Remove these files; if it is the active version, "vitrine fetch" replaces it then.`

@@ -1,0 +1,135 @@
+/**
+ * Reading a whole version, and comparing it with its list of files.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { sha256OfFile } from "../../internal/sha256.ts"
+import type { SourceFile } from "../../services/ContentSource.ts"
+import { fileListName, filesOf } from "../../services/FileList.ts"
+import {
+  type FileProblem,
+  type Verification,
+  type VersionId,
+  type VersionNotFound,
+  VersionStoreError
+} from "../../services/VersionStore.ts"
+import type { Damage } from "./Damage.ts"
+import { mapDiskError, orWhereMissing } from "./diskError.ts"
+import type { WrittenList } from "./fileLists.ts"
+
+/** How many files are read concurrently: other work is to have the disk and its threads too. */
+const concurrency = 2
+
+/** What a store has to offer so that its versions can be verified. */
+export interface VerifiedStore {
+  /** The version of this id, or the active one. */
+  readonly find: (versionId: string | undefined) => Effect.Effect<FoundVersion, Failure, Platform>
+  readonly keep: (versionId: string) => Effect.Effect<void, Failure, Platform>
+  readonly damage: Damage
+}
+
+export interface FoundVersion {
+  readonly versionId: VersionId
+  readonly folder: string
+  /** Missing where it cannot be read. */
+  readonly list: Option.Option<WrittenList>
+  /** The digest of the list, where the manifest says it. */
+  readonly listSha256: Option.Option<string>
+}
+
+type Failure = VersionNotFound | VersionStoreError
+type Platform = FileSystem.FileSystem | Path.Path
+
+/** Verifies one version at a time, which is kept meanwhile, and remembers the damage. */
+export const makeVerify = ({ damage, find, keep }: VerifiedStore) =>
+  Effect.map(Effect.makeSemaphore(1), (verifying) =>
+    Effect.fn("VersionStore.verify")(function* (given?: string) {
+      const version = yield* find(given)
+      const { versionId } = version
+      const verification = yield* verifyFiles(version, keep(versionId))
+      damage.set(
+        versionId,
+        verification.problems.map(({ path }) => path)
+      )
+      return verification
+    }, verifying.withPermits(1))
+  )
+
+export const noneActive = (manifest: string) =>
+  new VersionStoreError({
+    action: "verify the version of",
+    path: manifest,
+    detail: "no version is active. Fetch the content first."
+  })
+
+/** `beforeEach` runs before a file is read. */
+const verifyFiles = Effect.fnUntraced(function* (
+  { folder, list, listSha256, versionId }: FoundVersion,
+  beforeEach: Effect.Effect<void, Failure, Platform>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+
+  /** What is wrong with a file that is listed. */
+  const check = Effect.fnUntraced(
+    function* (file: string, { sha256, size }: SourceFile) {
+      const stats = yield* fs.stat(file)
+      if (stats.type !== "File") return "missing"
+      if (Number(stats.size) !== size) return "size"
+      return (yield* sha256OfFile(file)) === sha256 ? undefined : "content"
+    },
+    (effect) =>
+      effect.pipe(
+        orWhereMissing<FileProblem["problem"] | undefined>("missing"),
+        Effect.orElseSucceed((): FileProblem["problem"] => "unreadable")
+      )
+  )
+
+  if (Option.isNone(list)) {
+    const isThere = yield* Effect.orElseSucceed(fs.exists(path.join(folder, fileListName)), () => true)
+    const problem = isThere ? "content" : "missing"
+    return {
+      versionId,
+      files: 0,
+      bytes: 0,
+      problems: [{ path: fileListName, problem }]
+    } satisfies Verification
+  }
+  const files = filesOf(list.value.list)
+  const listed = new Set(files.keys())
+
+  const ofFiles = yield* Effect.forEach(
+    files,
+    ([name, file]) =>
+      Effect.zipRight(beforeEach, check(path.join(folder, name), file)).pipe(
+        Effect.map((problem) => (problem === undefined ? [] : [{ path: name, problem }]))
+      ),
+    { concurrency }
+  )
+
+  const entries = yield* fs.readDirectory(folder, { recursive: true }).pipe(mapDiskError("read", folder))
+  const unlisted = entries
+    .map((entry) => entry.replaceAll(path.sep, "/"))
+    .filter((entry) => entry !== fileListName && !listed.has(entry))
+  const unexpected = yield* Effect.filter(
+    unlisted,
+    (entry) =>
+      fs.stat(path.join(folder, entry)).pipe(
+        Effect.map(({ type }) => type !== "Directory"),
+        Effect.orElseSucceed(() => true)
+      ),
+    { concurrency }
+  )
+
+  const isOtherList = Option.exists(listSha256, (sha256) => sha256 !== list.value.sha256)
+  const problems: ReadonlyArray<FileProblem> = [
+    ...(isOtherList ? [{ path: fileListName, problem: "content" } as const] : []),
+    ...Array.flatten(ofFiles),
+    ...unexpected.map((path) => ({ path, problem: "unexpected" }) as const)
+  ]
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0)
+  return { versionId, files: files.size, bytes, problems } satisfies Verification
+})
