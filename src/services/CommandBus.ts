@@ -109,6 +109,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/
  * The command is registered, but its result cannot be had:
  *
  * - `unreachable`: whoever has registered it is away.
+ * - `busy`: as many commands are carried out there as can be at the same time.
  * - `timeout`: there was no result within the timeout of the dispatch.
  * - `lost`: the connection to whoever carries it out, or their process, ended meanwhile.
  */
@@ -116,7 +117,7 @@ export class CommandUnavailable extends Schema.TaggedError<CommandUnavailable>()
   "vitrine/CommandUnavailable",
   {
     type: Schema.String,
-    reason: Schema.Literal("unreachable", "timeout", "lost"),
+    reason: Schema.Literal("unreachable", "busy", "timeout", "lost"),
     /** Whether the handler may have run, as a whole or in part. Where it is `false`, dispatching again is safe. */
     mayHaveRun: Schema.Boolean
   }
@@ -131,6 +132,7 @@ export class CommandUnavailable extends Schema.TaggedError<CommandUnavailable>()
 
 const unavailability: Readonly<Record<CommandUnavailable["reason"], string>> = {
   unreachable: "the process that has registered it cannot be reached",
+  busy: "too many commands are running already",
   timeout: "it returned no result within the timeout",
   lost: "the connection to the process that was running it was lost"
 }

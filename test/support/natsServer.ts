@@ -2,7 +2,7 @@
  * Debian's `nats-server` with JetStream, in a process and with a store of its own.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -19,17 +19,37 @@ export interface NatsServer {
   readonly signal: (signal: NodeJS.Signals) => Effect.Effect<void>
   /** Removes all that it has stored; it must not be running. */
   readonly emptyStore: Effect.Effect<void>
+  /** Has it read another configuration, while it runs. */
+  readonly reload: (configuration: string) => Effect.Effect<void>
 }
 
-/** A server that runs until the scope ends. The arguments are added to its command line. */
-export const startNatsServer = (
-  args: ReadonlyArray<string> = []
-): Effect.Effect<NatsServer, never, Scope.Scope> =>
+export interface NatsServerOptions {
+  /** What its configuration has beside the store. */
+  readonly configuration?: string
+  /** Settings of its JetStream, `max_file: 1MB` for example. */
+  readonly jetStream?: string
+  /** An existing folder for its store. Default: a temporary one. */
+  readonly store?: string
+}
+
+/** A server that runs until the scope ends. */
+export const startNatsServer = ({
+  configuration = "",
+  jetStream = "",
+  store: ownStore
+}: NatsServerOptions = {}): Effect.Effect<NatsServer, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const store = yield* Effect.acquireRelease(
+    const folder = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "nats-"))),
       (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
     )
+    const store = ownStore ?? folder
+    const file = join(folder, "server.conf")
+    const configure = (configuration: string) =>
+      Effect.sync(() =>
+        writeFileSync(file, `jetstream { store_dir: "${store}", ${jetStream} }\n${configuration}`)
+      )
+    yield* configure(configuration)
     const port = yield* freePort
     let child: ChildProcess | undefined
     let end: Promise<void> = Promise.resolve()
@@ -37,13 +57,13 @@ export const startNatsServer = (
     const signal = (name: NodeJS.Signals) =>
       Effect.suspend(() => {
         child?.kill(name)
-        return ["SIGSTOP", "SIGCONT"].includes(name) ? Effect.void : Effect.promise(() => end)
+        return ["SIGSTOP", "SIGCONT", "SIGHUP"].includes(name) ? Effect.void : Effect.promise(() => end)
       })
     const start = Effect.suspend(() => {
       const log = Received.make()
       const started = spawn(
         pathOf("nats-server"),
-        ["--addr", "127.0.0.1", "--port", String(port), "--jetstream", "--store_dir", store, ...args],
+        ["--addr", "127.0.0.1", "--port", String(port), "--config", file],
         { stdio: ["ignore", "ignore", "pipe"] }
       )
       child = started
@@ -63,6 +83,7 @@ export const startNatsServer = (
       url: `nats://127.0.0.1:${port}`,
       start,
       signal,
+      reload: (configuration) => Effect.zipRight(configure(configuration), signal("SIGHUP")),
       emptyStore: Effect.sync(() => rmSync(join(store, "jetstream"), { recursive: true, force: true }))
     }
   })

@@ -28,15 +28,18 @@ import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
 import { withDispatchTimeout } from "../memory/dispatchTimeout.ts"
 import { makeInstance } from "./instance.ts"
 import * as leases from "./leases.ts"
-import { NatsConnection, type Session } from "./NatsConnection.ts"
+import { NatsConnection } from "./NatsConnection.ts"
+import { requestTimeout, type Session } from "./Session.ts"
 
 export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const local = yield* CommandBusMemory.make
   /** By their types, with the leases that the server has granted. */
   const registered = new Map<string, Option.Option<leases.Lease>>()
+  /** Those whose lease is being asked for: others do not take it over meanwhile. */
+  const claiming = new Set<string>()
   const instance = yield* makeInstance(nats, {
-    has: (type) => registered.has(type),
+    has: (type) => registered.has(type) || claiming.has(type),
     carryOut: (command) => local.dispatch(command)
   })
 
@@ -77,16 +80,16 @@ export const make = Effect.gen(function* () {
 
   const acquire = (type: string) =>
     Effect.gen(function* () {
-      if (registered.has(type)) {
-        return yield* new CommandAlreadyRegistered({ type })
-      }
-      registered.set(type, Option.none())
-      const isOurs = yield* Effect.option(Effect.flatMap(nats.session, (session) => claim(session, type)))
+      claiming.add(type)
+      const claimed = Effect.flatMap(nats.session, (session) => claim(session, type))
+      const isOurs = yield* Effect.option(Effect.timeout(claimed, requestTimeout))
       if (Option.contains(isOurs, false)) {
-        registered.delete(type)
         return yield* new CommandAlreadyRegistered({ type })
       }
-    })
+      if (Option.isNone(isOurs)) {
+        registered.set(type, Option.none())
+      }
+    }).pipe(Effect.ensuring(Effect.sync(() => claiming.delete(type))))
 
   const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
     handler: CommandHandler<Fields, Encoded, R>
@@ -94,8 +97,8 @@ export const make = Effect.gen(function* () {
     const { type } = handler
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
     const registration = Effect.gen(function* () {
-      yield* Effect.acquireRelease(acquire(type), () => release(type))
       yield* local.register(handler)
+      yield* Effect.acquireReleaseInterruptible(acquire(type), () => release(type))
       yield* Effect.forkIn(keep(type, Scope.close(scope, Exit.void)), yield* Effect.scope)
     })
     yield* Effect.onError(Scope.extend(registration, scope), (cause) =>
@@ -126,11 +129,16 @@ export const make = Effect.gen(function* () {
     })
 
   const dispatch = (command: Command, options: DispatchOptions = {}): Effect.Effect<unknown, DispatchError> =>
-    Effect.suspend(() =>
-      registered.has(command.type)
-        ? local.dispatch(command, options)
-        : withDispatchTimeout(dispatchElsewhere(command), command.type, options)
-    )
+    Effect.suspend(() => {
+      const { type } = command
+      if (registered.has(type)) {
+        return local.dispatch(command, options)
+      }
+      // Whose it will be is not known yet.
+      return claiming.has(type)
+        ? new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+        : withDispatchTimeout(dispatchElsewhere(command), type, options)
+    })
 
   return CommandBus.of({ register, dispatch, types })
 })

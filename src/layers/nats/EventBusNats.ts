@@ -14,23 +14,20 @@ import * as Schedule from "effect/Schedule"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 import { makeSubscriber } from "../memory/subscriber.ts"
-import { NatsConnection, type Session } from "./NatsConnection.ts"
+import { NatsConnection } from "./NatsConnection.ts"
 import { ask, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
+import type { Session } from "./Session.ts"
 import { consume, ensureEvents, eventStream, nameOf, type Place, payloadOf, subjectOf } from "./streams.ts"
 
 /** How long a feed waits for the server to come back before it fails, in milliseconds. */
 export const outageLimit = 15_000
-
-/** How many publications wait for the server at most; one more fails at once. */
-const maxPublishing = 1024
 
 /** What the protocol adds to a message. */
 const overhead = 64
 
 export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
-  const { prefix } = nats
-  let publishing = 0
+  const { prefix, traffic } = nats
 
   const publish = (name: string, payload: unknown) =>
     Effect.gen(function* () {
@@ -49,19 +46,19 @@ export const make = Effect.gen(function* () {
           `the payload of "${name}" has ${data.length} bytes, and the server accepts ${limit}`
         )
       }
-      if (publishing >= maxPublishing) {
-        return yield* refused("publish", `${maxPublishing} events wait for the server already`)
+      const stored = traffic.addEvent(data.length)
+      if (stored === undefined) {
+        return yield* refused("publish", "too many events wait for the server already")
       }
-      publishing += 1
       yield* store(session, nats, subject, data).pipe(
         Effect.mapError(failed("publish")),
-        Effect.ensuring(
-          Effect.sync(() => {
-            publishing -= 1
-          })
-        )
+        Effect.ensuring(Effect.sync(stored))
       )
-    })
+    }).pipe(
+      Effect.tapError(({ detail }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => traffic.failed(new Date(now), detail))
+      )
+    )
 
   const subscribe = Effect.gen(function* () {
     const subscriber = yield* Effect.acquireRelease(

@@ -5,6 +5,7 @@ import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
 import { errors } from "@nats-io/transport-node"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Internal to this room: each service has an error of its own. */
@@ -58,4 +59,12 @@ const wasRejected = (error: unknown): boolean =>
   hasNoResponders(error)
 
 const detailOf = (error: unknown): string =>
-  hasTimedOut(error) ? "the server did not respond in time" : messageOf(error)
+  hasTimedOut(error)
+    ? "the server did not respond in time"
+    : isCertificateRefused(error)
+      ? "the server does not accept the certificate of this client, or wants one"
+      : printableLine(messageOf(error))
+
+/** An alert of the other end of TLS, in the words of OpenSSL. */
+const isCertificateRefused = (error: unknown): boolean =>
+  error instanceof Error && /alert .*(certificate|unknown ca)/.test(error.message)

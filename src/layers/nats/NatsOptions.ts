@@ -2,9 +2,10 @@
  * The options of the connection to NATS.
  */
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { secret } from "../../internal/secret.ts"
 
 const isServer = (url: string): boolean => {
   if (!URL.canParse(url)) return false
@@ -18,22 +19,16 @@ const isServers = (input: unknown): input is string | ReadonlyArray<string> => {
   return servers.length > 0 && servers.every((server) => Predicate.isString(server) && isServer(server))
 }
 
-const isSecret = (input: unknown): input is string | Redacted.Redacted => {
-  const secret = Redacted.isRedacted(input) ? Redacted.value(input) : input
-  return Predicate.isString(secret) && secret !== ""
-}
+const notEmpty = secret((text) => text !== "", "a text that is not empty (is the environment variable set?)")
 
-const Secret = expectsSecret(
-  Schema.transform(Schema.declare(isSecret), Schema.RedactedFromSelf(Schema.String), {
-    strict: true,
-    decode: (secret) => (Redacted.isRedacted(secret) ? secret : Redacted.make(secret)),
-    encode: (secret) => secret
-  }),
-  "a text that is not empty (is the environment variable set?)"
+const nkeySeed = secret(
+  (seed) => /^SU[A-Z2-7]{56}$/.test(seed),
+  "the seed of a user, SU and 56 letters and digits (is the environment variable set?)"
 )
 
 const Path = expects(Schema.NonEmptyString, "the path of a file")
 
+/** Files are read for each connection: they may be replaced at any time. */
 const Tls = Schema.Struct({
   /** Certificates of who may have signed the server's, instead of those that Node knows. */
   caFile: Schema.optionalWith(Path, { exact: true }),
@@ -42,6 +37,18 @@ const Tls = Schema.Struct({
   certFile: Schema.optionalWith(Path, { exact: true }),
   keyFile: Schema.optionalWith(Path, { exact: true })
 })
+
+/** What a client can show, one of them at most. */
+const credentials = {
+  /** A token; or a user and a password; or the seed of an nkey: as text or `Redacted`. */
+  token: Schema.optionalWith(notEmpty, { exact: true }),
+  user: Schema.optionalWith(expects(Schema.NonEmptyString, "the name of a user"), { exact: true }),
+  password: Schema.optionalWith(notEmpty, { exact: true }),
+  nkeySeed: Schema.optionalWith(nkeySeed, { exact: true }),
+
+  /** The path of a credentials file, `….creds`: a JWT and an nkey. It is read for each connection. */
+  credentialsFile: Schema.optionalWith(Path, { exact: true })
+}
 
 export const NatsOptions = Schema.Struct({
   /** Where the servers are: one, or those of one cluster. Default `nats://127.0.0.1:4222`. */
@@ -65,15 +72,11 @@ export const NatsOptions = Schema.Struct({
     "vitrine"
   ),
 
-  /** A token, or a user and a password, as text or `Redacted`; or the path of a credentials file (`.creds`). */
-  token: Schema.optionalWith(Secret, { exact: true }),
-  user: Schema.optionalWith(expects(Schema.NonEmptyString, "the name of a user"), { exact: true }),
-  password: Schema.optionalWith(Secret, { exact: true }),
-  credentialsFile: Schema.optionalWith(Path, { exact: true }),
+  ...credentials,
 
   /**
-   * Connect by TLS only. A server that offers TLS is connected to by TLS without this, too. Its certificate has to be
-   * for the name in its URL: one that is for an IP address alone is not accepted.
+   * Connect by TLS only, to a certificate for the name or the IP address in the URL: with files of your own, or with
+   * `{}`. A server whose URL begins with `tls:` is always connected to by TLS only.
    */
   tls: Schema.optionalWith(expects(Tls, "an object"), { exact: true }),
 
@@ -85,4 +88,23 @@ export type NatsOptions = typeof NatsOptions.Type
 /** The options as a user writes them. */
 export type NatsConfig = typeof NatsOptions.Encoded
 
-export const decode = decodeOptions("the options of NATS", NatsOptions)
+const consistent = NatsOptions.pipe(
+  Schema.filter(({ credentialsFile, nkeySeed, password, tls, token, user }) => {
+    const given = Record.keys(
+      Record.filter({ credentialsFile, nkeySeed, token, user }, Predicate.isNotUndefined)
+    )
+    return [
+      ...(given.length > 1
+        ? [{ path: [], message: `${given.join(" and ")}: only one of them can be used` }]
+        : []),
+      ...(password !== undefined && user === undefined
+        ? [{ path: ["user"], message: "is required where there is a password" }]
+        : []),
+      ...((tls?.certFile === undefined) !== (tls?.keyFile === undefined)
+        ? [{ path: ["tls"], message: "certFile and keyFile belong together" }]
+        : [])
+    ]
+  })
+)
+
+export const decode = decodeOptions("the options of NATS", consistent)

@@ -27,9 +27,10 @@ import {
   type Request
 } from "./commandWire.ts"
 import type { Lease } from "./leases.ts"
-import type { Session } from "./NatsConnection.ts"
 import { ask, attempt, isWithoutResponders } from "./NatsFailure.ts"
+import type { Session } from "./Session.ts"
 import type { Place } from "./streams.ts"
+import { maxCommands, type Traffic } from "./traffic.ts"
 
 /** How often whoever waits for a result asks whether the command is still carried out. */
 const askEvery = "2 seconds"
@@ -37,16 +38,16 @@ const askEvery = "2 seconds"
 /** How long an instance has to reply to a question, in milliseconds. */
 const questionTimeout = 2000
 
-/** How many commands of other instances are carried out at the same time; one more is unavailable. */
-const maxRunning = 256
-
 /** The commands of this process. */
 export interface Commands {
   readonly has: (type: string) => boolean
   readonly carryOut: (command: Command) => Effect.Effect<unknown, DispatchError>
 }
 
-export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { carryOut, has }: Commands) {
+export const makeInstance = Effect.fnUntraced(function* (
+  { prefix, traffic }: Place & { readonly traffic: Traffic },
+  { carryOut, has }: Commands
+) {
   const id = randomUUID()
   const subjectOf = (instance: string) => `${prefix}.instance.${instance}`
   const send = ({ connection }: Session, instance: string, data: Uint8Array, options?: PublishOptions) =>
@@ -57,9 +58,9 @@ export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { ca
 
   const onDispatch = (message: Msg, command: Command, limit: number) =>
     Effect.gen(function* () {
-      if ((yield* FiberMap.size(running)) >= maxRunning) {
+      if ((yield* FiberMap.size(running)) >= maxCommands) {
         const { type } = command
-        const busy = new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+        const busy = new CommandUnavailable({ type, reason: "busy", mayHaveRun: false })
         message.respond(encodeResult(Either.left(busy)))
         return
       }
@@ -121,6 +122,14 @@ export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { ca
   const isHeld = (session: Session, { instance, type }: Lease) =>
     asks(session, instance, { do: "isHeld", type })
 
+  const waits = (type: string) =>
+    Effect.suspend(() => {
+      const carriedOut = traffic.addCommand()
+      return carriedOut === undefined
+        ? new CommandUnavailable({ type, reason: "busy", mayHaveRun: false })
+        : Effect.succeed(carriedOut)
+    })
+
   /** Has another instance carry a command out, and cancels that when it is interrupted. */
   const dispatch = (session: Session, instance: string, command: Command) =>
     Effect.gen(function* () {
@@ -133,6 +142,7 @@ export const makeInstance = Effect.fnUntraced(function* ({ prefix }: Place, { ca
         const issues = `they have ${data.length} bytes, and NATS accepts ${limit}`
         return yield* new InvalidCommandFields({ type, issues })
       }
+      yield* Effect.acquireRelease(waits(type), (carriedOut) => Effect.sync(carriedOut))
       const inbox = createInbox()
       const reply = yield* Deferred.make<unknown, DispatchError>()
       yield* Effect.acquireRelease(

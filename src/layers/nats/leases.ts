@@ -10,8 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type { Session } from "./NatsConnection.ts"
 import { ask, isNoSuchStream, isOutOfDate, NatsFailure } from "./NatsFailure.ts"
+import type { Session } from "./Session.ts"
 import { ensureState, lastOfEach, nameOf, type Place, stateStream, subjectOf } from "./streams.ts"
 
 export interface Lease {

@@ -20,8 +20,8 @@ import { createInbox, nanos } from "@nats-io/transport-node"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { requestTimeout, type Session } from "./NatsConnection.ts"
 import { ask, isNoSuchStream, NatsFailure } from "./NatsFailure.ts"
+import { requestTimeout, type Session } from "./Session.ts"
 import * as subjectToken from "./subjectToken.ts"
 
 /** What a subject is for. */

@@ -6,10 +6,12 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { issuesOf } from "../../../src/internal/Options.ts"
-import { decode } from "../../../src/layers/nats/NatsOptions.ts"
+import { decode, type NatsConfig } from "../../../src/layers/nats/NatsOptions.ts"
 import * as nats from "../../../src/nats.ts"
 
 const defaults = { servers: "nats://127.0.0.1:4222", prefix: "vitrine", replicas: 1 }
+
+const seed = `SU${"A2".repeat(28)}`
 
 describe("the options of NATS", () => {
   it("may all be left out", () => {
@@ -21,6 +23,7 @@ describe("the options of NATS", () => {
     ["servers", ["nats://10.0.0.1:4222", "nats://[::1]:4222/"]],
     ["prefix", "museum-1_hall"],
     ["user", "vitrine"],
+    ["nkeySeed", Redacted.make(seed)],
     ["credentialsFile", "/etc/vitrine/nats.creds"],
     ["tls", { caFile: "ca.pem" }],
     ["replicas", 3]
@@ -38,15 +41,33 @@ describe("the options of NATS", () => {
     ["token", ""],
     ["password", 12],
     ["replicas", 0],
-    ["tls", { ca: "ca.pem" }]
+    ["nkeySeed", `${seed}secret`],
+    ["nkeySeed", seed.toLowerCase()],
+    ["tls", "ca.pem"],
+    ["tls", { ca: "ca.pem" }],
+    ["tls", { certFile: "cert.pem" }]
   ])("do not take %s %j, and show no secret", (key, value) => {
     const issues = issuesOf(decode({ [key]: value }))
     expect(issues.map(({ path }) => path.slice(0, key.length))).toContain(key)
     expect(JSON.stringify(issues)).not.toContain("secret")
   })
 
+  it.each<readonly [NatsConfig, string]>([
+    [{ token: "secret", user: "vitrine" }, "token and user: only one of them can be used"],
+    [
+      { nkeySeed: seed, credentialsFile: "a.creds" },
+      "credentialsFile and nkeySeed: only one of them can be used"
+    ],
+    [{ password: "secret" }, "user: is required where there is a password"],
+    [{ tls: { keyFile: "key.pem" } }, "tls: certFile and keyFile belong together"]
+  ])("do not take %j together", (config, message) => {
+    const error = Either.getOrThrow(Either.flip(decode(config)))
+    expect(error.message).toContain(message)
+    expect(error.message).not.toContain("secret")
+  })
+
   it("keep secrets out of sight", () => {
-    const decoded = Either.getOrThrow(decode({ token: "secret", password: Redacted.make("secret") }))
+    const decoded = Either.getOrThrow(decode({ user: "vitrine", password: Redacted.make("secret") }))
     expect(JSON.stringify(decoded)).not.toContain("secret")
   })
 

@@ -1,0 +1,159 @@
+/**
+ * One connection to a NATS server, from its beginning to its end: which server, its certificate, and who is let in.
+ */
+import { readFile } from "node:fs/promises"
+import { isIP } from "node:net"
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream"
+import {
+  type Authenticator,
+  type NatsConnection as Connection,
+  connect,
+  credsAuthenticator,
+  type NodeConnectionOptions,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator
+} from "@nats-io/transport-node"
+import * as Array from "effect/Array"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import { ask, NatsFailure } from "./NatsFailure.ts"
+import type { NatsOptions } from "./NatsOptions.ts"
+
+/** How long a request to the server may take. */
+export const requestTimeout = 5000
+
+export interface Session {
+  /** The URL of the server, one of those in the options. */
+  readonly server: string
+  readonly connection: Connection
+  readonly jetStream: JetStreamClient
+  readonly manager: JetStreamManager
+  /** Returns when the connection is lost. */
+  readonly ended: Effect.Effect<void>
+}
+
+/** Connects to one of the servers, whichever comes first in a random order; the connection ends with the scope. */
+export const open = Effect.fnUntraced(function* (options: NatsOptions) {
+  const servers = yield* Random.shuffle(Array.ensure(options.servers))
+  const authenticator = yield* authenticate(options)
+  const [server, connection] = yield* Effect.validateFirst(servers, (server) =>
+    acquire({
+      ...common,
+      name: `vitrine ${options.prefix}`,
+      servers: server,
+      ...tls(options, server),
+      ...authenticator
+    }).pipe(
+      Effect.map((connection) => [server, connection] as const),
+      Effect.mapError((failure) => ({ server, failure }))
+    )
+  ).pipe(Effect.mapError(allFailures))
+  const manager = yield* ask(() => jetstreamManager(connection, { timeout: requestTimeout, checkAPI: false }))
+  const ended = yield* Deferred.make<void>()
+  yield* Effect.forkScoped(Deferred.complete(ended, untilLost(connection)))
+  const jetStream = jetstream(connection, { timeout: requestTimeout })
+  return { server, connection, jetStream, manager, ended: Deferred.await(ended) } satisfies Session
+})
+
+const common = {
+  timeout: requestTimeout,
+  pingInterval: 5000,
+  maxPingOut: 2,
+  // Each session is a connection of its own: nothing that one has begun goes on in the next.
+  reconnect: false,
+  noAsyncTraces: true
+}
+
+/**
+ * The client looks at the scheme of no URL, and would send a password to a server without TLS. Nor does it check the
+ * certificate of an IP address against that address, unless it is given as the host.
+ */
+const tls = ({ tls }: NatsOptions, server: string) => {
+  const { hostname, protocol } = new URL(server)
+  const address = hostname.replace(/^\[|\]$/g, "")
+  return tls === undefined && protocol !== "tls:"
+    ? {}
+    : { tls: { ...tls, ...(isIP(address) === 0 ? {} : { host: address }) } }
+}
+
+/** What went wrong at each server, in an order that does not change. */
+const allFailures = (
+  failures: ReadonlyArray<{ readonly server: string; readonly failure: NatsFailure }>
+): NatsFailure => {
+  const [first, ...others] = failures
+  return first !== undefined && others.every(({ failure }) => failure.detail === first.failure.detail)
+    ? first.failure
+    : new NatsFailure({
+        detail: failures
+          .map(({ failure, server }) => `${server}: ${failure.detail}`)
+          .sort()
+          .join("; "),
+        mayHaveHappened: false
+      })
+}
+
+/** The connection, closed with the scope. One that comes after an interruption is closed at once. */
+const acquire = (options: NodeConnectionOptions) =>
+  Effect.uninterruptibleMask((restore) => {
+    let isAwaited = true
+    const connecting = ask(async () => {
+      const connection = await connect(options)
+      if (!isAwaited) {
+        void connection.close()
+      }
+      return connection
+    })
+    const giveUp = Effect.sync(() => {
+      isAwaited = false
+    })
+    return restore(Effect.onInterrupt(connecting, () => giveUp)).pipe(
+      Effect.tap((connection) => Effect.addFinalizer(() => close(connection)))
+    )
+  })
+
+/** A server that does not read may keep it open. */
+const close = (connection: Connection) =>
+  Effect.promise(() => connection.close()).pipe(Effect.disconnect, Effect.timeoutOption("1 second"))
+
+/** Does not wait for its end: a connection that is found to be dead may take any time to close. */
+const untilLost = (connection: Connection) =>
+  Effect.promise(async () => {
+    for await (const { type } of connection.status()) {
+      if (type === "staleConnection" || type === "disconnect" || type === "close") {
+        return
+      }
+    }
+  })
+
+/** The file is read for each connection: it may be replaced at any time. */
+const authenticate = (
+  options: NatsOptions
+): Effect.Effect<{ authenticator?: Authenticator }, NatsFailure> => {
+  const { credentialsFile, nkeySeed, password, token, user } = options
+  if (credentialsFile !== undefined) {
+    return Effect.tryPromise({
+      try: () => readFile(credentialsFile),
+      catch: (cause) =>
+        new NatsFailure({
+          detail: `the credentials file ${credentialsFile} cannot be read`,
+          mayHaveHappened: false,
+          cause
+        })
+    }).pipe(Effect.map((credentials) => ({ authenticator: credsAuthenticator(credentials) })))
+  }
+  if (nkeySeed !== undefined) {
+    const seed = new TextEncoder().encode(Redacted.value(nkeySeed))
+    return Effect.succeed({ authenticator: nkeyAuthenticator(seed) })
+  }
+  if (token !== undefined) {
+    return Effect.succeed({ authenticator: tokenAuthenticator(Redacted.value(token)) })
+  }
+  return Effect.succeed(
+    user === undefined
+      ? {}
+      : { authenticator: usernamePasswordAuthenticator(user, password && Redacted.value(password)) }
+  )
+}

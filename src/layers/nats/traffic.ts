@@ -1,0 +1,68 @@
+/**
+ * What one process has on its way to the server, which bounds it, and what it could not publish.
+ */
+
+export interface Traffic {
+  /** An event that waits for the server; gives what ends the wait, or nothing where too much waits already. */
+  readonly addEvent: (bytes: number) => (() => void) | undefined
+
+  /** A command that another process carries out; the same. */
+  readonly addCommand: () => (() => void) | undefined
+
+  /** An event that was not published, or may not have been. */
+  readonly failed: (at: Date, reason: string) => void
+
+  readonly now: () => TrafficNow
+}
+
+export interface TrafficNow {
+  readonly events: number
+  readonly commands: number
+  readonly failures: number
+  readonly lastFailure: { readonly at: Date; readonly reason: string } | undefined
+}
+
+/** How many events wait for the server at most. */
+export const maxEvents = 1024
+
+/** How many bytes they have at most together; one event may always wait. */
+export const maxBytes = 16 * 1024 * 1024
+
+/** How many commands a process has others carry out at the same time, and how many it carries out for them. */
+export const maxCommands = 256
+
+export const makeTraffic = (): Traffic => {
+  let events = 0
+  let bytes = 0
+  let commands = 0
+  let failures = 0
+  let lastFailure: TrafficNow["lastFailure"]
+
+  return {
+    addEvent: (size) => {
+      if (events >= maxEvents || (events > 0 && bytes + size > maxBytes)) {
+        return undefined
+      }
+      events += 1
+      bytes += size
+      return () => {
+        events -= 1
+        bytes -= size
+      }
+    },
+    addCommand: () => {
+      if (commands >= maxCommands) {
+        return undefined
+      }
+      commands += 1
+      return () => {
+        commands -= 1
+      }
+    },
+    failed: (at, reason) => {
+      failures += 1
+      lastFailure = { at, reason }
+    },
+    now: () => ({ events, commands, failures, lastFailure })
+  }
+}

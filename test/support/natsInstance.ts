@@ -1,0 +1,91 @@
+/**
+ * Instances of the services on NATS, as tests of their faults use them: what they publish, and what their feeds deliver.
+ */
+import { expect } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
+import * as nats from "../../src/nats.ts"
+import { CommandBus } from "../../src/services/CommandBus.ts"
+import { ControllerState } from "../../src/services/ControllerState.ts"
+import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
+import { ReplayBacklog } from "../../src/services/ReplayBacklog.ts"
+import { withLog } from "./logged.ts"
+
+const logAll =
+  (log: Array<string>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Logger.withMinimumLogLevel(withLog(log)(effect), LogLevel.All)
+
+/** The services of one instance, and what it logs at any level. */
+export const startInstance = (config: nats.NatsConfig) =>
+  Effect.gen(function* () {
+    const log: Array<string> = []
+    const services = yield* logAll(log)(
+      Layer.build(
+        Layer.fresh(Layer.provideMerge(nats.services(config), ControllerStateMemory.layer("persistent")))
+      )
+    )
+    const section = Effect.map(Context.get(services, ControllerState).status, ({ sections }) => sections[0])
+    return {
+      log,
+      /** The section of the status, as text. */
+      status: Effect.map(section, (section) => JSON.stringify(section)),
+      events: Context.get(services, EventBus),
+      backlog: Context.get(services, ReplayBacklog),
+      commands: Context.get(services, CommandBus)
+    }
+  })
+
+/** Tries again until it succeeds. */
+export const insist = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.retry(effect, Schedule.spaced("50 millis"))
+
+/** Everything that a feed delivers, and the end of the feed. */
+export const collect = (bus: typeof EventBus.Service) =>
+  Effect.gen(function* () {
+    const seen: Array<BusEvent> = []
+    const feed = yield* bus.subscribe
+    const fiber = yield* Effect.forkScoped(
+      Effect.exit(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))
+    )
+    return { seen, fiber }
+  })
+
+/** Publishes numbers until it is interrupted, and keeps those that the bus has accepted, and those that it may have. */
+export const publishNumbers = (bus: typeof EventBus.Service, accepted: Array<number>) =>
+  Effect.gen(function* () {
+    for (let number = 0; ; number++) {
+      const exit = yield* Effect.exit(bus.publish(`name ${number % 3}`, number))
+      if (Exit.isSuccess(exit)) {
+        accepted.push(number)
+      } else {
+        yield* Effect.sleep("20 millis")
+      }
+    }
+  })
+
+export const until = (condition: () => boolean) =>
+  Effect.repeat(Effect.sleep("10 millis"), { until: condition })
+
+/** No gap, nothing twice, and nothing missing that was accepted. */
+export const expectExact = (seen: ReadonlyArray<BusEvent>, accepted: ReadonlyArray<number>) => {
+  const first = seen[0]?.sequence ?? 0
+  expect(seen.map(({ sequence }) => sequence)).toEqual(seen.map((_, index) => first + index))
+  const payloads = new Set(seen.map(({ payload }) => payload))
+  expect(payloads.size).toBe(seen.length)
+  expect(accepted.filter((number) => !payloads.has(number))).toEqual([])
+}
+
+export const greet = {
+  type: "greet",
+  fields: Schema.Struct({ name: Schema.String }),
+  run: ({ name }: { readonly name: string }) => Effect.succeed(`Hello ${name}`)
+}
