@@ -88,8 +88,8 @@ export const startNatsServer = ({
     }
   })
 
-/** One that the server can have each time it is started. */
-const freePort = Effect.async<number>((resume) => {
+/** A port that a server can have each time it is started. */
+export const freePort = Effect.async<number>((resume) => {
   const server = createServer().listen(0, "127.0.0.1", () => {
     const address = server.address()
     server.close(() =>

@@ -1,6 +1,7 @@
 /**
  * What users of the services on NATS see while the server is killed, emptied, suspended, or keeps them out.
  */
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,9 +20,10 @@ import {
 } from "../support/natsInstance.ts"
 import { startNatsServer } from "../support/natsServer.ts"
 import { isMissing } from "../support/programs.ts"
+import { mayMount, smallDisk } from "../support/tmpfs.ts"
 
 describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
-  it.scopedLive("go on exactly when the server is killed and comes back with its store", () =>
+  it.scopedLive("go on exactly when the server is stopped or killed, and comes back with its store", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
@@ -30,10 +32,10 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       yield* one.commands.register(greet)
       const accepted: Array<number> = []
       const publisher = yield* Effect.fork(publishNumbers(one.events, accepted))
-      for (let round = 1; round <= 3; round++) {
+      for (const signal of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
         const before = accepted.length
         yield* until(() => accepted.length > before + 200)
-        yield* server.signal("SIGKILL")
+        yield* server.signal(signal)
         const late = yield* Effect.timed(Effect.flip(one.backlog.snapshot))
         expect(Duration.toMillis(late[0])).toBeLessThan(6000)
         yield* server.start
@@ -175,6 +177,62 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     })
   )
 
+  it.scopedLive(
+    "register in bounded time while the server is suspended, and do not deny the command meanwhile",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* startNatsServer()
+        const one = yield* startInstance({ servers: server.url })
+        yield* server.signal("SIGSTOP")
+        const registering = yield* Effect.fork(Effect.timed(one.commands.register(greet)))
+        yield* Effect.sleep("1 second")
+        expect(yield* Effect.flip(one.commands.dispatch({ type: "greet", name: "Ada" }))).toEqual(
+          new CommandUnavailable({ type: "greet", reason: "unreachable", mayHaveRun: false })
+        )
+        const [took] = yield* Fiber.join(registering)
+        expect(Duration.toMillis(took)).toBeLessThan(6000)
+        expect(yield* one.commands.dispatch({ type: "greet", name: "Ada" })).toBe("Hello Ada")
+        yield* server.signal("SIGCONT")
+      })
+  )
+
+  it.scopedLive("say of a process with too many commands that it is busy", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startNatsServer()
+      const owner = yield* startInstance({ servers: url })
+      const [one, other] = [yield* startInstance({ servers: url }), yield* startInstance({ servers: url })]
+      let running = 0
+      const countWhileItRuns = Effect.acquireRelease(
+        Effect.sync(() => running++),
+        () => Effect.sync(() => running--)
+      )
+      yield* owner.commands.register({
+        type: "hang",
+        fields: Schema.Struct({}),
+        run: () => Effect.scoped(Effect.zipRight(countWhileItRuns, Effect.never))
+      })
+      const hang = ({ commands }: typeof one, times: number) =>
+        Effect.forkScoped(
+          Effect.all(
+            Array.from({ length: times }, () => commands.dispatch({ type: "hang" })),
+            { concurrency: "unbounded" }
+          )
+        )
+      const busy = new CommandUnavailable({ type: "hang", reason: "busy", mayHaveRun: false })
+      const first = yield* hang(one, 200)
+      yield* hang(other, 56)
+      yield* until(() => running === 256)
+      expect(yield* Effect.flip(other.commands.dispatch({ type: "hang" }))).toEqual(busy)
+      yield* Fiber.interrupt(first)
+      yield* until(() => running === 56)
+      yield* hang(other, 200)
+      yield* until(() => running === 256)
+      expect(yield* other.status).toContain("256 commands of other processes")
+      // Here it is the one that dispatches which has too many.
+      expect(yield* Effect.flip(other.commands.dispatch({ type: "hang" }))).toEqual(busy)
+    })
+  )
+
   it.scopedLive("start without the server, and are there when it is", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
@@ -253,6 +311,33 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
       expect(yield* one.backlog.snapshot).toMatchObject([{ name: "name 0", sequence: published }])
     })
+  )
+
+  it.scopedLive.skipIf(!mayMount)(
+    "go on exactly when the disk of the server was full, and it was restarted with room",
+    () =>
+      Effect.gen(function* () {
+        const disk = yield* smallDisk
+        const server = yield* startNatsServer({ store: disk.folder, jetStream: "max_file: 1GB" })
+        const one = yield* startInstance({ servers: server.url })
+        const { fiber, seen } = yield* collect(one.events)
+        const accepted: Array<number> = []
+        const publisher = yield* Effect.fork(publishNumbers(one.events, accepted))
+        yield* until(() => accepted.length > 50)
+        yield* disk.fill(1)
+        yield* Effect.repeat(one.status, { until: (status) => status.includes("did not respond in time") })
+        yield* disk.free
+        // The server has come to a standstill, and nothing but this ends it.
+        yield* server.signal("SIGKILL")
+        yield* server.start
+        const before = accepted.length
+        yield* until(() => accepted.length > before + 50)
+        yield* Fiber.interrupt(publisher)
+        yield* one.events.publish("last", -1)
+        yield* until(() => seen.at(-1)?.payload === -1)
+        expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+        expectExact(seen, accepted)
+      }).pipe(Effect.provide(NodeContext.layer))
   )
 
   it.scopedLive("refuse what the server would not take, and nothing else happens", () =>

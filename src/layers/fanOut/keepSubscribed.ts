@@ -17,7 +17,7 @@ import { growingPauses } from "../../internal/growingPauses.ts"
 import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWaitingEvents, subscriberCapacity } from "../../internal/waitingEvents.ts"
-import { type BusEvent, EventBus, type EventBusError } from "../../services/EventBus.ts"
+import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 
 /** Why no events are received, and since when. */
 export interface FeedProblem {
@@ -47,6 +47,11 @@ export interface Subscriber<E = EventBusError> {
   readonly meanwhile: Effect.Effect<void>
 }
 
+/** How long the first feed may take to open: a bus that hangs must not hold up the start of the controller. */
+const startTimeout = "15 seconds"
+
+const notOpen = new EventBusError({ action: "subscribe", detail: `no feed was open after ${startTimeout}` })
+
 /** A feed that was open for so long works: its recovery is logged, and so is the next problem. */
 const stableAfter = "30 seconds"
 
@@ -54,8 +59,8 @@ const stableAfter = "30 seconds"
 const briefly = 5000
 
 /**
- * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed;
- * where that dies, it dies.
+ * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed or taken longer
+ * than 15 seconds; where that dies, it dies.
  *
  * A problem is logged once, until a feed was stable in between, and so is its end.
  */
@@ -194,8 +199,14 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
     onSuccess: (readToEnd) => readToEnd,
     onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
   })
-  const readToEnd = yield* Effect.catchAll(attempt, (error) =>
-    Effect.as(failed(messageOf(error)), Effect.void)
+  const inTime = Effect.timeoutFail(Effect.disconnect(attempt), {
+    duration: startTimeout,
+    onTimeout: () => notOpen
+  })
+  // A bus within this process is listened to at once: nothing that is published next is missed.
+  const first = listen === undefined ? inTime : attempt
+  const readToEnd = yield* first.pipe(
+    Effect.catchAll((error) => Effect.as(failed(messageOf(error)), Effect.void))
   )
   yield* Effect.forkIn(Effect.zipRight(readToEnd, Effect.forever(again)), outer)
 

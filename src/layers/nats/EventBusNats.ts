@@ -15,7 +15,7 @@ import { encodeJson } from "../../internal/JsonText.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 import { makeSubscriber } from "../memory/subscriber.ts"
 import { NatsConnection } from "./NatsConnection.ts"
-import { ask, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
+import { ask, inTime, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
 import { consume, ensureEvents, eventStream, nameOf, type Place, payloadOf, subjectOf } from "./streams.ts"
 
@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
       if (stored === undefined) {
         return yield* refused("publish", "too many events wait for the server already")
       }
-      yield* store(session, nats, subject, data).pipe(
+      yield* inTime(store(session, nats, subject, data)).pipe(
         Effect.mapError(failed("publish")),
         Effect.ensuring(Effect.sync(stored))
       )
@@ -93,7 +93,9 @@ export const make = Effect.gen(function* () {
     )
     MutableRef.set(nats.hasFeeds, true)
     yield* Effect.forkScoped(follow)
-    yield* Deferred.await(subscribed)
+    yield* Effect.catchTag(inTime(Deferred.await(subscribed)), "vitrine/NatsFailure", (failure) =>
+      Effect.fail(failed("subscribe")(failure))
+    )
     return subscriber.feed
   })
 

@@ -24,6 +24,15 @@ export class NatsFailure extends Data.TaggedError("vitrine/NatsFailure")<{
 export const ask = <A>(request: () => Promise<A>): Effect.Effect<A, NatsFailure> =>
   Effect.tryPromise({ try: request, catch: natsFailure })
 
+/** Several requests, which together may take twice as long as one. */
+export const inTime = <A, E, R>(requests: Effect.Effect<A, E, R>): Effect.Effect<A, E | NatsFailure, R> =>
+  Effect.timeoutFail(requests, {
+    duration: "10 seconds",
+    onTimeout: () => new NatsFailure({ detail: notInTime, mayHaveHappened: true })
+  })
+
+const notInTime = "the server did not respond in time"
+
 /** What is not waited for; it fails where the connection is closed. */
 export const attempt = <A>(act: () => A): Effect.Effect<A, NatsFailure> =>
   Effect.try({ try: act, catch: natsFailure })
@@ -60,7 +69,7 @@ const wasRejected = (error: unknown): boolean =>
 
 const detailOf = (error: unknown): string =>
   hasTimedOut(error)
-    ? "the server did not respond in time"
+    ? notInTime
     : isCertificateRefused(error)
       ? "the server does not accept the certificate of this client, or wants one"
       : printableLine(messageOf(error))

@@ -16,7 +16,7 @@ import { encodeJson } from "../../internal/JsonText.ts"
 import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
 import { NatsConnection } from "./NatsConnection.ts"
-import { ask, isOutOfDate, NatsFailure } from "./NatsFailure.ts"
+import { ask, inTime, isOutOfDate, NatsFailure } from "./NatsFailure.ts"
 import {
   ensureEvents,
   ensureState,
@@ -54,7 +54,7 @@ export const make = Effect.gen(function* () {
       })
       // Whenever it is out of date, somebody else has written: it is not for ever.
       yield* Effect.retry(replace, { while: isOutOfDate, schedule: Schedule.recurs(100) })
-    }).pipe(Effect.mapError(failed("write")))
+    }).pipe(inTime, Effect.mapError(failed("write")))
 
   /** What comes from a feed of this connection is in the stream of the events, or that stream is gone. */
   const remember = (event: RememberedEvent) =>
@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
       .filter((entry) => entry.created === created)
       .map(({ data, name, sequence }) => ({ data, name, sequence }))
     return makeLatestEvents([...published.map(rememberedEvent), ...others]).inOrder()
-  }).pipe(Effect.mapError(failed("read")))
+  }).pipe(inTime, Effect.mapError(failed("read")))
 
   return ReplayBacklog.of({ remember, snapshot })
 })

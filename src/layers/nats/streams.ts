@@ -20,8 +20,8 @@ import { createInbox, nanos } from "@nats-io/transport-node"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { ask, isNoSuchStream, NatsFailure } from "./NatsFailure.ts"
-import { requestTimeout, type Session } from "./Session.ts"
+import { ask, inTime, isNoSuchStream, NatsFailure } from "./NatsFailure.ts"
+import type { Session } from "./Session.ts"
 import * as subjectToken from "./subjectToken.ts"
 
 /** What a subject is for. */
@@ -192,14 +192,7 @@ export const lastOfEach = (
     check()
     yield* Effect.raceFirst(Deferred.await(complete), lost)
     return messages
-  }).pipe(
-    Effect.scoped,
-    Effect.timeoutFail({
-      duration: 2 * requestTimeout,
-      onTimeout: () =>
-        new NatsFailure({ detail: "the server did not respond in time", mayHaveHappened: false })
-    })
-  )
+  }).pipe(Effect.scoped, inTime)
 
 /** What is not JSON is not from this bus: it is delivered as the text that it is. */
 export const payloadOf = (data: Uint8Array): unknown => {

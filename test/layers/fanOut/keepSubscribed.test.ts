@@ -113,6 +113,7 @@ describe("keepSubscribed", () => {
     Effect.gen(function* () {
       const { history, instance, lines, subscribe } = yield* setUp
       yield* subscribe
+      yield* TestClock.adjust("15 seconds")
       for (const seconds of [1, 2, 4, 8]) {
         instance.endFeeds("fails")
         expect(yield* nextPause).toSatisfy(isAbout(seconds))
@@ -143,6 +144,7 @@ describe("keepSubscribed", () => {
         )
       })
       yield* keepSubscribed(subscriber).pipe(Effect.provideService(EventBus, bus), withLog([]))
+      yield* TestClock.adjust("15 seconds")
       engine.set("subscribe", "hangs")
       endFeeds("ends")
       yield* somebodySleeps
@@ -169,6 +171,27 @@ describe("keepSubscribed", () => {
     })
   )
 
+  it.scoped("goes on without a feed where the bus hangs, whether it can be interrupted or not", () =>
+    Effect.gen(function* () {
+      for (const hangs of [Effect.never, Effect.uninterruptible(Effect.never)]) {
+        const lines: Array<string> = []
+        const bus = EventBus.of({ publish: () => Effect.void, subscribe: hangs })
+        const subscribing = yield* keepSubscribed(makeSubscriber().subscriber).pipe(
+          Effect.provideService(EventBus, bus),
+          withLog(lines),
+          Effect.fork
+        )
+        yield* somebodySleeps
+        yield* TestClock.adjust("15 seconds")
+        const { problem } = yield* Fiber.join(subscribing)
+        expect(Option.map(yield* problem, ({ reason }) => reason)).toEqual(
+          Option.some("The event bus could not be subscribed to: no feed was open after 15 seconds")
+        )
+        expect(lines).toHaveLength(1)
+      }
+    })
+  )
+
   it.scoped("dies where the first attempt does", () =>
     Effect.gen(function* () {
       const { instance } = yield* setUp
@@ -186,6 +209,7 @@ describe("keepSubscribed", () => {
       yield* Effect.scoped(subscribe)
       yield* instance.bus.publish("a", 1)
       instance.endFeeds("ends")
+      yield* TestClock.adjust("15 seconds")
       yield* eventLoopTurn
       expect(history).toEqual(["open"])
       expect(Chunk.toReadonlyArray(yield* TestClock.sleeps())).toEqual([])
