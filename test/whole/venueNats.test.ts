@@ -1,0 +1,106 @@
+/**
+ * The example of a controller in three processes on NATS, started by its one command.
+ */
+import { spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import { fileURLToPath } from "node:url"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as eventReader from "../support/eventReader.ts"
+import type { Message } from "../support/eventStream.ts"
+import { until } from "../support/natsInstance.ts"
+import { freePort } from "../support/natsServer.ts"
+import { isMissing } from "../support/programs.ts"
+import * as Received from "../support/Received.ts"
+
+const inProject = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+const jiti = createRequire(import.meta.url)
+  .resolve("jiti/package.json")
+  .replace("package.json", "lib/jiti-cli.mjs")
+
+/** The example, with everything that it writes in a temporary folder; it ends with the scope. */
+const startVenue = (more: Readonly<Record<string, string>> = {}) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
+    yield* fs.copy(inProject("scratchpad/venue-nats/content/tables"), `${folder}/tables`)
+    const [nats, tables, one, two] = [yield* freePort, yield* freePort, yield* freePort, yield* freePort]
+    const env = {
+      ...process.env,
+      DATA: folder,
+      TABLES: `${folder}/tables`,
+      NATS_PORT: String(nats),
+      TABLES_PORT: String(tables),
+      SCREENS_1_PORT: String(one),
+      SCREENS_2_PORT: String(two),
+      ...more
+    }
+    const said = Received.make()
+    const ended = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const child = spawn(process.execPath, [jiti, inProject("scratchpad/venue-nats/start.ts")], { env })
+        child.stdout.on("data", said.append)
+        child.stderr.on("data", said.append)
+        const ended = new Promise<number | null>((resolve) => {
+          child.once("close", (status) => {
+            said.end()
+            resolve(status)
+          })
+        })
+        return { child, ended }
+      }),
+      ({ child, ended }) =>
+        Effect.zipRight(
+          Effect.sync(() => child.kill("SIGTERM")),
+          Effect.promise(() => ended)
+        )
+    ).pipe(Effect.map(({ ended }) => Effect.promise(() => ended)))
+    return { folder, ports: [one, two], ended, said }
+  })
+
+describe.skipIf(isMissing("nats-server"))("scratchpad/venue-nats", () => {
+  it.scopedLive("gives clients of both event streams what is edited in a table", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, ports, said } = yield* startVenue()
+      yield* said.until((text) => (text.match(/Ready/g) ?? []).length === 3)
+      const versions = yield* Effect.forEach(ports, (port) =>
+        Effect.gen(function* () {
+          const seen: Array<string> = []
+          const onMessage = ({ data, event }: Message) => {
+            if (event === "content:version:promoted") seen.push(JSON.parse(data).versionId)
+          }
+          yield* eventReader.open(port, { onMessage })
+          return seen
+        })
+      )
+      yield* until(() => versions.every((seen) => seen.length > 0))
+      const before = versions.map((seen) => seen.length)
+      yield* fs.writeFileString(`${folder}/tables/Objects.csv`, "inventory,title\nA-1,Sextant\n")
+      yield* until(() => versions.every((seen, index) => seen.length > (before[index] ?? 0)))
+      const newest = versions.map((seen) => seen.at(-1))
+      expect(newest[0]).toBe(newest[1])
+      const objects = yield* fs.readFileString(
+        `${folder}/downloads/versions/${newest[0]}/exhibits/Objects.json`
+      )
+      expect(objects).toContain("Sextant")
+      for (const port of ports) {
+        const ask = (path: string, request: RequestInit = {}) =>
+          Effect.promise(async () => (await fetch(`http://127.0.0.1:${port}${path}`, request)).text())
+        const body = '{"type":"content.manifest.read"}'
+        expect(yield* ask("/command", { method: "POST", body })).toContain(newest[0])
+        expect(yield* ask("/status")).toMatch(/"title":"NATS".*"value":"nats:/)
+      }
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive("says how to get nats-server where it is missing, and ends", () =>
+    Effect.gen(function* () {
+      const { ended, said } = yield* startVenue({ PATH: "/nonexistent" })
+      expect(yield* ended).toBe(1)
+      expect(yield* said.whole).toContain("apt install nats-server")
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+})
