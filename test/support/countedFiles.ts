@@ -5,8 +5,8 @@ import * as Layer from "effect/Layer"
 export interface FileCounts {
   /** How often a file was opened, or read as a whole. */
   reads: number
-  /** How often a file was read part by part. */
-  streams: number
+  /** How many parts of open files were read. */
+  parts: number
   stats: number
 }
 
@@ -24,12 +24,21 @@ export const withCountedFiles = (counts: FileCounts, isCounted: (path: string) =
           counts[kind] += isCounted(path) ? 1 : 0
           return method(path, ...rest)
         }
+      const withCountedParts = (file: FileSystem.File): FileSystem.File =>
+        Object.assign(Object.create(file), {
+          read: (buffer: Uint8Array) => {
+            counts.parts++
+            return file.read(buffer)
+          }
+        })
       return FileSystem.FileSystem.of({
         ...fs,
-        open: counting("reads", fs.open),
+        open: counting("reads", (path: string, options?: FileSystem.OpenFileOptions) => {
+          const open = fs.open(path, options)
+          return isCounted(path) ? Effect.map(open, withCountedParts) : open
+        }),
         readFileString: counting("reads", fs.readFileString),
-        stat: counting("stats", fs.stat),
-        stream: counting("streams", fs.stream)
+        stat: counting("stats", fs.stat)
       })
     })
   )

@@ -136,7 +136,7 @@ describe("many consumers", () => {
     })
   )
 
-  const counts = { reads: 0, stats: 0, streams: 0 }
+  const counts = { reads: 0, stats: 0, parts: 0 }
   scenario(
     "have their files read once, and looked at once by readings at the same time",
     (directory) =>

@@ -307,7 +307,7 @@ it.scoped("a version is replaced where it lacks a file, and not because links ar
 )
 
 it.scoped("knows the digests of all its files: the store of versions reads none again", () => {
-  const counts: FileCounts = { reads: 0, stats: 0, streams: 0 }
+  const counts: FileCounts = { reads: 0, stats: 0, parts: 0 }
   return Effect.gen(function* () {
     const { setTable, source } = yield* setUp()
     const fileSystem = yield* FileSystem.FileSystem
@@ -354,7 +354,7 @@ it.scoped("knows the digests of all its files: the store of versions reads none 
     ])
     const second = yield* fetchVersion
     expect(second).toEqual({ ...first, records: 3 })
-    expect(counts.streams).toBe(0)
+    expect(counts.parts).toBe(0)
   }).pipe(Effect.provide(withCountedFiles(counts, () => true)), run)
 })
 
