@@ -634,6 +634,25 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
     )
 
     scenario(
+      "promotes the same content anew where a file was found to have other content of the same size",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        yield* promote("one")
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        yield* fs.writeFileString(path.join(directory, "Objects.json"), "bad")
+        expect((yield* promoteLater("one")).changed).toBe(false)
+        expect((yield* store.verify()).problems).toEqual([
+          { path: "objects/Objects.json", problem: "content" }
+        ])
+        expect((yield* promoteLater("one")).changed).toBe(true)
+        expect(yield* activeContent).toBe("one")
+        expect((yield* store.verify()).problems).toEqual([])
+      })
+    )
+
+    scenario(
       "takes the damage for mended where a copy has replaced the version",
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
