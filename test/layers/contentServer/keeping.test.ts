@@ -1,0 +1,71 @@
+/**
+ * A version that is read over HTTP, in the folder of a store that sweeps.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/TestClock"
+import { registerCommands } from "../../../src/layers/content/contentCommands.ts"
+import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
+import { ContentServer } from "../../../src/services/ContentServer.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import * as server from "../../support/contentServer.ts"
+import { format } from "../../support/rawHttp.ts"
+import { eventually, somebodySleeps } from "../../support/waiting.ts"
+
+const size = 32_000_000
+
+const running = Layer.unwrapScoped(
+  Effect.map(server.makeFolder, (directory) =>
+    server
+      .layer({ downloadPath: directory })
+      .pipe(Layer.provideMerge(VersionStoreDisk.layer({ directory, keepVersions: 1 })))
+  )
+).pipe(Layer.provideMerge(server.environment))
+
+/** Promotes a version, and gives its id. */
+const promote = (fingerprint: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const store = yield* VersionStore
+    const staged = yield* store.stage
+    const folder = yield* staged.sourceDirectory("exhibits")
+    yield* fs.writeFile(`${folder}/film.mp4`, Buffer.alloc(size, fingerprint))
+    const { manifest } = yield* staged.promote([{ sourceId: "exhibits", fingerprint }])
+    return manifest.versionId
+  }).pipe(Effect.scoped)
+
+it.scoped("a version is not swept under its reader, and is once nobody has read it for a while", () =>
+  Effect.gen(function* () {
+    const store = yield* VersionStore
+    yield* registerCommands("content", Effect.never)
+    const first = yield* promote("1")
+    const reader = yield* server.connect
+    reader.stall()
+    reader.send(format({ target: `/versions/${first}/exhibits/film.mp4` }))
+    const { statistics } = yield* ContentServer
+    yield* eventually(Effect.map(statistics, ({ openResponses }) => openResponses === 1))
+    yield* somebodySleeps
+    yield* TestClock.adjust("1 second")
+    yield* promote("2")
+    expect(yield* store.sweep).toEqual([])
+
+    // For longer than it is kept at once, it goes on reading a little.
+    for (let times = 0; times < 8; times++) {
+      const before = reader.received.size()
+      reader.resume()
+      yield* eventually(Effect.sync(() => reader.received.size() > before + 100_000))
+      reader.stall()
+      yield* TestClock.adjust("20 seconds")
+    }
+    expect(yield* store.sweep).toEqual([])
+    expect((yield* server.get(`/versions/${first}/files.json`)).status).toBe(200)
+    reader.resume()
+    expect((yield* reader.received.whole).length).toBeGreaterThan(size)
+
+    yield* TestClock.adjust("4 minutes")
+    expect(yield* store.sweep).toEqual([first])
+    expect((yield* server.get(`/versions/${first}/files.json`)).status).toBe(404)
+  }).pipe(Effect.provide(running))
+)
