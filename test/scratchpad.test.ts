@@ -37,6 +37,7 @@ const folder = fileURLToPath(new URL("../scratchpad/effect/", import.meta.url))
 const examples: Readonly<Record<string, ReadonlyArray<string>>> = {
   "command-bus": ["lamp.dim", "brightness: 0.4", "percent: Expected", "Known are: lamp.dim."],
   content: ["changed: true", "changed: false"],
+  "content-server": ["206 <!doctype html>", '404 {"error":{"message":"Not found: /versions/none"}}'],
   controller: ["Everything is set up.", "bright", "The lamp is off."],
   "event-bus": ["lamp:on { room: 'Hall 2' }", "lamp:off { room: 'Hall 2' }"],
   "http-transport": ["403 ", "Command not allowed", '200 {"result":"bright"}'],

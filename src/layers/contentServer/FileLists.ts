@@ -64,6 +64,7 @@ export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.
         plainFile(versions, [versionId, fileListName]).pipe(
           Effect.provideService(FileSystem.FileSystem, fs),
           Effect.provideService(Path.Path, path),
+          Effect.map(Option.filter(({ type }) => type === "File")),
           Effect.flatMap(
             Option.match({
               onNone: () => missing(versions, versionId),

@@ -165,6 +165,12 @@ describe("a file of a version", () => {
           expect.stringMatching(/^The files.json of version .* is damaged/)
         ])
         yield* fs.remove(`${onDisk}/files.json`)
+        yield* fs.makeDirectory(`${onDisk}/files.json`)
+        expect(yield* message(`${version}/files.json`)).toEqual([
+          404,
+          expect.stringMatching(/has no files.json/)
+        ])
+        yield* fs.remove(`${onDisk}/files.json`, { recursive: true })
         expect(yield* message(`${version}/exhibits/Objects.json`)).toEqual([
           404,
           expect.stringMatching(/has no files.json: an older Vitrine has made it/)
