@@ -16,7 +16,7 @@ import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { CopyFailed, FetchError } from "../../services/Content.ts"
 import type { FileList } from "../../services/FileList.ts"
 import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
-import { readList, wholeFiles } from "../content/fileLists.ts"
+import { readList } from "../content/fileLists.ts"
 import type { Fetched, MakeOrigin, News } from "../content/Origin.ts"
 import { makeCopyVersion } from "./copyVersion.ts"
 import { type HubVersion, isOf } from "./HubManifest.ts"
@@ -63,16 +63,13 @@ export const copyVersions = ({
     const listOf = (versionId: VersionId) =>
       Effect.provide(readList(folderOf(versionId), versionId), platform)
 
-    const isWhole = ({ sources, versionId }: FileList) =>
-      Effect.provide(
-        Effect.every(sources, ({ files, sourceId }) =>
-          Effect.map(
-            wholeFiles(path.join(folderOf(versionId), sourceId), files),
-            (whole) => Object.keys(whole).length === Object.keys(files).length
-          )
-        ),
-        platform
-      )
+    /** Whether files of the active version are missing or not what they were, as far as that is known. */
+    const isDamaged = ({ sources }: FileList) =>
+      Effect.map(store.stage, ({ previous }) =>
+        sources.some(({ sourceId }) =>
+          Option.isNone(Option.flatMap(previous(sourceId), ({ fingerprint }) => fingerprint))
+        )
+      ).pipe(Effect.scoped)
 
     const unchanged = (manifest: Manifest) =>
       Effect.map(
@@ -110,24 +107,25 @@ export const copyVersions = ({
           { isTransient: false }
         )
       }
-      const whole = yield* Effect.transposeMapOption(found, ({ list }) =>
-        Effect.map(isWhole(list), (isWhole) => (isWhole ? Option.some(list) : Option.none()))
-      ).pipe(Effect.map(Option.flatten))
-      if (isActive && Option.isSome(whole)) {
-        return yield* unchanged(before)
-      }
+      const list = Option.map(found, ({ list }) => list)
       if (isActive) {
-        yield* Effect.logWarning(`Files of version ${versionId} are missing or cut: they are copied again.`)
+        if (Option.isSome(list) && !(yield* isDamaged(list.value))) {
+          return yield* unchanged(before)
+        }
+        yield* Effect.logWarning(
+          `Files of version ${versionId} are missing or damaged: they are copied again.`
+        )
+        return { ...(yield* copyVersion(hub, version)), changed: false }
       }
-      const taken = yield* Option.match(whole, {
+      const taken = yield* Option.match(list, {
         onNone: () => copyVersion(hub, version),
-        onSome: (list) =>
-          Effect.catchTag(activate(list), "vitrine/VersionNotFound", () => copyVersion(hub, version))
+        // One that is not whole is copied again.
+        onSome: (list) => Effect.orElse(activate(list), () => copyVersion(hub, version))
       })
       if (before !== undefined && versionId < before.versionId) {
         yield* Effect.logInfo(`The hub went back from version ${before.versionId} to ${versionId}`)
       }
-      return { ...taken, changed: !isActive }
+      return taken
     })
 
     /** As `take`, of what the hub has by now where a file has gone that was to be copied. */

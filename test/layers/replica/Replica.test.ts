@@ -11,6 +11,7 @@ import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as Replica from "../../../src/layers/replica/Replica.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
 import { follow, names, readManifest, rowValue, servicesIn, statusRows } from "../../support/content.ts"
@@ -48,6 +49,8 @@ const makeReplica = Effect.fnUntraced(function* (
     parts: Effect.orElseSucceed(fs.readDirectory(`${folder}/.partial`), () => [])
   }
 })
+
+const verify = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.verify" }))
 
 const environment = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
 
@@ -223,7 +226,7 @@ describe("a download of a replica", () => {
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
         `WARN Fetch failed, content stays as it is. ${message}`
       ])
-      yield* patiently(Effect.sleep("2 minutes"))
+      yield* patiently(events.until("content:fetch:done"))
       expect(yield* active).toEqual(yield* readActive(hub.directory))
     }).pipe(environment)
   )
@@ -362,6 +365,39 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
+  it.scoped("brings back files of a version that are missing or cut, when it is active again", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const older = yield* hub.promote(first)
+      const { active, fetch, folder } = yield* makeReplica(hub.url)
+      yield* fetch
+      yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      yield* fetch
+      yield* fs.remove(`${folder}/versions/${older}/tours/tours.json`)
+      yield* hub.store.activate(older)
+      expect(yield* fetch).toMatchObject({ changed: true, versionId: older })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("brings back files of the active version of which a verification has found other content", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const { active, fetch, folder, provided } = yield* makeReplica(hub.url)
+      yield* fetch
+      yield* fs.writeFileString(`${folder}/versions/${versionId}/exhibits/films/intro.mp4`, "9876543210")
+      expect(yield* provided(verify)).toMatchObject({
+        problems: expect.arrayContaining([{ path: "exhibits/films/intro.mp4", problem: "content" }])
+      })
+      expect(yield* fetch).toMatchObject({ changed: false, versionId })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      expect(yield* provided(verify)).toMatchObject({ problems: [] })
+    }).pipe(environment)
+  )
+
   it.scoped("brings back files of the active version that are missing or cut", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -375,7 +411,7 @@ describe("a hub", () => {
       expect(yield* fetch).toMatchObject({ changed: false, versionId })
       expect(yield* active).toEqual(yield* readActive(hub.directory))
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        `WARN Files of version ${versionId} are missing or cut: they are copied again.`
+        `WARN Files of version ${versionId} are missing or damaged: they are copied again.`
       ])
     }).pipe(environment)
   )
