@@ -5,6 +5,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Struct from "effect/Struct"
 import { issuesOf } from "./internal/Options.ts"
 import * as Content from "./layers/content/Content.ts"
 import * as ContentOptions from "./layers/content/ContentOptions.ts"
@@ -169,7 +170,8 @@ export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin => 
     issues: issuesOf(options),
     setup: ({ cwd }) =>
       Effect.gen(function* () {
-        const { ackLease, downloadPath, keepVersions, ...following } = yield* options
+        const { ackLease, downloadPath, keepVersions } = yield* options
+        const following = Struct.omit(config, "ackLease", "downloadPath", "keepVersions")
         const path = yield* Path.Path
         const directory = path.resolve(cwd, downloadPath)
         return yield* Replica.make({ ...following, directory }).pipe(

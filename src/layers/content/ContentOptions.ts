@@ -65,7 +65,7 @@ const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
   )
 )
 
-const folder = expects(Schema.NonEmptyString, "the path of a folder")
+export const folder = expects(Schema.NonEmptyString, "the path of a folder")
 
 const name = expects(
   Schema.String.pipe(Schema.pattern(/^[a-z][a-z0-9-]*$/)),

@@ -15,7 +15,7 @@ import type { VersionStore } from "../../services/VersionStore.ts"
 import { makeContent } from "../content/makeContent.ts"
 import { copyVersions } from "./copyVersions.ts"
 import { pollPauses } from "./pollPauses.ts"
-import { addressesOf, decodeLayer, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
+import { decodeLayer, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
 
 /**
  * The versions of another controller, under the same ids, in a store of versions on disk. Commands, events, status and state
@@ -40,6 +40,6 @@ export const make = Effect.fnUntraced(function* (config: ReplicaLayerConfig) {
   const { commands, directory, from, maxTimeout, name, pollEvery } = yield* decodeLayer(config)
   return yield* makeContent(
     { commands, name, pauses: pollPauses(pollEvery) },
-    copyVersions({ addresses: addressesOf(from), directory, maxTimeout })
+    copyVersions({ addresses: from, directory, maxTimeout })
   )
 })

@@ -2,10 +2,13 @@
  * The options of the replica plugin.
  */
 import * as Array from "effect/Array"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
-import { ContentOptions, duration } from "../content/ContentOptions.ts"
+import { ContentOptions, duration, folder } from "../content/ContentOptions.ts"
 
 /** Where a copy of a downloads folder is served. */
 export interface Address {
@@ -15,32 +18,50 @@ export interface Address {
   readonly authorization: Redacted.Redacted | undefined
 }
 
-const isAddress = (text: string): boolean =>
-  !/[\s?#]/.test(text) && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+/** None where the text is no address. */
+const addressOf = (text: unknown): Option.Option<Address> =>
+  Predicate.isString(text) && !/[\s?#]/.test(text) ? parse(text) : Option.none()
 
-const addressOf = (text: string): Address => {
-  const { origin, password, pathname, username } = new URL(text)
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return {
-    url: `${origin}${pathname.replace(/\/*$/, "/")}`,
-    authorization:
-      credentials === ":" ? undefined : Redacted.make(`Basic ${Buffer.from(credentials).toString("base64")}`)
-  }
-}
+const parse = (text: string): Option.Option<Address> =>
+  Option.liftThrowable(() => {
+    const { origin, password, pathname, protocol, username } = new URL(text)
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    return {
+      isHttp: /^https?:$/.test(protocol),
+      url: `${origin}${pathname.replace(/\/*$/, "/")}`,
+      authorization:
+        credentials === ":"
+          ? undefined
+          : Redacted.make(`Basic ${Buffer.from(credentials).toString("base64")}`)
+    }
+  })().pipe(Option.filter(({ isHttp }) => isHttp))
 
-const address = expectsSecret(
-  Schema.String.pipe(Schema.filter(isAddress)),
-  'the address of a hub: an http or https URL without query or fragment, such as "http://hub:8730"'
-)
+type Addresses = Array.NonEmptyReadonlyArray<Address>
 
-const addresses = Schema.NonEmptyArray(address).pipe(
-  Schema.filter((addresses) =>
-    addresses.flatMap((text, index) =>
-      addresses.findIndex((other) => addressOf(other).url === addressOf(text).url) < index
-        ? [{ path: [index], message: "is the same address as one before" }]
-        : []
-    )
+/** All of them, in their order; none where one of them is no address, or there are none. */
+const addressesOf = (from: unknown): Option.Option<Addresses> =>
+  Option.flatMap(Option.all(Array.ensure(from).map(addressOf)), (addresses) =>
+    Array.isNonEmptyReadonlyArray(addresses) ? Option.some(addresses) : Option.none()
   )
+
+/** Declared as one, so that a mistake is reported once. What is no address is not shown: it may have a password. */
+const isFrom = (input: unknown): input is string | ReadonlyArray<string> => Option.isSome(addressesOf(input))
+
+const from = Schema.transformOrFail(
+  expectsSecret(
+    Schema.declare(isFrom),
+    'the address of a hub, an http or https URL without query or fragment, such as "http://hub:8730", or an array of such addresses'
+  ),
+  Schema.declare((input): input is Addresses => Array.isArray(input)),
+  {
+    strict: true,
+    decode: (from, _, ast) =>
+      Option.match(addressesOf(from), {
+        onNone: () => ParseResult.fail(new ParseResult.Type(ast, from)),
+        onSome: ParseResult.succeed
+      }),
+    encode: (addresses) => ParseResult.succeed(addresses.map(({ url }) => url))
+  }
 )
 
 const { ackLease, commands, downloadPath, keepVersions, name } = ContentOptions.fields
@@ -53,7 +74,7 @@ const FollowingOptions = Schema.Struct({
    * Where the hub serves its downloads folder, or where a copy of that is: one address or several, in the order of
    * preference. `http://user:password@hub:8730` has the credentials of basic authentication.
    */
-  from: expectsSecret(Schema.Union(address, addresses), "the address of a hub, or an array of addresses"),
+  from,
   /** Time from one look for a new version to the next, up to a fifth shorter or longer. Default 5 seconds. */
   pollEvery: optional(duration, "5 seconds"),
   /** Milliseconds for a response to begin, and for every pause in it. Default 30000. */
@@ -80,13 +101,10 @@ export const decode = decodeOptions("the options of the replica plugin", Replica
 const ReplicaLayerOptions = Schema.Struct({
   ...FollowingOptions.fields,
   /** The downloads folder of the store of versions: unfinished downloads are kept in it over restarts, in `.partial`. */
-  directory: downloadPath.from
+  directory: folder
 })
 export type ReplicaLayerOptions = typeof ReplicaLayerOptions.Type
 export type ReplicaLayerConfig = typeof ReplicaLayerOptions.Encoded
 
 /** As `decode`, of what is no matter of the store of versions. */
 export const decodeLayer = decodeOptions("the options of the replica", ReplicaLayerOptions)
-
-export const addressesOf = (from: ReplicaOptions["from"]): Array.NonEmptyReadonlyArray<Address> =>
-  Array.map(typeof from === "string" ? Array.of(from) : from, addressOf)

@@ -20,6 +20,7 @@ const programs = {
   },
   curl: { executables: ["curl"], packages: ["curl"] },
   mcs: { executables: ["mcs"], packages: ["mono-mcs", "libmono-system-runtime-serialization4.0-cil"] },
+  nginx: { executables: ["nginx", "/usr/sbin/nginx"], packages: ["nginx-light"] },
   "nats-server": { executables: ["nats-server"], packages: ["nats-server"] }
 } satisfies Record<string, Program>
 
