@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { type FileList, FileListJson, fileListName, filesOf } from "../../services/FileList.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
-import { NotFound } from "./errors.ts"
+import { NotFound, type Unreadable } from "./errors.ts"
 import { type PlainFile, plainFile } from "./plainFile.ts"
 
 /** How many lists are kept. */
@@ -32,7 +32,7 @@ export interface FileLists {
     /** The folder of all versions, without links in its path. */
     versions: string,
     versionId: VersionId
-  ) => Effect.Effect<VersionFiles, NotFound | PlatformError>
+  ) => Effect.Effect<VersionFiles, NotFound | PlatformError | Unreadable>
 }
 
 export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.Path> = Effect.gen(
@@ -62,7 +62,6 @@ export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.
     return {
       of: (versions, versionId) =>
         plainFile(versions, [versionId, fileListName]).pipe(
-          Effect.provideService(FileSystem.FileSystem, fs),
           Effect.provideService(Path.Path, path),
           Effect.map(Option.filter(({ type }) => type === "File")),
           Effect.flatMap(

@@ -14,7 +14,7 @@ import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { VersionId } from "../../services/VersionStore.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
-import { BadRequest, NotFound } from "./errors.ts"
+import { BadRequest, NotFound, type Unreadable } from "./errors.ts"
 import * as FileLists from "./FileLists.ts"
 import { inertMediaTypeOf, mediaTypeOf } from "./mediaTypes.ts"
 import { plainFile, realPath } from "./plainFile.ts"
@@ -46,7 +46,7 @@ export type Resource = TextResource | FileResource | Redirect
 
 export interface Resources {
   /** By the path of a request target, percent-encoded and without a query. */
-  readonly find: (path: string) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError>
+  readonly find: (path: string) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
 }
 
 export const make = Effect.fnUntraced(function* ({
@@ -71,14 +71,26 @@ export const make = Effect.fnUntraced(function* ({
       })
     )
 
+  /** As it was read last: most who ask for it ask again and again. */
+  let known: { readonly stamp: string; readonly resource: TextResource } | undefined
+
   const manifest = Effect.gen(function* () {
     const root = yield* rootOf(downloadPath, noManifest)
-    const found = yield* plainFile(root, ["manifest.json"])
-    if (!Option.exists(found, ({ size, type }) => type === "File" && size <= maxManifestBytes)) {
+    const found = Option.filter(
+      yield* plainFile(root, ["manifest.json"]),
+      ({ size, type }) => type === "File" && size <= maxManifestBytes
+    )
+    if (Option.isNone(found)) {
       return yield* new NotFound({ detail: noManifest })
     }
+    const { file, stamp } = found.value
+    if (known?.stamp === stamp) {
+      return known.resource
+    }
     // Read as a whole: what its name leads to is replaced at any moment.
-    return jsonResource(Buffer.from(yield* fs.readFile(path.join(root, "manifest.json"))))
+    const resource = jsonResource(Buffer.from(yield* fs.readFile(file)))
+    known = { stamp, resource }
+    return resource
   })
 
   const endpoint = Effect.map(state, ({ plugins }) =>
@@ -136,7 +148,7 @@ export const make = Effect.fnUntraced(function* ({
   const findNames = (
     names: ReadonlyArray<string>,
     raw: string
-  ): Effect.Effect<Resource, NotFound | PlatformError, FileSystem.FileSystem | Path.Path> => {
+  ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable, Path.Path> => {
     const [first = "", ...rest] = names
     if (first === "versions" && rest.length > 0) {
       return versionFile(rest)
@@ -153,7 +165,6 @@ export const make = Effect.fnUntraced(function* ({
   return {
     find: (raw) =>
       Effect.flatMap(namesIn(raw), (names) => findNames(names, raw)).pipe(
-        Effect.provideService(FileSystem.FileSystem, fs),
         Effect.provideService(Path.Path, path)
       )
   }
