@@ -1,7 +1,7 @@
 /**
  * The processes of the benchmark: started here, asked here over Node's IPC channel, and ended here.
  */
-import { type ChildProcess, fork } from "node:child_process"
+import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
@@ -51,6 +51,34 @@ export const start = <A extends Api<A>>(module: string, nodeArguments: ReadonlyA
       child.disconnect()
       await ended
       clearTimeout(timer)
+    }
+  }
+}
+
+/** Starts a program of somebody else's, which `stop` kills. */
+export const startProgram = (program: string, args: ReadonlyArray<string>) => {
+  const child = spawn(program, [...args], { stdio: ["ignore", "ignore", "pipe"] })
+  running.add(child)
+  child.once("exit", () => running.delete(child))
+  return {
+    pid: child.pid ?? 0,
+    /** Waits until it writes that to standard error. */
+    says: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        let log = ""
+        child.once("error", reject)
+        child.once("exit", () => reject(new Error(`${program} has ended: ${log}`)))
+        child.stderr.on("data", (bytes) => {
+          log += String(bytes)
+          if (log.includes(text)) {
+            resolve()
+          }
+        })
+      }),
+    stop: async () => {
+      const ended = once(child, "exit")
+      child.kill("SIGKILL")
+      await ended
     }
   }
 }

@@ -31,6 +31,9 @@ const open = (port: number, onRead: (length: number) => void): Socket =>
 const sockets = new Set<Socket>()
 let counts = new Uint32Array()
 let delays = new Float64Array()
+/** When the last event of each client was published. */
+let latest = new Float64Array()
+let disordered = 0
 let received = 0
 let expectedEach = 0
 let startedAt = microseconds()
@@ -51,7 +54,10 @@ const countEvents = (client: number, length: number) => {
   for (let at = memory.indexOf(live); at < length; at = memory.indexOf(live, at + 1)) {
     // A read may begin amid the digits.
     if (at >= digits) {
-      delays[received + events] = now - publishedAt(at)
+      const published = publishedAt(at)
+      delays[received + events] = now - published
+      disordered += published > (latest[client] ?? 0) ? 0 : 1
+      latest[client] = published
     }
     events++
   }
@@ -91,6 +97,8 @@ const connect: LoadApi["connect"] = ({ clients, port }) =>
 const expect: LoadApi["expect"] = ({ events }) => {
   counts.fill(0)
   delays = new Float64Array(counts.length * events).fill(Number.NaN)
+  latest = new Float64Array(counts.length)
+  disordered = 0
   received = 0
   expectedEach = events
   startedAt = microseconds()
@@ -122,6 +130,7 @@ const result = (): Deliveries => {
   return {
     // One client's surplus must not make up for another's loss.
     missing: counts.reduce((sum, count) => sum + Math.abs(expectedEach - count), 0),
+    disordered,
     medianDelay: quantile(known, 0.5) / 1000,
     p99Delay: quantile(known, 0.99) / 1000,
     generator

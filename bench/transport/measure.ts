@@ -50,7 +50,7 @@ const withServer =
 const deliver = async ({ cpuOf, load, server }: Setup, clients: number, plan: PublishPlan) => {
   await load.call("expect", { events: plan.events })
   const from = performance.now()
-  let deliveries = { missing: 0, medianDelay: 0, p99Delay: 0, generator: 0 }
+  let deliveries = { missing: 0, disordered: 0, medianDelay: 0, p99Delay: 0, generator: 0 }
   const cpu = await cpuOf(async () => {
     await server.call("publish", plan)
     deliveries = await load.call("deliveries")
@@ -92,6 +92,7 @@ export const stream = (
       cpu: mean("cpu"),
       busy: mean("busy"),
       missing: mean("missing") * times,
+      disordered: mean("disordered") * times,
       medianDelay: mean("medianDelay"),
       p99Delay: mean("p99Delay"),
       generator: mean("generator")

@@ -4,6 +4,8 @@
 
 export interface ServerOptions {
   readonly keepAliveMs: number
+  /** The URL of a NATS server that several share. Default: the services of one process. */
+  readonly nats?: string
 }
 
 export interface PublishPlan {
@@ -26,6 +28,8 @@ export interface ServerApi {
 
 export interface Deliveries {
   readonly missing: number
+  /** How many came behind a later one, or twice. */
+  readonly disordered: number
   /** From publish to the client's read, in milliseconds. */
   readonly medianDelay: number
   readonly p99Delay: number

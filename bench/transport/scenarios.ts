@@ -12,6 +12,7 @@ import {
   type Variant
 } from "../scenario.ts"
 import { commands, connect, idle, memory, type Peer, requests, type StreamPlan, stream } from "./measure.ts"
+import { streamOnNats } from "./onNats.ts"
 
 const labels: Readonly<Record<Peer, string>> = {
   vitrine: "vitrine",
@@ -22,6 +23,9 @@ const labels: Readonly<Record<Peer, string>> = {
   effect: "bare Effect"
 }
 const { effect, plain, vitrine } = labels
+
+const oneProcess = "one process"
+const fourProcesses = "four processes on NATS"
 
 const variantsOf = (
   peers: ReadonlyArray<Peer>,
@@ -63,6 +67,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
   const idlePlan = quick
     ? { clients: 32, restMs: 20_000, durationMs: 10_000, keepAliveMs: 2500 }
     : { clients: 32, restMs: 90_000, durationMs: 60_000, keepAliveMs: 15_000 }
+  const spread: StreamPlan = { clients: 1000, events: quick ? 50 : 200, intervalMs: 100, warmUp: 30 }
   const commandPlan = { connections: 32, warmUpMs: quick ? 700 : 1500, durationMs: quick ? 1000 : 2000 }
 
   return [
@@ -144,6 +149,31 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       })),
       rows: [cpuRow, missingRow, busyRow, generatorRow],
       targets: [{ figure: "cpu", variant: "4000 clients", of: "500 clients", atMost: 1.15 }]
+    },
+    {
+      name: "nats",
+      note: `An event each ${spread.intervalMs} ms, ${spread.events} events, ${spread.clients} clients of each process; published by one of the four, over one JetStream. Delays are those of the slowest process.`,
+      variants: [
+        { label: oneProcess, runs: 3, run: () => stream("vitrine", settings, spread) },
+        { label: fourProcesses, runs: 3, run: () => streamOnNats(4, settings, spread) }
+      ],
+      rows: [
+        cpuRow,
+        { figure: "medianDelay", title: "Delay from publish to read, median", format: unit("ms", 2) },
+        { figure: "p99Delay", title: "Delay from publish to read, p99", format: unit("ms", 2) },
+        missingRow,
+        { figure: "disordered", title: "Deliveries out of order, or twice", format: count },
+        { figure: "broker", title: "CPU of the NATS server for each event", format: unit("ms", 2) },
+        { figure: "brokerBusy", title: "NATS server's processor in use", format: percent(1) },
+        busyRow,
+        generatorRow
+      ],
+      targets: [
+        { figure: "cpu", variant: fourProcesses, of: oneProcess },
+        { figure: "medianDelay", variant: fourProcesses, of: oneProcess },
+        { figure: "missing", variant: fourProcesses, atMost: 0 },
+        { figure: "disordered", variant: fourProcesses, atMost: 0 }
+      ]
     },
     {
       name: "memory",

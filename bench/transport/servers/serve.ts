@@ -15,7 +15,7 @@ import {
 
 export interface Server {
   readonly port: number
-  readonly publish: (name: string, payload: unknown) => void
+  readonly publish: (name: string, payload: unknown) => void | Promise<void>
   /** Publishes as programs of its kind do. Left out: in a loop of timers. */
   readonly publishAll?: (plan: PublishPlan) => Promise<void>
 }
@@ -71,7 +71,7 @@ export const serve = (start: (options: ServerOptions) => Promise<Server>) => {
       const server = await start(options)
       publish = server.publish
       publishAll = server.publishAll ?? publishAll
-      publish(replayedEvent, replayedPayload)
+      await publish(replayedEvent, replayedPayload)
       return server.port
     },
     publish: (plan: PublishPlan) => publishAll(plan),

@@ -1,5 +1,5 @@
 /**
- * The transport of the built package over the services of one process.
+ * The transport of the built package over the services of one process, or over those on NATS.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,11 +17,15 @@ const command = {
 
 const Slice = Schema.Struct({ "http-transport": Schema.Struct({ url: Schema.String }) })
 
-serve(async ({ keepAliveMs }) => {
-  const services = Layer.mergeAll(
-    Vitrine.EventBusMemory.layer,
-    Vitrine.CommandBusMemory.layer,
-    Vitrine.ReplayBacklogMemory.layer,
+const inMemory = Layer.mergeAll(
+  Vitrine.EventBusMemory.layer,
+  Vitrine.CommandBusMemory.layer,
+  Vitrine.ReplayBacklogMemory.layer
+)
+
+serve(async ({ keepAliveMs, nats }) => {
+  const services = Layer.provideMerge(
+    nats === undefined ? inMemory : (await import("vitrine/nats")).services({ servers: nats }),
     Vitrine.ControllerStateMemory.layer("persistent")
   )
   const transport = Vitrine.HttpTransport.layer({
@@ -31,7 +35,7 @@ serve(async ({ keepAliveMs }) => {
     keepAliveMs
   })
   const commands = Layer.scopedDiscard(
-    Effect.flatMap(Vitrine.CommandBus, ({ register }) => register(command))
+    nats === undefined ? Effect.flatMap(Vitrine.CommandBus, ({ register }) => register(command)) : Effect.void
   )
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.merge(transport, commands), services))
 
@@ -40,7 +44,7 @@ serve(async ({ keepAliveMs }) => {
   const slices = Schema.decodeUnknownSync(Slice)((await runtime.runPromise(state)).plugins)
   return {
     port: Number(new URL(slices["http-transport"].url).port),
-    publish: (name, payload) => runtime.runSync(bus.publish(name, payload)),
+    publish: (name, payload) => runtime.runPromise(bus.publish(name, payload)),
     publishAll: publishByFiber(bus.publish)
   }
 })
