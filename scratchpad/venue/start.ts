@@ -6,8 +6,8 @@
  * Change a cell in `scratchpad/exhibit/tables/Objects.csv`: three pages show it. Stop the hub by
  * `npx vitrine stop --config scratchpad/venue/hub/vitrine.config.ts --run-dir scratchpad/venue/.vitrine/hub`: they go on.
  *
- * `FREE_PORTS=1` picks free ports, `VENUE` names another folder for what the controllers write, and `TABLES_URL`
- * another API.
+ * `FREE_PORTS=1` picks free ports for pages and event streams, `VENUE` names another folder for what the controllers write,
+ * `TABLES_PORT` another port of the tables, and `TABLES_URL` another API.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync } from "node:fs"
@@ -57,10 +57,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 try {
-  const hub = await start("hub", "hub/vitrine.config.ts", {
-    PAGE_PORT: port(8730),
-    TABLES_PORT: port(8740)
-  })
+  const hub = await start("hub", "hub/vitrine.config.ts", { PAGE_PORT: port(8730) })
   const pages = await Promise.all(
     [1, 2, 3].map((number) =>
       start(`player-${number}`, "player/vitrine.config.ts", {
