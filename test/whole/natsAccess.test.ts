@@ -28,7 +28,9 @@ import {
 import { startNatsServer } from "../support/natsServer.ts"
 import { makeNkey, makeOperator } from "../support/natsUsers.ts"
 import { isMissing } from "../support/programs.ts"
+import { makeProject } from "../support/project.ts"
 import { temporaryFolder } from "../support/temporaryFolder.ts"
+import { runVitrine } from "../support/vitrineProcess.ts"
 
 interface Kind {
   /** The configuration of a server. */
@@ -176,6 +178,49 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       yield* until(() => seen.length === 2)
       expect(seen.map(({ sequence }) => sequence)).toEqual([1, 2])
     }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive(
+    "show no secret on the command line, at any log level, and where they are connected in the status",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* startNatsServer({ configuration: 'authorization { token: "first-token" }' })
+        const { folder, write } = yield* makeProject
+        yield* write(
+          "vitrine.config.ts",
+          `import { defineConfig, httpTransport } from "vitrine"
+import * as nats from "vitrine/nats"
+export default defineConfig({
+  plugins: [httpTransport({ port: 0 })],
+  services: nats.services({ servers: "${server.url}", token: process.env.NATS_TOKEN ?? "" })
+})
+`
+        )
+        const start = (token: string) =>
+          runVitrine(["start", "--log-level", "debug"], { cwd: folder, env: { NATS_TOKEN: token } })
+        const status = Effect.flatMap(runVitrine(["status"], { cwd: folder }), ({ ended }) => ended)
+
+        const wrong = yield* start("wrong-token")
+        yield* wrong.logged(/(Ready)/)
+        const away = yield* status
+        expect(away.stdout).toMatch(/NATS[\s\S]*Connection +none to nats:.*Authorization Violation/i)
+        yield* wrong.signal("SIGTERM")
+        const right = yield* start("first-token")
+        yield* right.logged(/(Ready)/)
+        const there = yield* status
+        expect(there.stdout).toMatch(/NATS[\s\S]*Connection +nats:\S+ \(.*\) since/)
+        yield* server.reload('authorization { token: "second-token" }')
+        yield* right.logged(/(Authorization Violation)/i)
+        yield* right.signal("SIGTERM")
+        const shown = JSON.stringify([away, there, yield* wrong.ended, yield* right.ended])
+        expect(shown).not.toMatch(/wrong-token|first-token|second-token/)
+
+        const missing = yield* Effect.flatMap(start(""), ({ ended }) => ended)
+        expect(missing.status).toBe(1)
+        expect(missing.stderr).toContain(
+          "token: expected a text that is not empty (is the environment variable set?)"
+        )
+      }).pipe(Effect.provide(NodeContext.layer))
   )
 
   it.scopedLive("take their options from the environment", () =>
