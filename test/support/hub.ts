@@ -85,6 +85,10 @@ export const makeHub = Effect.gen(function* () {
     fault: (pattern: RegExp, ...answers: ReadonlyArray<ScriptedServer.Answer>) => {
       faults.push({ pattern, answers: [...answers] })
     },
+    /** Takes back the faults that have not come to pass. */
+    heal: () => {
+      faults.length = 0
+    },
     /** Makes a version of the files. */
     promote: (sources: Sources) =>
       Effect.gen(function* () {

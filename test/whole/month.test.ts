@@ -2,29 +2,35 @@
  * A month of a controller in seconds. `MONTH_FETCH_MINUTES` and `MONTH_PING_MINUTES` say how often it fetches and
  * pings: with 10 and 1, as in earnest, it takes minutes.
  */
-import { readdirSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { attachments } from "../../src/layers/airtable/attachments.ts"
 import * as Content from "../../src/layers/content/Content.ts"
 import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
 import * as httpClient from "../../src/layers/httpClient/HttpClientNode.ts"
+import * as Replica from "../../src/layers/replica/Replica.ts"
 import * as TableSource from "../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../src/layers/tableSource/TableSourceClientMemory.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { TableSourceClient } from "../../src/services/TableSourceClient.ts"
+import { patiently } from "../../src/testing/patiently.ts"
 import * as eventReader from "../support/eventReader.ts"
+import { makeHub } from "../support/hub.ts"
 import { inMemory } from "../support/inMemory.ts"
+import { withLog } from "../support/logged.ts"
 import { memory } from "../support/memory.ts"
 import * as transport from "../support/transport.ts"
 import { eventLoopTurn, eventually } from "../support/waiting.ts"
@@ -126,6 +132,72 @@ it.effect(
         status: "ok",
         manifest: { generatedAt: expect.stringMatching(/^1970-01-30/) }
       })
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ keepAliveMs })),
+      Effect.provide(Layer.merge(NodeContext.layer, httpClient.layer))
+    ),
+  600_000
+)
+
+/** How often the replica looks: with a minute, as in earnest, it takes minutes. */
+const pollEvery = minutes("MONTH_POLL_MINUTES", 120)
+
+/** The files in a folder but those of leases, with when they were changed. */
+const filesOf = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.startsWith("acks") && statSync(`${folder}/${name}`).isFile())
+    .map((name) => `${name} ${statSync(`${folder}/${name}`).mtimeMs}`)
+
+it.effect(
+  "a month without the hub changes nothing for the screens of a replica, and is logged once",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped(inMemory)
+      const log: Array<string> = []
+      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+      const published: Array<string> = []
+      yield* Effect.forkScoped(
+        Stream.runForEach(events, ({ name }) => Effect.sync(() => published.push(name)))
+      )
+      const { dispatch } = yield* CommandBus
+      const store = VersionStoreDisk.layer({ directory: folder, keepVersions: 3, ackLease: "30 minutes" })
+      const services = yield* Layer.build(store)
+
+      const hubScope = yield* Scope.make()
+      const hub = yield* Scope.extend(makeHub, hubScope)
+      const versionId = yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
+      const { fetch, start } = yield* Replica.make({ from: hub.url, directory: folder, pollEvery }).pipe(
+        Effect.provide(services)
+      )
+      yield* patiently(fetch)
+      yield* Scope.close(hubScope, Exit.void)
+      yield* withLog(log)(start)
+
+      const manifest = yield* dispatch({ type: "content.manifest.read" })
+      let early = yield* whatThereIs(folder)
+      let before: ReadonlyArray<string> = []
+      for (let day = 1; day <= days; day++) {
+        yield* patiently(Effect.sleep("12 hours"))
+        yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId })
+        expect(yield* dispatch({ type: "content.manifest.read" })).toEqual(manifest)
+        yield* patiently(Effect.sleep("12 hours"))
+        if (day === firstDays) {
+          early = yield* whatThereIs(folder)
+          before = filesOf(folder)
+        }
+      }
+      const { bytes, ...late } = yield* whatThereIs(folder)
+      const { bytes: earlyBytes, ...counts } = early
+      expect(late).toEqual(counts)
+      expect(bytes - earlyBytes).toBeLessThan(4 * 1024 * 1024)
+      expect(filesOf(folder)).toEqual(before)
+      expect(published.filter((name) => name === "content:fetch:error")).toHaveLength(1)
+      expect(published.at(-1)).toBe("content:fetch:error")
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        expect.stringMatching(/^WARN Fetch failed, content stays as it is\. Cannot copy from /)
+      ])
     }).pipe(
       Effect.scoped,
       Effect.provide(transport.layer({ keepAliveMs })),

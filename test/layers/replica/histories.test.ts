@@ -1,0 +1,149 @@
+/**
+ * Histories of a hub and a replica: whatever is promoted, cut off and ended in whatever order, readers see whole versions only, and
+ * in the end there is the hub's newest one.
+ */
+import { readFileSync } from "node:fs"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import { sha256OfText } from "../../../src/internal/sha256.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import * as Replica from "../../../src/layers/replica/Replica.ts"
+import { FileListJson, filesOf } from "../../../src/services/FileList.ts"
+import { Manifest } from "../../../src/services/VersionStore.ts"
+import { eventLoopTurn, patiently } from "../../../src/testing/patiently.ts"
+import { servicesIn } from "../../support/content.ts"
+import { makeHub, readActive } from "../../support/hub.ts"
+import type { Answer } from "../../support/ScriptedServer.ts"
+import { hangUp, text } from "../../support/ScriptedServer.ts"
+
+const content = FastCheck.constantFrom("a", "b".repeat(2000), "c".repeat(70_000), "d".repeat(200_000))
+const files = FastCheck.dictionary(FastCheck.constantFrom("1", "2", "sub/3", "sub/4"), content, {
+  minKeys: 1
+})
+const version = FastCheck.record({ one: files, two: files })
+
+/** Sends the headers of the file and a part of it. */
+const cut: Answer = (response) => {
+  response.writeHead(200, { "content-length": 200_000 })
+  response.write("d".repeat(100), () => setImmediate(() => response.destroy()))
+}
+
+const fault = FastCheck.constantFrom<ReadonlyArray<Answer>>(
+  [hangUp],
+  [cut],
+  [cut, hangUp, hangUp, hangUp],
+  [text(200, "<html>")],
+  [text(200, "wrong"), text(200, "wrong")],
+  [text(206, "lies", { "content-range": "bytes 0-3/4" })],
+  [text(500, "")],
+  [text(404, "")]
+)
+
+const step = FastCheck.oneof(
+  FastCheck.record({ _tag: FastCheck.constant("Promote" as const), version }),
+  FastCheck.record({ _tag: FastCheck.constant("Back" as const) }),
+  FastCheck.record({
+    _tag: FastCheck.constant("Fault" as const),
+    pattern: FastCheck.constantFrom(/manifest/, /files.json/, /versions.*[1-4]$/),
+    fault
+  }),
+  FastCheck.record({ _tag: FastCheck.constant("Fetch" as const) }),
+  FastCheck.record({ _tag: FastCheck.constant("End" as const), turns: FastCheck.nat({ max: 40 }) })
+)
+
+const decodeManifest = Schema.decodeUnknownSync(Schema.parseJson(Manifest))
+const decodeList = Schema.decodeUnknownSync(FileListJson)
+
+/** What a screen sees: nothing, or a version that is whole. In one go, so that no sweep comes in between. */
+const look = (folder: string) => {
+  let manifest: Manifest
+  try {
+    manifest = decodeManifest(readFileSync(`${folder}/manifest.json`, "utf8"))
+  } catch (error) {
+    expect(error).toMatchObject({ code: "ENOENT" })
+    return
+  }
+  const list = readFileSync(`${folder}/${manifest.versionPath}/files.json`, "utf8")
+  expect(sha256OfText(list)).toBe(manifest.filesSha256)
+  for (const [file, { sha256 }] of filesOf(decodeList(list))) {
+    expect(sha256OfText(readFileSync(`${folder}/${manifest.versionPath}/${file}`, "utf8"))).toBe(sha256)
+  }
+}
+
+it.effect.prop(
+  "a replica ends with its hub's version, and shows no half one on the way",
+  { steps: FastCheck.array(step, { minLength: 4, maxLength: 14 }) },
+  ({ steps }) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const hub = yield* makeHub
+      const promoted: Array<string> = [yield* hub.promote({ one: { "1": "first" } })]
+
+      const watching = yield* Effect.fork(
+        Effect.forever(
+          Effect.zipRight(
+            Effect.sync(() => look(directory)),
+            eventLoopTurn
+          )
+        )
+      )
+
+      /** A controller, from its start to its end. */
+      const run = <A, E>(use: (fetch: Effect.Effect<boolean>) => Effect.Effect<A, E>) =>
+        Effect.gen(function* () {
+          const { fetch } = yield* Replica.make({ from: hub.url, directory })
+          return yield* use(Effect.isSuccess(fetch))
+        }).pipe(Effect.provide(servicesIn(directory, "task")), Effect.scoped)
+
+      for (const step of steps) {
+        yield* TestClock.adjust("1 second")
+        switch (step._tag) {
+          case "Promote":
+            promoted.push(yield* hub.promote(step.version))
+            break
+          case "Back":
+            yield* Effect.ignore(hub.store.activate(promoted.at(-2) ?? ""))
+            break
+          case "Fault":
+            hub.fault(step.pattern, ...step.fault)
+            break
+          case "Fetch":
+            yield* patiently(run((fetch) => fetch))
+            break
+          case "End": {
+            // The process ends in the middle of it.
+            const scope = yield* Scope.make()
+            const fetching = yield* Effect.forkIn(
+              run((fetch) => fetch),
+              scope
+            )
+            yield* Effect.repeatN(eventLoopTurn, step.turns)
+            yield* Fiber.interrupt(fetching)
+            yield* Scope.close(scope, Exit.void)
+          }
+        }
+      }
+      hub.heal()
+      expect((yield* patiently(run((fetch) => fetch))).value).toBe(true)
+      expect(yield* readActive(directory)).toEqual(yield* readActive(hub.directory))
+      expect(yield* fs.readDirectory(`${directory}/.partial`)).toEqual([])
+      yield* Effect.flatMap(Fiber.interrupt(watching), (exit) =>
+        Exit.isInterrupted(exit) ? Effect.void : exit
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)),
+      Effect.orDie
+    ),
+  { fastCheck: { numRuns: Number(process.env.REPLICA_RUNS ?? 20) }, timeout: 120_000 }
+)
