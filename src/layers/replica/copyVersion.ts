@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
-import { explain } from "../../internal/systemError.ts"
+import { explain, isDiskFull } from "../../internal/systemError.ts"
 import { type FileList, FileListJson, fileListName } from "../../services/FileList.ts"
 import { type CopiedFile, VersionStore, VersionStoreError } from "../../services/VersionStore.ts"
 import type { Fetched } from "../content/Origin.ts"
@@ -80,6 +80,8 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
     return { list, text }
   })
 
+  const removeParts = Effect.ignore(parts.keepOnly(new Set()))
+
   return (hub: Hub, version: HubVersion) =>
     Effect.gen(function* () {
       const staged = yield* store.stage
@@ -118,9 +120,13 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
       })
       yield* Effect.forEach(contents.values(), copyContent, { concurrency, discard: true })
       const promotion = yield* staged.promoteCopy({ manifest: version.manifest, fileList: text })
-      yield* Effect.ignore(parts.keepOnly(new Set()))
+      yield* removeParts
       return { ...promotion, records: progress.records } satisfies Fetched
-    }).pipe(Effect.scoped)
+    }).pipe(
+      Effect.scoped,
+      // Parts that fill the disk would keep it full for ever.
+      Effect.tapError((error) => (isDiskFull(error) ? removeParts : Effect.void))
+    )
 })
 
 /** The address of a version at its hub. */

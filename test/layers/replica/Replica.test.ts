@@ -19,6 +19,7 @@ import { makeHub, readActive, type Sources } from "../../support/hub.ts"
 import { withLog } from "../../support/logged.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { hangUp, json, text } from "../../support/ScriptedServer.ts"
+import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 
 const first: Sources = {
   exhibits: { "objects.json": "[1]", "films/intro.mp4": "0123456789", "films/copy.mp4": "0123456789" },
@@ -493,6 +494,31 @@ describe("several addresses", () => {
       for (const text of [secret, encodeURIComponent(secret), expected.slice(6)]) {
         expect(shown).not.toContain(text)
       }
+    }).pipe(environment)
+  )
+})
+
+describe("a full disk", () => {
+  it.scoped.skipIf(!mayMount)("is given room once, of versions that nobody shows", () =>
+    Effect.gen(function* () {
+      const disk = yield* smallDisk
+      const hub = yield* makeHub
+      const { active, failure, fetch, log, parts } = yield* makeReplica(hub.url, { directory: disk.folder })
+      const promote = (text: string) => hub.promote({ exhibits: { "objects.json": text } })
+      yield* promote("1".repeat(60_000))
+      yield* fetch
+      yield* promote("2".repeat(60_000))
+      yield* fetch
+      yield* promote("3".repeat(150_000))
+      yield* fetch
+      expect(log).toContainEqual(expect.stringMatching(/^WARN The disk is full: removed versions/))
+      const before = yield* active
+      yield* promote("4".repeat(2_000_000))
+      expect(yield* failure).toMatch(/objects\.json: cannot write .*the disk is full/)
+      expect(yield* active).toEqual(before)
+      expect(yield* parts).toEqual([])
+      yield* promote("5")
+      expect(yield* fetch).toMatchObject({ changed: true })
     }).pipe(environment)
   )
 })
