@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -100,7 +101,8 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   }).pipe(
     Effect.ensuring(SubscriptionRef.set(current, Option.none())),
     Effect.scoped,
-    Effect.zipRight(reportAway(connectionLost))
+    Effect.zipRight(reportAway(connectionLost)),
+    Effect.zipRight(anyMoment)
   )
   yield* Effect.forkScoped(Effect.forever(oneSession))
   const state = yield* Effect.serviceOption(ControllerState)
@@ -133,6 +135,9 @@ const maxReported = 16
 const connectionLost = new NatsFailure({ detail: "the connection is lost", mayHaveHappened: true })
 
 const notConnected = new NatsFailure({ detail: "there is no connection to NATS", mayHaveHappened: false })
+
+/** All clients of a server lose it at the same time; they do not try the next at the same time. */
+const anyMoment = Effect.flatMap(Random.nextIntBetween(0, 500), Effect.sleep)
 
 /** Not all clients of a server that is back come at the same time. */
 const pauses = Schedule.exponential("200 millis", 1.7).pipe(
