@@ -5,8 +5,9 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Struct from "effect/Struct"
-import { issuesOf } from "./internal/Options.ts"
+import { type InvalidOptions, issuesOf } from "./internal/Options.ts"
 import * as Content from "./layers/content/Content.ts"
 import * as ContentOptions from "./layers/content/ContentOptions.ts"
 import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
@@ -136,54 +137,51 @@ export {
 export const defineConfig = (configuration: ConfigurationFile): ConfigurationFile => configuration
 
 /** Fetches content from its sources into immutable versions on disk and announces the active one. */
-export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin => {
-  const options = ContentOptions.decode(config)
-  return {
-    name: Either.match(options, { onLeft: () => "content", onRight: ({ name }) => name }),
-    issues: issuesOf(options),
-    setup: ({ cwd }) =>
-      Effect.gen(function* () {
-        const { ackLease, downloadPath, keepVersions, ...fetching } = yield* options
-        const path = yield* Path.Path
-        const directory = path.resolve(cwd, downloadPath)
-        const pacing = yield* Layer.build(RequestPacingMemory.layer)
-        return yield* Content.make(fetching).pipe(
-          Effect.map(({ start }) => start),
-          Effect.provideServiceEffect(
-            VersionStore,
-            VersionStoreDisk.make({ ackLease, directory, keepVersions })
-          ),
-          Effect.provide(pacing)
-        )
-      })
-  }
-}
+export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
+  ofVersions(ContentOptions.decode(config), (options) =>
+    Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
+      Effect.provide(Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "sources")), pacing)
+    )
+  )
 
 /**
  * Copies the versions of another controller, from its `contentServer` or any other server of its downloads folder. It stands in
  * the place of `content`, with the same commands, events and files.
  */
-export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin => {
-  const options = ReplicaOptions.decode(config)
-  return {
-    name: Either.match(options, { onLeft: () => "content", onRight: ({ name }) => name }),
-    issues: issuesOf(options),
-    setup: ({ cwd }) =>
-      Effect.gen(function* () {
-        const { ackLease, downloadPath, keepVersions } = yield* options
-        const following = Struct.omit(config, "ackLease", "downloadPath", "keepVersions")
-        const path = yield* Path.Path
-        const directory = path.resolve(cwd, downloadPath)
-        return yield* Replica.make({ ...following, directory }).pipe(
-          Effect.map(({ start }) => start),
-          Effect.provideServiceEffect(
-            VersionStore,
-            VersionStoreDisk.make({ ackLease, directory, keepVersions })
-          )
-        )
-      })
-  }
-}
+export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
+  ofVersions(ReplicaOptions.decode(config), (_, directory) =>
+    Replica.make({ ...Struct.omit(config, "ackLease", "downloadPath", "keepVersions"), directory })
+  )
+
+type VersionsOptions = Pick<
+  ContentOptions.ContentOptions,
+  "ackLease" | "downloadPath" | "keepVersions" | "name"
+>
+
+/** A plugin that makes versions in its downloads folder. */
+const ofVersions = <Options extends VersionsOptions, E>(
+  options: Either.Either<Options, InvalidOptions>,
+  make: (
+    options: Options,
+    directory: string
+  ) => Effect.Effect<Content.Content["Type"], E, VersionStore | Plugin.PluginEnvironment | Scope.Scope>
+): Plugin.Plugin => ({
+  name: Either.match(options, { onLeft: () => "content", onRight: ({ name }) => name }),
+  issues: issuesOf(options),
+  setup: ({ cwd }) =>
+    Effect.gen(function* () {
+      const decoded = yield* options
+      const { ackLease, downloadPath, keepVersions } = decoded
+      const path = yield* Path.Path
+      const directory = path.resolve(cwd, downloadPath)
+      const { start } = yield* Effect.provideServiceEffect(
+        make(decoded, directory),
+        VersionStore,
+        VersionStoreDisk.make({ ackLease, directory, keepVersions })
+      )
+      return start
+    })
+})
 
 /** Serves the downloads folder over HTTP, and a page beside it. */
 export const contentServer = (config: ContentServerOptions.ContentServerConfig = {}): Plugin.Plugin => {

@@ -118,7 +118,7 @@ describe.concurrent("a controller that runs", () => {
         expect(yield* alone.ended).toMatchObject({
           status: 1,
           stdout: expect.stringMatching(
-            / problem\. Remove these files; .* "vitrine fetch" replaces it then\.\n$/
+            / problem\. Start the controller and verify again: .* "vitrine fetch" replaces it then\.\n$/
           )
         })
         yield* Effect.sync(() => rmSync(`${folder}/${path}`))

@@ -68,4 +68,4 @@ const summary = ({ bytes, files, problems, versionId }: Verification, isHere: bo
 
 /** The controller knows what it has found, until it ends. */
 const mendedThere = `If it is the active version, "vitrine fetch" replaces it.`
-const mendedHere = `Remove these files; if it is the active version, "vitrine fetch" replaces it then.`
+const mendedHere = `Start the controller and verify again: if it is the active version, "vitrine fetch" replaces it then.`

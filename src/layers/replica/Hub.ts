@@ -84,8 +84,10 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       notReached(`its manifest.json took longer than ${maxTimeout} ms ("maxTimeout")`)
     ),
     Effect.mapError((failure) => {
-      const error = failure instanceof Retryable ? failure.error : failure
-      return error._tag === "vitrine/CopyFailed" ? error : notReached(`${error.detail}. ${checkAddress}`)
+      if (failure instanceof Retryable) {
+        return notReached(`${failure.error.detail}. ${checkAddress}`)
+      }
+      return failure._tag === "vitrine/CopyFailed" ? failure : notReached(failure.detail)
     })
   )
 
