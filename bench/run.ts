@@ -1,5 +1,5 @@
 /**
- * Transport, table source and the program as a whole beside their peers: `npm run bench`.
+ * Transport, table source, the program as a whole and a venue beside their peers: `npm run bench`.
  *
  *     --quick           one short run of everything, to try it out
  *     --only a,b        these scenarios only
@@ -15,6 +15,7 @@ import { median } from "./statistics.ts"
 import { removeFolders } from "./tables/folders.ts"
 import * as tables from "./tables/scenarios.ts"
 import * as transport from "./transport/scenarios.ts"
+import * as venue from "./venue/scenarios.ts"
 
 const { values } = parseArgs({
   options: {
@@ -81,7 +82,7 @@ const settings = {
 const only = values.only?.split(",")
 try {
   const parts: Array<report.MeasuredPart> = []
-  for (const part of [transport, tables, program].map(({ make }) => make(values.quick, settings))) {
+  for (const part of [transport, tables, program, venue].map(({ make }) => make(values.quick, settings))) {
     const scenarios: Array<report.Measured> = []
     for (const scenario of part.scenarios.filter(({ name }) => only?.includes(name) ?? true)) {
       scenarios.push({ scenario, medians: medians(await runAll(scenario)) })

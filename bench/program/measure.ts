@@ -1,22 +1,17 @@
 /**
  * One run of each scenario: processes as an operator starts them, seen from outside.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { once } from "node:events"
+import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { start as startProcess } from "../processes.ts"
+import { bin, type Program, startProgram } from "../programs.ts"
 import type { Figures, Settings } from "../scenario.ts"
 import { median } from "../statistics.ts"
 import { tablesFolder, withFolder } from "../tables/folders.ts"
 import type { TableServerApi } from "../tables/protocol.ts"
-
-/** What is given to Node. */
-export type Program = ReadonlyArray<string>
-
-const bin = fileURLToPath(new URL("../../../dist/bin.js", import.meta.url))
 
 export const programs = {
   nothing: ["-e", "0"],
@@ -24,56 +19,6 @@ export const programs = {
   controller: [bin, "start"],
   httpServer: [fileURLToPath(new URL("httpServer.js", import.meta.url))]
 } satisfies Readonly<Record<string, Program>>
-
-interface Place {
-  readonly directory: string
-  readonly nodeArguments: ReadonlyArray<string>
-  readonly env?: Readonly<Record<string, string>>
-}
-
-const running = new Set<ChildProcess>()
-
-process.once("exit", () => {
-  for (const child of running) {
-    child.kill("SIGKILL")
-  }
-})
-
-const start = (program: Program, { directory, env, nodeArguments }: Place) => {
-  const child = spawn(process.execPath, [...nodeArguments, ...program], {
-    cwd: directory,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "ignore", "pipe"]
-  })
-  running.add(child)
-  let log = ""
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    log += text
-  })
-  const ended = once(child, "exit").finally(() => running.delete(child))
-  return {
-    pid: child.pid,
-    ended: async () => {
-      const [status] = await ended
-      if (status !== 0) {
-        throw new Error(`${program.join(" ")} ended with ${status}: ${log}`)
-      }
-    },
-    /** Waits until it has logged that. */
-    logged: async (pattern: RegExp) => {
-      while (!pattern.test(log)) {
-        await Promise.race([once(child.stderr, "data"), ended])
-        if (child.exitCode !== null) {
-          throw new Error(`${program.join(" ")} ended early: ${log}`)
-        }
-      }
-    },
-    stop: async () => {
-      child.kill("SIGTERM")
-      await ended
-    }
-  }
-}
 
 const configuration = (
   endpointUrl: string
@@ -101,7 +46,7 @@ const withProject = (run: (directory: string) => Promise<Figures>): Promise<Figu
     try {
       const endpointUrl = await server.call("start", { directory: served(), tables, rateLimit: false })
       writeFileSync(join(directory, "vitrine.config.ts"), configuration(endpointUrl))
-      await start([bin, "fetch"], { directory, nodeArguments: [] }).ended()
+      await startProgram([bin, "fetch"], { directory, nodeArguments: [] }).ended()
       return await run(directory)
     } finally {
       await server.stop()
@@ -114,7 +59,7 @@ const isListening = /^listening|HTTP transport on/m
 export const timeToEnd = (program: Program, { nodeArguments }: Settings, times: number): Promise<Figures> =>
   withFolder((directory) =>
     medianTime(times, async () => {
-      await start(program, { directory, nodeArguments }).ended()
+      await startProgram(program, { directory, nodeArguments }).ended()
       return async () => {}
     })
   )
@@ -127,7 +72,7 @@ export const timeToListen = (
 ): Promise<Figures> =>
   withProject((directory) =>
     medianTime(times, async () => {
-      const controller = start(programs.controller, { directory, nodeArguments, env })
+      const controller = startProgram(programs.controller, { directory, nodeArguments, env })
       await controller.logged(isListening)
       return controller.stop
     })
@@ -148,7 +93,7 @@ const medianTime = async (times: number, run: () => Promise<() => Promise<void>>
 /** Resident memory in MiB of a server that has been idle for so long. */
 export const idleMemory = (program: Program, { nodeArguments }: Settings, idleMs: number): Promise<Figures> =>
   withProject(async (directory) => {
-    const server = start(program, { directory, nodeArguments })
+    const server = startProgram(program, { directory, nodeArguments })
     await server.logged(isListening)
     await sleep(idleMs)
     const kib = execFileSync("ps", ["-o", "rss=", "-p", String(server.pid)], { encoding: "utf8" })

@@ -1,0 +1,31 @@
+/**
+ * The files that a hub has, and their changes.
+ */
+import { randomBytes } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+export interface ContentPlan {
+  readonly files: number
+  /** Of all files. */
+  readonly bytes: number
+  /** The size of the files that are changed; all others share the rest. */
+  readonly changedBytes: number
+  /** How many files are changed at once. */
+  readonly changed: number
+}
+
+/** With which every file begins: which edition it is of. */
+export const editionBytes = 8
+
+/** Writes what an edition changes; all files are of the first. */
+export const writeEdition = (folder: string, edition: number, plan: ContentPlan) => {
+  const { bytes, changed, changedBytes, files } = plan
+  mkdirSync(folder, { recursive: true })
+  const otherBytes = Math.floor((bytes - changed * changedBytes) / (files - changed))
+  for (let index = 0; index < (edition === 1 ? files : changed); index++) {
+    const content = randomBytes(index < changed ? changedBytes : otherBytes)
+    content.write(String(edition).padStart(editionBytes, "0"), "latin1")
+    writeFileSync(join(folder, `picture ${String(index).padStart(4, "0")}.jpg`), content)
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * The hub of a venue: `CONTENT=… DOWNLOADS=… vitrine start`.
+ */
+import { content, contentServer, defineConfig, httpTransport } from "vitrine"
+import { folderSource } from "./folderSource.ts"
+
+const { CONTENT = "", DOWNLOADS = "" } = process.env
+
+export default defineConfig({
+  plugins: [
+    content({ downloadPath: DOWNLOADS, sources: [folderSource("exhibit", CONTENT)] }),
+    contentServer({ downloadPath: DOWNLOADS, port: 0 }),
+    httpTransport({ port: 0 })
+  ]
+})

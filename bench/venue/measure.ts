@@ -1,0 +1,257 @@
+/**
+ * One run of each scenario: a hub, or a daemon of rsync, and the machines that copy from it, and what a change costs them.
+ */
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { start } from "../processes.ts"
+import type { Figures, Settings } from "../scenario.ts"
+import { median, quantile } from "../statistics.ts"
+import { withFolder } from "../tables/folders.ts"
+import { type ContentPlan, writeEdition } from "./content.ts"
+import { type Machine, openLines, promotedAt, startHub, startReplica, until, versionOf } from "./machines.ts"
+import type { Kind, PollersApi, ReaderApi } from "./protocol.ts"
+import { pullAll, startDaemon, type Way } from "./rsync.ts"
+import { cpuOf, cpuOfAll, cpuOfChildren, peakMemoryOf } from "./usage.ts"
+
+export interface VenuePlan {
+  readonly content: ContentPlan
+  readonly machines: number
+  readonly changes: number
+}
+
+/** What is copied, and by whom. */
+interface Venue {
+  /** Where the content is edited. */
+  readonly content: string
+  /** Of the hub, or of what else serves. */
+  readonly serverCpu: () => number
+  /** Of all machines. */
+  readonly machinesCpu: () => number
+  /** Of the server, in MiB. */
+  readonly serverMemory: () => number
+  /** Of each machine. */
+  readonly bytes: () => Promise<ReadonlyArray<number>>
+  /** Brings an edition to all machines: how long each took, in milliseconds, where that is known. */
+  readonly bring: (edition: number) => Promise<ReadonlyArray<number>>
+  /** Of the first machines. */
+  readonly shown: ReadonlyArray<{ readonly folder: string; readonly kind: Kind }>
+}
+
+/** Time for what follows a promotion: old versions are removed. rsync takes files of the same second for the same. */
+const restMs = 1000
+
+const eachOf = (count: number, directory: string) =>
+  Array.from({ length: count }, (_, index) => join(directory, `machine-${index}`))
+
+/** How many controllers are started at once: each needs a second of CPU for it. */
+const startedAtOnce = 4
+
+export type Trigger = "told" | "polling"
+
+/** Far longer than any run: the machines do nothing by themselves. */
+const neverMs = 24 * 3_600_000
+
+const withReplicas =
+  (trigger: Trigger, { nodeArguments }: Settings, plan: VenuePlan) =>
+  (run: (venue: Venue) => Promise<Figures>): Promise<Figures> =>
+    withFolder(async (directory) => {
+      const content = join(directory, "content")
+      writeEdition(content, 1, plan.content)
+      const hub = await startHub({ directory: join(directory, "hub"), content, nodeArguments })
+      const lines = await openLines(hub.port, plan.machines)
+      const replicas: Array<Machine> = []
+      try {
+        const folders = eachOf(plan.machines, directory)
+        while (replicas.length < folders.length) {
+          const from = replicas.length
+          replicas.push(
+            ...(await Promise.all(
+              folders.slice(from, from + startedAtOnce).map((directory, index) =>
+                startReplica({
+                  directory,
+                  hub,
+                  port: lines.ports[from + index] ?? 0,
+                  nodeArguments: from + index === 0 ? nodeArguments : [],
+                  ...(trigger === "told" ? { pollEvery: neverMs } : {})
+                })
+              )
+            ))
+          )
+        }
+        return await run({
+          content,
+          serverCpu: () => cpuOf(hub.pid),
+          serverMemory: () => peakMemoryOf(hub.pid),
+          machinesCpu: () => replicas.reduce((sum, { pid }) => sum + cpuOf(pid), 0),
+          bytes: lines.bytes,
+          bring: async () => {
+            await hub.command("content.fetch")
+            let from = promotedAt(hub)
+            if (trigger === "told") {
+              await sleep(restMs)
+              from = Date.now()
+              await Promise.all(replicas.map(({ command }) => command("content.fetch")))
+            }
+            await until(() => replicas.every((replica) => versionOf(replica) === versionOf(hub)))
+            return replicas.map((replica) => promotedAt(replica) - from)
+          },
+          shown: replicas.map(({ downloads }) => ({ folder: downloads, kind: "versions" }))
+        })
+      } finally {
+        await Promise.all([...replicas, hub, lines].map(({ stop }) => stop()))
+      }
+    })
+
+const withRsync =
+  (way: Way, plan: VenuePlan, more: ReadonlyArray<string> = []) =>
+  (run: (venue: Venue) => Promise<Figures>): Promise<Figures> =>
+    withFolder(async (directory) => {
+      const content = join(directory, "content")
+      writeEdition(content, 1, plan.content)
+      const daemon = await startDaemon(directory, content)
+      const lines = await openLines(daemon.port, plan.machines)
+      const folders = eachOf(plan.machines, directory)
+      const pull = (edition: number) =>
+        pullAll(
+          way,
+          folders.map((folder, index) => ({ folder, port: lines.ports[index] ?? 0 })),
+          edition,
+          more
+        )
+      try {
+        await pull(1)
+        return await run({
+          content,
+          serverCpu: () => cpuOfAll(daemon.pid),
+          serverMemory: () => Number.NaN,
+          machinesCpu: cpuOfChildren,
+          bytes: lines.bytes,
+          bring: async (edition) => {
+            const from = performance.now()
+            await pull(edition)
+            return [performance.now() - from]
+          },
+          shown: folders.map((folder) => ({ folder, kind: way === "in place" ? "folder" : "link" }))
+        })
+      } finally {
+        await Promise.all([daemon, lines].map(({ stop }) => stop()))
+      }
+    })
+
+type WithVenue = ReturnType<typeof withReplicas>
+
+/** Changes files again and again, and brings each change to all machines. */
+const changes = (withVenue: WithVenue, { changes, content, machines }: VenuePlan): Promise<Figures> =>
+  withVenue(async (venue) => {
+    const changed = content.changed * content.changedBytes
+    const measured: Array<Figures> = []
+    for (let edition = 2; edition < 2 + changes; edition++) {
+      await sleep(restMs)
+      writeEdition(venue.content, edition, content)
+      const before = { server: venue.serverCpu(), machines: venue.machinesCpu(), bytes: await venue.bytes() }
+      const times = await venue.bring(edition)
+      const beyond = (await venue.bytes()).map(
+        (bytes, machine) => bytes - (before.bytes[machine] ?? 0) - changed
+      )
+      measured.push({
+        last: Math.max(...times),
+        median: median(times),
+        beyond: quantile(beyond, 1) / 1024,
+        ofChanged: quantile(beyond, 1) / changed,
+        ofAll: quantile(beyond, 1) / content.bytes,
+        serverCpu: venue.serverCpu() - before.server,
+        machineCpu: (venue.machinesCpu() - before.machines) / machines
+      })
+    }
+    const figures = Object.keys(measured[0] ?? {})
+    return {
+      ...Object.fromEntries(
+        figures.map((figure) => [figure, median(measured.map((change) => change[figure] ?? Number.NaN))])
+      ),
+      slowest: Math.max(...measured.map(({ last }) => last ?? 0)),
+      memory: venue.serverMemory()
+    }
+  })
+
+/** Changes files again and again, while the first machine's are read without a pause. */
+const readings = (withVenue: WithVenue, { changes, content }: VenuePlan): Promise<Figures> =>
+  withVenue(async (venue) => {
+    const reader = start<ReaderApi>("./venue/reader.js", [])
+    try {
+      const [shown] = venue.shown
+      if (shown !== undefined) {
+        await reader.call("start", shown)
+      }
+      for (let edition = 2; edition < 2 + changes; edition++) {
+        await sleep(restMs)
+        writeEdition(venue.content, edition, content)
+        await venue.bring(edition)
+      }
+      return { ...(await reader.call("stop")) }
+    } finally {
+      await reader.stop()
+    }
+  })
+
+const by = { changes, readings }
+
+export const replicas = (
+  what: keyof typeof by,
+  trigger: Trigger,
+  settings: Settings,
+  plan: VenuePlan
+): Promise<Figures> => by[what](withReplicas(trigger, settings, plan), plan)
+
+export const rsync = (
+  what: keyof typeof by,
+  way: Way,
+  plan: VenuePlan,
+  more: ReadonlyArray<string> = []
+): Promise<Figures> => by[what](withRsync(way, plan, more), plan)
+
+export interface PollingPlan {
+  readonly machines: number
+  readonly processes: number
+  readonly restMs: number
+  readonly durationMs: number
+}
+
+/** Machines that only ask whether there is something new. */
+export const polling = (
+  { nodeArguments }: Settings,
+  { durationMs, machines, processes, restMs }: PollingPlan
+): Promise<Figures> =>
+  withFolder(async (directory) => {
+    const content = join(directory, "content")
+    writeEdition(content, 1, { files: 2, bytes: 2048, changed: 1, changedBytes: 1024 })
+    const hub = await startHub({ directory: join(directory, "hub"), content, nodeArguments })
+    const pollers = Array.from({ length: processes }, () => start<PollersApi>("./venue/pollers.js", []))
+    const polls = async () => {
+      const counted = await Promise.all(pollers.map((poller) => poller.call("polls")))
+      return counted.reduce((sum, { failed, polls }) => ({
+        failed: sum.failed + failed,
+        polls: sum.polls + polls
+      }))
+    }
+    try {
+      await Promise.all(
+        pollers.map((poller) => poller.call("start", { port: hub.port, machines: machines / processes }))
+      )
+      await sleep(restMs)
+      await polls()
+      const [before, from] = [cpuOf(hub.pid), performance.now()]
+      await sleep(durationMs)
+      const cpu = cpuOf(hub.pid) - before
+      const time = performance.now() - from
+      const counted = await polls()
+      return {
+        share: cpu / time,
+        cpu: (cpu * 1000) / counted.polls,
+        rate: (counted.polls * 1000) / time,
+        failed: counted.failed,
+        memory: peakMemoryOf(hub.pid)
+      }
+    } finally {
+      await Promise.all([...pollers, hub].map(({ stop }) => stop()))
+    }
+  })

@@ -1,0 +1,46 @@
+/**
+ * Machines that ask a hub for its manifest, with the client, at the times and by the code of a replica.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as HttpClient from "#dist/layers/httpClient/HttpClientNode.js"
+import * as Hub from "#dist/layers/replica/Hub.js"
+import { pollPauses } from "#dist/layers/replica/pollPauses.js"
+import { answer } from "../processes.ts"
+import type { PollersApi } from "./protocol.ts"
+
+const pauses = pollPauses("5 seconds")
+let polls = 0
+let failed = 0
+
+const machine = (port: number) =>
+  Effect.gen(function* () {
+    const hub = yield* Hub.make({ url: `http://127.0.0.1:${port}/`, authorization: undefined }, 30_000)
+    const poll = Effect.match(hub.ask, {
+      onFailure: () => {
+        failed++
+      },
+      onSuccess: () => {
+        polls++
+      }
+    })
+    const pause = Effect.flatMap(pauses(0), (pause) => Effect.sleep(Option.getOrThrow(pause)))
+    yield* Effect.forever(Effect.zipRight(pause, poll))
+  }).pipe(Effect.provide(HttpClient.layer))
+
+answer<PollersApi>({
+  start: ({ machines, port }) => {
+    Effect.runFork(
+      Effect.all(
+        Array.from({ length: machines }, () => machine(port)),
+        { concurrency: "unbounded" }
+      )
+    )
+  },
+  polls: () => {
+    const counted = { polls, failed }
+    polls = 0
+    failed = 0
+    return counted
+  }
+})
