@@ -10,6 +10,6 @@ export default defineConfig({
   plugins: [
     content({ downloadPath: DOWNLOADS, sources: [folderSource("exhibit", CONTENT)] }),
     contentServer({ downloadPath: DOWNLOADS, port: 0 }),
-    httpTransport({ port: 0 })
+    httpTransport({ port: 0, allowedCommands: ["content.fetch"] })
   ]
 })

@@ -32,7 +32,8 @@ const startMachine = async (
 ): Promise<Machine> => {
   const downloads = join(directory, "downloads")
   mkdirSync(directory, { recursive: true })
-  const configuration = fileURLToPath(new URL(`${name}.config.js`, import.meta.url))
+  // As operators write it: where it is JavaScript, Node loads the modules of the package beside the command line.
+  const configuration = fileURLToPath(new URL(`../../venue/${name}.config.ts`, import.meta.url))
   const { logged, pid, stop } = startProgram(
     [bin, "start", "--config", configuration, "--run-dir", join(directory, "run")],
     { directory, nodeArguments, env: { ...env, DOWNLOADS: downloads } }

@@ -31,7 +31,9 @@ interface Venue {
   readonly serverMemory: () => number
   /** Of each machine. */
   readonly bytes: () => Promise<ReadonlyArray<number>>
-  /** Brings an edition to all machines: how long each took, in milliseconds, where that is known. */
+  /** Makes what was edited a version, where the server has versions. */
+  readonly publish: () => Promise<void>
+  /** Waits until an edition is on all machines: how long each took, in milliseconds, where that is known. */
   readonly bring: (edition: number) => Promise<ReadonlyArray<number>>
   /** Of the first machines. */
   readonly shown: ReadonlyArray<{ readonly folder: string; readonly kind: Kind }>
@@ -84,12 +86,13 @@ const withReplicas =
           serverMemory: () => peakMemoryOf(hub.pid),
           machinesCpu: () => replicas.reduce((sum, { pid }) => sum + cpuOf(pid), 0),
           bytes: lines.bytes,
-          bring: async () => {
+          publish: async () => {
             await hub.command("content.fetch")
-            let from = promotedAt(hub)
+            await sleep(trigger === "told" ? restMs : 0)
+          },
+          bring: async () => {
+            const from = trigger === "told" ? Date.now() : promotedAt(hub)
             if (trigger === "told") {
-              await sleep(restMs)
-              from = Date.now()
               await Promise.all(replicas.map(({ command }) => command("content.fetch")))
             }
             await until(() => replicas.every((replica) => versionOf(replica) === versionOf(hub)))
@@ -126,6 +129,7 @@ const withRsync =
           serverMemory: () => Number.NaN,
           machinesCpu: cpuOfChildren,
           bytes: lines.bytes,
+          publish: async () => {},
           bring: async (edition) => {
             const from = performance.now()
             await pull(edition)
@@ -148,6 +152,7 @@ const changes = (withVenue: WithVenue, { changes, content, machines }: VenuePlan
     for (let edition = 2; edition < 2 + changes; edition++) {
       await sleep(restMs)
       writeEdition(venue.content, edition, content)
+      await venue.publish()
       const before = { server: venue.serverCpu(), machines: venue.machinesCpu(), bytes: await venue.bytes() }
       const times = await venue.bring(edition)
       const beyond = (await venue.bytes()).map(
@@ -185,6 +190,7 @@ const readings = (withVenue: WithVenue, { changes, content }: VenuePlan): Promis
       for (let edition = 2; edition < 2 + changes; edition++) {
         await sleep(restMs)
         writeEdition(venue.content, edition, content)
+        await venue.publish()
         await venue.bring(edition)
       }
       return { ...(await reader.call("stop")) }

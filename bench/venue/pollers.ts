@@ -1,7 +1,9 @@
 /**
  * Machines that ask a hub for its manifest, with the client, at the times and by the code of a replica.
  */
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as HttpClient from "#dist/layers/httpClient/HttpClientNode.js"
 import * as Hub from "#dist/layers/replica/Hub.js"
@@ -26,7 +28,7 @@ const machine = (port: number) =>
     })
     const pause = Effect.flatMap(pauses(0), (pause) => Effect.sleep(Option.getOrThrow(pause)))
     yield* Effect.forever(Effect.zipRight(pause, poll))
-  }).pipe(Effect.provide(HttpClient.layer))
+  }).pipe(Effect.provide(Layer.merge(HttpClient.layer, NodeContext.layer)))
 
 answer<PollersApi>({
   start: ({ machines, port }) => {

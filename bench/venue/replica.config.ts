@@ -12,6 +12,6 @@ export default defineConfig({
       downloadPath: DOWNLOADS,
       ...(POLL_EVERY === undefined ? {} : { pollEvery: Number(POLL_EVERY) })
     }),
-    httpTransport({ port: 0 })
+    httpTransport({ port: 0, allowedCommands: ["content.fetch"] })
   ]
 })

@@ -70,13 +70,11 @@ export const pullAll = async (
     const rsync = (to: string, ...args: ReadonlyArray<string>) =>
       ["rsync -a --delete", ...more, ...args, `rsync://127.0.0.1:${port}/content/`, `${to}/`].join(" ")
     return way === "in place"
-      ? `${rsync(folder)} & `
-      : `(${rsync(`${folder}/${edition}`, edition === 1 ? "" : `--link-dest=../${edition - 1}/`)} && ln -s ${edition} ${folder}/next && mv -T ${folder}/next ${folder}/current) & `
+      ? `${rsync(folder)} & jobs="$jobs $!"`
+      : `(${rsync(`${folder}/${edition}`, edition === 1 ? "" : `--link-dest=../${edition - 1}/`)} && ln -s ${edition} ${folder}/next && mv -T ${folder}/next ${folder}/current) & jobs="$jobs $!"`
   })
-  const [status] = await run("sh", [
-    "-c",
-    `${lines.join("\n")}\nfor job in $(jobs -p); do wait $job || exit 1; done`
-  ]).ended
+  const script = [...lines, `for job in $jobs; do wait $job || exit 1; done`].join("\n")
+  const [status] = await run("sh", ["-c", script]).ended
   if (status !== 0) {
     throw new Error(`rsync failed: ${status}`)
   }
