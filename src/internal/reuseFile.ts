@@ -7,28 +7,29 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /** The size of a file in bytes; none where it is not there, no file, or not of the size that it should have. */
-export const sizeOfWhole = Effect.fnUntraced(function* (file: string, size: Option.Option<number>) {
-  const fileSystem = yield* FileSystem.FileSystem
-  return yield* fileSystem.stat(file).pipe(
-    Effect.map((stats) => ({ bytes: Number(stats.size), isFile: stats.type === "File" })),
-    Effect.option,
-    Effect.map(
-      Option.filterMap(({ bytes, isFile }) =>
-        isFile && Option.getOrElse(size, () => bytes) === bytes ? Option.some(bytes) : Option.none()
+export const sizeOfWhole = (file: string, size: Option.Option<number>) =>
+  Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
+    Effect.match(fileSystem.stat(file), {
+      onFailure: () => Option.none<number>(),
+      onSuccess: ({ size: found, type }) => {
+        const bytes = Number(found)
+        return type === "File" && Option.getOrElse(size, () => bytes) === bytes
+          ? Option.some(bytes)
+          : Option.none()
+      }
+    })
+  )
+
+/** Links a file, or copies it: gives whether it is a link. Where neither can be done, nothing is left of it. */
+export const linkOrCopy = (from: string, to: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
+    Effect.catchAll(Effect.as(fileSystem.link(from, to), true), () =>
+      fileSystem.copyFile(from, to).pipe(
+        Effect.tapError(() => Effect.ignore(fileSystem.remove(to, { force: true }))),
+        Effect.as(false)
       )
     )
   )
-})
-
-/** Links a file, or copies it. Where neither can be done, nothing is left of it. */
-export const linkOrCopy = Effect.fnUntraced(function* (from: string, to: string) {
-  const fileSystem = yield* FileSystem.FileSystem
-  yield* Effect.catchAll(fileSystem.link(from, to), () =>
-    Effect.tapError(fileSystem.copyFile(from, to), () =>
-      Effect.ignore(fileSystem.remove(to, { force: true }))
-    )
-  )
-})
 
 /** As `linkOrCopy`, for files of a folder, by their paths in it. */
 export const linkOrCopyAll = Effect.fnUntraced(function* (

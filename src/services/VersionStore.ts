@@ -89,7 +89,10 @@ export interface StagedVersion {
    * its `sourceDirectory` is not used. Where that is so for all sources, nothing is promoted.
    */
   readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
+}
 
+/** A version of another controller that is still being put together. It is discarded with its scope unless it was promoted. */
+export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   /**
    * Takes a file with this content over from any version on disk, wherever it lies there, into the folder of its source.
    * `false` where none has it.
@@ -97,13 +100,13 @@ export interface StagedVersion {
   readonly reuse: (file: CopiedFile) => Effect.Effect<boolean, VersionStoreError>
 
   /**
-   * As `promote`, of a version that another controller made and that keeps its id and its `files.json`. All files of the
-   * list must be there, with their sizes, and no others; that their content is right is up to the caller.
+   * Makes it the active version, under the id and with the `files.json` that it has. All files of the list must be there,
+   * with their sizes, and no others; that their content is right is up to the caller.
    *
    * Where the same version is on disk, its files are replaced one by one. A version of the same id with another list is an
    * error: versions never change.
    */
-  readonly promoteCopy: (copy: VersionCopy) => Effect.Effect<Promotion, VersionStoreError>
+  readonly promote: (copy: VersionCopy) => Effect.Effect<Promotion, VersionStoreError>
 }
 
 export interface Promotion {
@@ -158,6 +161,8 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     readonly manifest: Effect.Effect<ManifestReading, VersionStoreError>
 
     readonly stage: Effect.Effect<StagedVersion, VersionStoreError, Scope.Scope>
+
+    readonly stageCopy: Effect.Effect<StagedCopy, VersionStoreError, Scope.Scope>
 
     /** Makes a version that is on disk, and whole, the active one. Nobody is notified of it. */
     readonly activate: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>

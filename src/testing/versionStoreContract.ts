@@ -103,13 +103,13 @@ const promoteCopy = (copy: VersionCopy, files: Readonly<Record<string, string>>)
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+    const staged = yield* Effect.flatMap(VersionStore, ({ stageCopy }) => stageCopy)
     const root = path.dirname(yield* staged.sourceDirectory("objects"))
     for (const [name, content] of Object.entries(files)) {
       yield* fs.makeDirectory(path.dirname(path.join(root, name)), { recursive: true })
       yield* fs.writeFileString(path.join(root, name), content)
     }
-    return yield* staged.promoteCopy(copy)
+    return yield* staged.promote(copy)
   }).pipe(Effect.scoped)
 
 const promoteLater = (content: string) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))
@@ -430,7 +430,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         const store = yield* VersionStore
         yield* promoteSources({ objects: { "old/name": "film" }, tours: { t: "1" } })
         yield* promoteLater("another")
-        const staged = yield* store.stage
+        const staged = yield* store.stageCopy
         const directory = yield* staged.sourceDirectory("rooms")
         const film = { sourceId: "rooms", path: "new/place", size: 4, sha256: sha256OfText("film") }
         expect(yield* staged.reuse(film)).toBe(true)
@@ -616,7 +616,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         expect(yield* Effect.flip(store.activate(first.manifest.versionId))).toMatchObject({
           detail: "files are missing or damaged."
         })
-        const staged = yield* store.stage
+        const staged = yield* store.stageCopy
         const same = { sourceId: "objects", path: "same", size: 4 }
         expect(yield* staged.reuse({ ...same, sha256: sha256OfText("size") })).toBe(false)
         expect(yield* staged.reuse({ ...same, sha256: sha256OfText("tour") })).toBe(true)

@@ -35,7 +35,8 @@ import * as ManifestFile from "./ManifestFile.ts"
 import { makePublishing } from "./publish.ts"
 import * as Readers from "./Readers.ts"
 import { discard, expired, restore } from "./retention.ts"
-import { makeStage } from "./staging.ts"
+import { makeStageCopy } from "./stageCopy.ts"
+import { makeStage, type StagingStore } from "./staging.ts"
 import * as Trash from "./Trash.ts"
 import { makeVerify, noneActive } from "./verify.ts"
 
@@ -144,7 +145,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       Option.map(({ list }) => list)
     )
 
-  const stage = yield* makeStage({
+  const staging: StagingStore = {
     active: Effect.flatMap(
       manifestFile.active,
       Effect.transposeMapOption((manifest) =>
@@ -180,7 +181,9 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     publishCopy,
     damage,
     inTurn
-  })
+  }
+  const stage = yield* makeStage(staging)
+  const stageCopy = yield* makeStageCopy(staging)
 
   const verify = yield* makeVerify({
     find: Effect.fnUntraced(function* (given: string | undefined) {
@@ -210,6 +213,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   return VersionStore.of({
     manifest: Effect.provide(manifestFile.read, platform),
     stage,
+    stageCopy,
     activate: (versionId) =>
       Effect.zipRight(claimed, activate(versionId)).pipe(inTurn, Effect.provide(platform)),
     acknowledge,

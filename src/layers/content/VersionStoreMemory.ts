@@ -33,7 +33,8 @@ import { makeList, type WrittenList, writeList } from "./fileLists.ts"
 import { manifestOf, otherContent, wholeList } from "./publish.ts"
 import * as Readers from "./Readers.ts"
 import { expired } from "./retention.ts"
-import { makeStage } from "./staging.ts"
+import { makeStageCopy } from "./stageCopy.ts"
+import { makeStage, type StagingStore } from "./staging.ts"
 import { makeVerify, noneActive } from "./verify.ts"
 import { nextVersionId } from "./versionId.ts"
 
@@ -127,7 +128,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     return version.manifest
   })
 
-  const stage = yield* makeStage({
+  const staging: StagingStore = {
     active: Effect.sync(() =>
       Option.map(active(), ({ list, manifest }) => ({
         manifest,
@@ -144,7 +145,9 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     publishCopy,
     damage,
     inTurn
-  })
+  }
+  const stage = yield* makeStage(staging)
+  const stageCopy = yield* makeStageCopy(staging)
 
   const keep = (versionId: string) =>
     Effect.suspend(() =>
@@ -214,6 +217,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   return VersionStore.of({
     manifest,
     stage,
+    stageCopy,
     activate: (versionId) => activate(versionId).pipe(inTurn, Effect.provide(platform)),
     acknowledge,
     keep,

@@ -10,8 +10,12 @@ import { mapDiskError } from "./diskError.ts"
 import { decodeList, filesIn, type WrittenList } from "./fileLists.ts"
 import { manifestOf } from "./publish.ts"
 
-/** The list of a copy of which all files, and no others, are in the folder. */
-export const readCopy = Effect.fnUntraced(function* (folder: string, { fileList, manifest }: VersionCopy) {
+/** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */
+export const readCopy = Effect.fnUntraced(function* (
+  folder: string,
+  { fileList, manifest }: VersionCopy,
+  known: ReadonlyMap<string, number>
+) {
   const refused = (detail: string) =>
     new VersionStoreError({ action: "promote", path: `a copy of version ${manifest.versionId}`, detail })
 
@@ -22,7 +26,8 @@ export const readCopy = Effect.fnUntraced(function* (folder: string, { fileList,
   if (difference !== undefined) {
     return yield* refused(`manifest.json and ${fileListName} do not agree: ${difference}.`)
   }
-  const wrong = wrongFile(filesOf(list.list), yield* filesIn(folder).pipe(mapDiskError("read", folder)))
+  const there = yield* filesIn(folder, known).pipe(mapDiskError("read", folder))
+  const wrong = wrongFile(filesOf(list.list), there)
   return wrong === undefined ? list : yield* refused(wrong)
 })
 

@@ -46,9 +46,13 @@ const whileHeldOpen = {
 
 /**
  * Makes everything below a folder durable. A file that is the same one as in `durable`, a folder that already is, needs
- * nothing: it was linked from there.
+ * nothing: it was linked from there. Nor do those in `linked`, by their paths with forward slashes.
  */
-export const syncTree = Effect.fnUntraced(function* (directory: string, durable: Option.Option<string>) {
+export const syncTree = Effect.fnUntraced(function* (
+  directory: string,
+  durable: Option.Option<string>,
+  linked: ReadonlySet<string> = new Set()
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
@@ -62,7 +66,7 @@ export const syncTree = Effect.fnUntraced(function* (directory: string, durable:
 
   const entries = yield* fs.readDirectory(directory, { recursive: true })
   yield* Effect.forEach(
-    entries,
+    entries.filter((entry) => !linked.has(entry.replaceAll(path.sep, "/"))),
     Effect.fnUntraced(function* (entry) {
       const full = path.join(directory, entry)
       const stats = yield* fs.stat(full)

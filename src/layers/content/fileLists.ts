@@ -77,19 +77,31 @@ const listSource = Effect.fnUntraced(function* (
   return { ...source, files: Object.fromEntries(files) }
 })
 
-/** All files below a folder, by their paths with forward slashes, with their sizes in bytes. */
-export const filesIn = Effect.fnUntraced(function* (directory: string) {
+/** All files below a folder, by their paths with forward slashes, with their sizes in bytes; `known` are some of these. */
+export const filesIn = Effect.fnUntraced(function* (
+  directory: string,
+  known: ReadonlyMap<string, number> = new Map()
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const entries = yield* Effect.forEach(
-    yield* fs.readDirectory(directory, { recursive: true }),
-    (entry) => Effect.map(fs.stat(path.join(directory, entry)), (stats) => ({ entry, ...stats })),
+  const entries = (yield* fs.readDirectory(directory, { recursive: true })).map((entry) =>
+    entry.replaceAll(path.sep, "/")
+  )
+  const others = yield* Effect.forEach(
+    entries.filter((entry) => !known.has(entry)),
+    (entry) =>
+      Effect.map(
+        fs.stat(path.join(directory, entry)),
+        ({ size, type }) => [entry, type === "File" ? Number(size) : undefined] as const
+      ),
     { concurrency }
   )
+  const sizes = new Map([...known, ...others])
   return new Map(
-    entries
-      .filter(({ type }) => type === "File")
-      .map(({ entry, size }) => [entry.replaceAll(path.sep, "/"), Number(size)] as const)
+    entries.flatMap((entry) => {
+      const size = sizes.get(entry)
+      return size === undefined ? [] : [[entry, size] as const]
+    })
   )
 })
 

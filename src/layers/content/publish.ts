@@ -31,11 +31,15 @@ export const makePublishing = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const makeDurable = Effect.fnUntraced(function* (staged: string, list: WrittenList) {
+  const makeDurable = Effect.fnUntraced(function* (
+    staged: string,
+    list: WrittenList,
+    linked?: ReadonlySet<string>
+  ) {
     const active = yield* manifestFile.active
     const durable = Option.map(active, ({ versionId }) => folder.ofVersion(versionId))
     yield* writeList(staged, list).pipe(
-      Effect.zipRight(syncTree(staged, durable)),
+      Effect.zipRight(syncTree(staged, durable, linked)),
       mapDiskError("write to", folder.staging)
     )
   })
@@ -93,14 +97,18 @@ export const makePublishing = Effect.fnUntraced(function* (
     }),
 
     /** Makes the staged folder the version of the list, of which it has all files. */
-    publishCopy: Effect.fnUntraced(function* (staged: string, list: WrittenList) {
+    publishCopy: Effect.fnUntraced(function* (
+      staged: string,
+      list: WrittenList,
+      linked: ReadonlySet<string>
+    ) {
       const manifest = manifestOf(list)
       const version = folder.ofVersion(manifest.versionId)
       const before = yield* readIfThere(path.join(version, fileListName))
       if (Option.exists(before, (text) => text !== list.text)) {
         return yield* otherContent(version)
       }
-      yield* makeDurable(staged, list)
+      yield* makeDurable(staged, list, linked)
       yield* (yield* folder.hasVersion(manifest.versionId))
         ? repair(staged, manifest, list)
         : move(staged, manifest)

@@ -8,21 +8,18 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { linkOrCopy, linkOrCopyAll, sizeOfWhole } from "../../internal/reuseFile.ts"
+import { linkOrCopyAll } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
-import { type FileList, fileListName, filesOf, type ListedSource } from "../../services/FileList.ts"
+import { type FileList, fileListName, type ListedSource } from "../../services/FileList.ts"
 import type {
-  CopiedFile,
   Manifest,
   StagedVersion,
-  VersionCopy,
   VersionId,
   VersionSource,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import { readCopy } from "./copies.ts"
 import type { Damage } from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
 import { type WrittenList, wholeFiles } from "./fileLists.ts"
@@ -43,10 +40,11 @@ export interface StagingStore {
     folder: string,
     sources: ReadonlyArray<VersionSource>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
-  /** As `publish`, of a folder that has all files of the list. */
+  /** As `publish`, of a folder that has all files of the list; `linked` are paths of those that are durable already. */
   readonly publishCopy: (
     folder: string,
-    list: WrittenList
+    list: WrittenList,
+    linked: ReadonlySet<string>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
   readonly damage: Damage
   /** Runs one effect at a time, of those that change which version is active. */
@@ -122,11 +120,7 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
     } satisfies SourceContent
   })
 
-  const stagedVersion = (
-    folder: string,
-    { contents, versionId }: PreviousVersion,
-    fileOfContent: Effect.Effect<ReadonlyMap<string, string>, VersionStoreError>
-  ): StagedVersion => {
+  const stagedVersion = (folder: string, { contents, versionId }: PreviousVersion): StagedVersion => {
     const directoryOf = (sourceId: string) => path.join(folder, sourceId)
 
     const contentOf = (sourceId: string) =>
@@ -183,47 +177,13 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
         })
       })
 
-    const reuse = Effect.fnUntraced(function* ({ path: name, sha256, size, sourceId }: CopiedFile) {
-      const from = (yield* fileOfContent).get(sha256)
-      if (from === undefined || Option.isNone(yield* sizeOfWhole(from, Option.some(size)))) {
-        return false
-      }
-      const to = path.join(directoryOf(sourceId), name)
-      yield* fs.makeDirectory(path.dirname(to), { recursive: true }).pipe(mapDiskError("write to", folder))
-      return yield* linkOrCopy(from, to).pipe(
-        Effect.as(true),
-        Effect.catchIf(
-          (error) => !isDiskFull(error),
-          () => Effect.succeed(false)
-        ),
-        mapDiskError("write to", folder)
-      )
-    })
-
-    const promoteCopy = (copy: VersionCopy) =>
-      readCopy(folder, copy).pipe(
-        // A source may have no files.
-        Effect.tap(({ list }) =>
-          Effect.forEach(list.sources, ({ sourceId }) =>
-            fs
-              .makeDirectory(directoryOf(sourceId), { recursive: true })
-              .pipe(mapDiskError("write to", folder))
-          )
-        ),
-        Effect.flatMap((list) => store.publishCopy(folder, list)),
-        Effect.tap(({ versionId }) => store.damage.forget(versionId)),
-        Effect.map((manifest) => ({ changed: true, manifest }))
-      )
-
     return {
       sourceDirectory: (sourceId) => {
         const directory = directoryOf(sourceId)
         return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
       },
       previous: contentOf,
-      promote: (sources) => promote(sources).pipe(store.inTurn, Effect.provide(platform)),
-      reuse: (file) => Effect.provide(reuse(file), platform),
-      promoteCopy: (copy) => promoteCopy(copy).pipe(store.inTurn, Effect.provide(platform))
+      promote: (sources) => promote(sources).pipe(store.inTurn, Effect.provide(platform))
     }
   }
 
@@ -238,19 +198,5 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
   )
   const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
 
-  /** One file for each content, in the newest version that has it; read once for a staged version. */
-  const fileOfContent = Effect.cached(
-    Effect.map(Effect.provide(store.versions, platform), (versions) => {
-      const files = new Map<string, string>()
-      for (const { folder, list } of versions) {
-        const damaged = store.damage.of(list.versionId)
-        for (const [file, { sha256 }] of damaged.has(fileListName) ? [] : filesOf(list)) {
-          if (!files.has(sha256) && !damaged.has(file)) files.set(sha256, path.join(folder, file))
-        }
-      }
-      return files
-    })
-  )
-
-  return Effect.map(Effect.all([folder, previous, fileOfContent]), (parts) => stagedVersion(...parts))
+  return Effect.map(Effect.all([folder, previous]), (parts) => stagedVersion(...parts))
 })

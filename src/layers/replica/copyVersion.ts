@@ -84,7 +84,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
 
   return (hub: Hub, version: HubVersion) =>
     Effect.gen(function* () {
-      const staged = yield* store.stage
+      const staged = yield* store.stageCopy
       yield* parts.makeFolder
       const { list, text } = yield* readList(hub, version)
       const contents = contentsOf(list)
@@ -119,7 +119,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
         }
       })
       yield* Effect.forEach(contents.values(), copyContent, { concurrency, discard: true })
-      const promotion = yield* staged.promoteCopy({ manifest: version.manifest, fileList: text })
+      const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text })
       yield* removeParts
       return { ...promotion, records: progress.records } satisfies Fetched
     }).pipe(
