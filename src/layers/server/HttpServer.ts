@@ -22,6 +22,8 @@ export const make = ({ handler, onWait = () => {}, refuse }: HttpServerOptions):
       {
         headersTimeout: 10_000,
         requestTimeout: 30_000,
+        // Who asks every five seconds, as replicas do, keeps its connection.
+        keepAliveTimeout: 15_000,
         connectionsCheckingInterval: 2000,
         requireHostHeader: false
       },

@@ -151,3 +151,15 @@ describe("the end of the server", () => {
     })
   )
 })
+
+describe("a connection", () => {
+  it.scoped("is kept for longer than a replica waits from one look to the next", () =>
+    Effect.gen(function* () {
+      const { received, send } = yield* connect
+      send(`GET ${small} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+      expect(yield* received.until((text) => text.includes("\r\n\r\n"))).toContain(
+        "\r\nKeep-Alive: timeout=15\r\n"
+      )
+    }).pipe(Effect.provide(running()))
+  )
+})
