@@ -634,6 +634,26 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
     )
 
     scenario(
+      "takes a damaged file from no other version, where it may be the same one",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        const objects = { same: "size", whole: "whole" }
+        yield* promoteSources({ objects, tours: { t: "1" } })
+        yield* TestClock.adjust("1 second")
+        yield* promoteSources({ objects, tours: { t: "2" } })
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        yield* fs.writeFileString(path.join(directory, "same"), "SIZE")
+        expect((yield* store.verify()).problems).toEqual([{ path: "objects/same", problem: "content" }])
+        const staged = yield* store.stageCopy
+        const file = { sourceId: "objects", path: "file" }
+        expect(yield* staged.reuse({ ...file, size: 4, sha256: sha256OfText("size") })).toBe(false)
+        expect(yield* staged.reuse({ ...file, size: 5, sha256: sha256OfText("whole") })).toBe(true)
+      }).pipe(Effect.scoped)
+    )
+
+    scenario(
       "promotes the same content anew where a file was found to have other content of the same size",
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

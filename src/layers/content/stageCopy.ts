@@ -86,16 +86,22 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
 
   const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
 
-  /** One file for each content, in the newest version that has it; read once for a staged version. */
+  /**
+   * One file for each content, in the newest version that has it; read once for a staged version. Of what is damaged in one
+   * version there is none: in another one it may be the same file under another name.
+   */
   const fileOfContent = Effect.cached(
     Effect.map(Effect.provide(store.versions, platform), (versions) => {
       const files = new Map<string, string>()
+      const damagedContents = new Set<string>()
       for (const { folder, list } of versions) {
         const damaged = store.damage.of(list.versionId)
         for (const [file, { sha256 }] of damaged.has(fileListName) ? [] : filesOf(list)) {
-          if (!files.has(sha256) && !damaged.has(file)) files.set(sha256, path.join(folder, file))
+          if (damaged.has(file)) damagedContents.add(sha256)
+          else if (!files.has(sha256)) files.set(sha256, path.join(folder, file))
         }
       }
+      for (const sha256 of damagedContents) files.delete(sha256)
       return files
     })
   )
