@@ -103,7 +103,7 @@ const runScript = (reader: Reader, { text }: Sample) =>
 
 const needsProject = (line: string) => line.startsWith("npx vitrine ")
 
-const isRun = ({ language }: Sample) => ["console", "js", "sh"].includes(language)
+const isRun = ({ info, language }: Sample) => ["console", "js", "sh"].includes(language) && info !== "server"
 
 const environment = Layer.provideMerge(Browser.layer, NodeContext.layer)
 

@@ -88,7 +88,7 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file:
     catch: (cause) =>
       new ConfigurationUnusable({
         path: file,
-        detail: `it could not be loaded. ${tidy(messageOf(cause))}`,
+        detail: `it could not be loaded. ${tidy(messageOf(cause) + howToInstall(messageOf(cause)))}`,
         cause
       })
   })
@@ -102,6 +102,18 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file:
   const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), ...decoded }
   return configuration
 })
+
+/** The packages that only some configurations need, by how the name of what is missing begins. */
+const optionalPackages = [
+  [/^(effect|@effect\/platform(-node)?)(\/|$)/, "effect@3 @effect/platform@0 @effect/platform-node@0"],
+  [/^@nats-io\//, "@nats-io/transport-node@3 @nats-io/jetstream@3"]
+] as const
+
+const howToInstall = (message: string): string => {
+  const [, missing = ""] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? []
+  const [, packages] = optionalPackages.find(([names]) => names.test(missing)) ?? []
+  return packages === undefined ? "" : `\nInstall it: npm install ${packages}`
+}
 
 /** What parsers say has lines that are indented as they like, and ends of lines that nobody sees. */
 const tidy = (message: string) =>

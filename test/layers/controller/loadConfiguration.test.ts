@@ -97,6 +97,29 @@ describe("loadConfiguration", () => {
     })
   )
 
+  for (const [module, packages] of [
+    ["effect/Layer", "effect@3 @effect/platform@0 @effect/platform-node@0"],
+    ["@effect/platform-node", "effect@3 @effect/platform@0 @effect/platform-node@0"],
+    ["@nats-io/jetstream", "@nats-io/transport-node@3 @nats-io/jetstream@3"]
+  ]) {
+    for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
+      scenario(`says how to install what ${name} needs of ${module}`, (write) =>
+        Effect.gen(function* () {
+          const message = yield* failureOf(yield* write(name, `import "${module}"`))
+          expect(message).toContain("it could not be loaded. Cannot find ")
+          expect(message.split("\n").at(-1)).toBe(`  Install it: npm install ${packages}`)
+        })
+      )
+    }
+  }
+
+  scenario("does not know how to install other packages", (write) =>
+    Effect.gen(function* () {
+      const file = yield* write("vitrine.config.mjs", 'import "effective"')
+      expect(yield* failureOf(file)).not.toContain("npm install")
+    })
+  )
+
   scenario("says what is wrong with the export", (write) =>
     Effect.gen(function* () {
       const file = yield* write("vitrine.config.mjs", "export default { plugin: [], plugins: [{}, 7] }")
