@@ -52,8 +52,6 @@ export const copyVersions = ({
     const parts = yield* Parts.make(path.join(directory, ".partial"))
     const copyVersion = yield* makeCopyVersion(parts, report)
 
-    /** The active version, as far as it is known without a look at the disk. */
-    let active: Manifest | undefined
     let refused:
       | { readonly version: HubVersion; readonly error: FetchError; readonly until: number }
       | undefined
@@ -184,16 +182,16 @@ export const copyVersions = ({
             : { version, error, until: now + Duration.toMillis(refusedFor) }
       })
 
-    const fetch = Effect.tap(fetchFrom(hubs.places), ({ manifest }) =>
+    const fetch = Effect.tap(fetchFrom(hubs.places), () =>
       Effect.sync(() => {
-        active = manifest
         refused = undefined
       })
     )
 
+    // What is active is read each time: somebody may have removed it.
     const look = Effect.flatMap(
-      Effect.all([hubs.firstOffer, Clock.currentTimeMillis]),
-      ([found, now]): Effect.Effect<News, FetchError> =>
+      Effect.all([hubs.firstOffer, readActive, Clock.currentTimeMillis]),
+      ([found, active, now]): Effect.Effect<News, FetchError> =>
         Option.match(found, {
           onNone: () => Effect.succeed("nothing"),
           onSome: (offer) =>

@@ -155,6 +155,24 @@ describe("a replica", () => {
       expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
     }).pipe(environment)
   )
+
+  it.scoped.each([
+    ["manifest", "manifest.json"],
+    ["downloads folder", ""]
+  ] as const)("notices while it runs that its %s was removed", ([_, name]) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const { active, folder, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+      const events = yield* provided(follow)
+      yield* start
+      yield* patiently(events.until("content:fetch:done"))
+      yield* fs.remove(`${folder}/${name}`, { recursive: true })
+      yield* patiently(events.until("content:fetch:done"))
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
 })
 
 /** Begins to send the body, and closes the connection in the middle of it. */
