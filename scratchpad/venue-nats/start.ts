@@ -4,12 +4,13 @@
  *     npm run build && npx jiti scratchpad/venue-nats/start.ts
  *
  * Then `curl -N http://127.0.0.1:8711/events`, the same on port 8712, and edit content/tables/Objects.csv. The server may be
- * killed and started again at any time. Ports and folders can be set in the environment.
+ * killed (`kill -9`, with the number in brackets that its log begins with): it is started again after two seconds. Ports and
+ * folders can be set in the environment.
  */
 import { fileURLToPath } from "node:url"
 import { Command } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Data, Effect } from "effect"
+import { Data, Effect, Schedule } from "effect"
 
 const { env } = process
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -36,13 +37,15 @@ const natsServer = run("nats-server", [
   ...["--addr", "127.0.0.1", "--port", env.NATS_PORT ?? "4222"],
   ...["--jetstream", "--store_dir", `${dataFolder}/nats`]
 ]).pipe(
-  Effect.catchTag(
-    "SystemError",
+  Effect.catchIf(
+    (error) => error._tag === "SystemError" && error.reason === "NotFound",
     ({ message }) =>
       new Ended({
         message: `nats-server cannot be started. Debian has it (apt install nats-server), others find it at https://github.com/nats-io/nats-server/releases. ${message}`
       })
-  )
+  ),
+  // It was killed by a signal.
+  Effect.retry({ while: ({ _tag }) => _tag === "SystemError", schedule: Schedule.spaced("2 seconds") })
 )
 
 /** A part of the controller, with a folder of its own for its socket. */

@@ -60,22 +60,27 @@ const startVenue = (more: Readonly<Record<string, string>> = {}) =>
     return { folder, ports: [one, two], ended, said }
   })
 
+/** The versions that an event stream names from now on, the remembered one first. */
+const versionsAt = (port: number) =>
+  Effect.gen(function* () {
+    const seen: Array<string> = []
+    const onMessage = ({ data, event }: Message) => {
+      if (event === "content:version:promoted") seen.push(JSON.parse(data).versionId)
+    }
+    yield* eventReader.open(port, { onMessage })
+    return seen
+  })
+
+const times = (pattern: RegExp, count: number) => (text: string) =>
+  (text.match(pattern) ?? []).length === count
+
 describe.skipIf(isMissing("nats-server"))("scratchpad/venue-nats", () => {
   it.scopedLive("gives clients of both event streams what is edited in a table", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, ports, said } = yield* startVenue()
-      yield* said.until((text) => (text.match(/Ready/g) ?? []).length === 3)
-      const versions = yield* Effect.forEach(ports, (port) =>
-        Effect.gen(function* () {
-          const seen: Array<string> = []
-          const onMessage = ({ data, event }: Message) => {
-            if (event === "content:version:promoted") seen.push(JSON.parse(data).versionId)
-          }
-          yield* eventReader.open(port, { onMessage })
-          return seen
-        })
-      )
+      yield* said.until(times(/Ready/g, 3))
+      const versions = yield* Effect.forEach(ports, versionsAt)
       yield* until(() => versions.every((seen) => seen.length > 0))
       const before = versions.map((seen) => seen.length)
       yield* fs.writeFileString(`${folder}/tables/Objects.csv`, "inventory,title\nA-1,Sextant\n")
@@ -93,6 +98,21 @@ describe.skipIf(isMissing("nats-server"))("scratchpad/venue-nats", () => {
         expect(yield* ask("/command", { method: "POST", body })).toContain(newest[0])
         expect(yield* ask("/status")).toMatch(/"title":"NATS".*"value":"nats:/)
       }
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive("starts the server again when it is killed, and goes on", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, ports, said } = yield* startVenue()
+      yield* said.until(times(/Ready/g, 3))
+      const [, processId] = /\[(\d+)\].* Server is ready/.exec(said.text()) ?? []
+      process.kill(Number(processId), "SIGKILL")
+      yield* said.until(times(/Connected to NATS/g, 6))
+      const versions = yield* Effect.forEach(ports, versionsAt)
+      yield* fs.writeFileString(`${folder}/tables/Objects.csv`, "inventory,title\nA-1,Sextant\n")
+      yield* until(() => versions.every((seen) => seen.length > 1))
+      expect(versions[0]?.at(-1)).toBe(versions[1]?.at(-1))
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
