@@ -3,11 +3,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { freePort } from "./freePort.ts"
 import { pathOf } from "./programs.ts"
 import * as Received from "./Received.ts"
 
@@ -87,13 +87,3 @@ export const startNatsServer = ({
       emptyStore: Effect.sync(() => rmSync(join(store, "jetstream"), { recursive: true, force: true }))
     }
   })
-
-/** A port that a server can have each time it is started. */
-export const freePort = Effect.async<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() =>
-      resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0))
-    )
-  })
-})

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
-import { freePort } from "./natsServer.ts"
+import { freePort } from "./freePort.ts"
 import { pathOf } from "./programs.ts"
 import { eventually } from "./waiting.ts"
 
