@@ -2,21 +2,13 @@
  * Event streams in several processes on one NATS server.
  */
 import { readFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { freePort } from "../freePort.ts"
 import { start, startProgram } from "../processes.ts"
 import type { Figures, Settings } from "../scenario.ts"
 import { withFolder } from "../tables/folders.ts"
 import type { StreamPlan } from "./measure.ts"
 import type { LoadApi, ServerApi } from "./protocol.ts"
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 /** User and system time of a process since its start, in microseconds; Linux counts it in hundredths of a second. */
 const cpuOf = (pid: number): number => {
