@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import { SerializedError } from "../internal/SerializedError.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
-import { Manifest } from "./VersionStore.ts"
+import { Hold, Manifest } from "./VersionStore.ts"
 
 /** ISO 8601, UTC, with milliseconds. */
 const timestamp = Schema.String
@@ -16,10 +16,12 @@ const sourceId = Schema.String
 /** What a fetch came to; the result of `content.fetch`, too. */
 export const FetchOutcome = Schema.Struct({
   timestamp,
-  /** Whether a new version was promoted. */
+  /** Whether a new version was promoted. While the active one is held, new ones wait: this is `false`. */
   changed: Schema.Boolean,
   /** The active version. */
   versionId: Schema.String,
+  /** Missing where it is not held. */
+  held: Schema.optionalWith(Hold, { exact: true }),
   records: Schema.NonNegativeInt,
   durationMs
 })
@@ -31,6 +33,8 @@ const FetchFailure = Schema.Struct({ timestamp, error: SerializedError })
 export const ContentState = Schema.Struct({
   /** The active version, where there is one. */
   versionId: Schema.optionalWith(Schema.String, { exact: true }),
+  /** Missing where it is not held. */
+  held: Schema.optionalWith(Hold, { exact: true }),
   /** Absent before the first fetch has ended. */
   lastFetch: Schema.optionalWith(Schema.Union(FetchOutcome, FetchFailure), { exact: true })
 })
@@ -40,7 +44,7 @@ const event = <Name extends string, A extends object>(name: Name, payload: Schem
   Schema.Struct({ name: Schema.Literal(name), payload })
 
 export const ContentEvent = Schema.Union(
-  /** The active version, when the controller is ready and at every promotion. */
+  /** The active version, when the controller is ready and whenever another one is made the active one. */
   event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),
   event("content:fetch:start", Schema.Struct({ timestamp })),
   event("content:fetch:done", FetchOutcome),

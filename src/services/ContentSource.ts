@@ -37,13 +37,13 @@ export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentS
 export interface FetchTarget {
   /** An existing empty folder that is this source's alone (absolute path). */
   readonly directory: string
-  /** What this source has in the active version. */
+  /** What this source has in the latest version: the active one, or the one that waits while that is held. */
   readonly previous: Option.Option<PreviousContent>
   /** Told as often as there is something new to tell; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }
 
-/** The content of a source in the active version. */
+/** The content of a source in the latest version. */
 export interface PreviousContent {
   /** To take files over from: only to be read (absolute path). */
   readonly directory: string

@@ -5,7 +5,7 @@
  * owns the downloads folder. When to fetch, and whom to report to, belongs to the content plugin.
  *
  * ```
- * manifest.json                    names the active version; replaced as a whole
+ * manifest.json                    names the active version, and says whether it is held; replaced as a whole
  * versions/<versionId>/<source>/…  immutable once promoted
  * versions/<versionId>/files.json  all files of the version, with their sizes and digests
  * acks/<consumerId>.json           leases of consumers that still show a version
@@ -32,6 +32,17 @@ export type VersionId = typeof VersionId.Type
 export const timeOf = (id: string): number =>
   Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z"))
 
+/** The active version stays until somebody resumes: newer ones are made, and wait. */
+export const Hold = Schema.Struct({
+  /** ISO 8601, UTC, with milliseconds. */
+  since: Schema.String,
+  /** Who holds it, for people; one line of 64 characters at most. */
+  by: Schema.optionalWith(Schema.String, { exact: true }),
+  /** The latest version, which becomes the active one when the hold ends. Missing where the active one is the latest. */
+  waiting: Schema.optionalWith(VersionId, { exact: true })
+})
+export type Hold = typeof Hold.Type
+
 /** The content of `manifest.json`. Paths are relative and have forward slashes. */
 export const Manifest = Schema.Struct({
   schemaVersion: Schema.Literal(1),
@@ -41,7 +52,9 @@ export const Manifest = Schema.Struct({
   generatedAt: Schema.String,
   sources: Schema.Array(Schema.Struct({ sourceId: Schema.String, path: Schema.String })),
   /** The digest of the version's `files.json`. Missing where an older Vitrine made the version. */
-  filesSha256: Schema.optionalWith(Sha256, { exact: true })
+  filesSha256: Schema.optionalWith(Sha256, { exact: true }),
+  /** Missing where the active version is not held. */
+  held: Schema.optionalWith(Hold, { exact: true })
 })
 export type Manifest = typeof Manifest.Type
 
@@ -79,11 +92,12 @@ export interface StagedVersion {
   /** Makes the folder of a source and returns its absolute path. */
   readonly sourceDirectory: (sourceId: string) => Effect.Effect<string, VersionStoreError>
 
-  /** What a source has in the active version, where it is part of that. The folder must not be changed. */
+  /** What a source has in the latest version, where it is part of that. The folder must not be changed. */
   readonly previous: (sourceId: string) => Option.Option<PreviousContent>
 
   /**
-   * Makes it the active version: durable on disk first, then named by the manifest in one step.
+   * Makes it the latest version: durable on disk first, then named by the manifest in one step. It is the active one, or
+   * waits while another one is held.
    *
    * A source whose fingerprint is the one in `previous` has not changed: its folder there is taken over, and what is in
    * its `sourceDirectory` is not used. Where that is so for all sources, nothing is promoted.
@@ -100,7 +114,7 @@ export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   readonly reuse: (file: CopiedFile) => Effect.Effect<boolean, VersionStoreError>
 
   /**
-   * Makes it the active version, under the id and with the `files.json` that it has. All files of the list must be there,
+   * Makes it the latest version, as a `StagedVersion` does, under the id and with the `files.json` that it has. All files of the list must be there,
    * with their sizes, and no others; that their content is right is up to the caller.
    *
    * Where the same version is on disk, its files are replaced one by one. A version of the same id with another list is an
@@ -110,19 +124,27 @@ export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
 }
 
 export interface Promotion {
+  /** Whether the latest version is another one now, also where it waits. */
   readonly changed: boolean
   /** The active version, new or old. */
   readonly manifest: Manifest
 }
 
-export interface VersionOverview {
-  readonly versionId: VersionId
-  readonly active: boolean
-  /** The fresh leases on it. */
-  readonly leases: ReadonlyArray<Lease>
-  /** Whether `keep` has kept it in the last two minutes. */
-  readonly isRead: boolean
-}
+/** What a version is made of. */
+export const VersionSummary = Schema.Struct({
+  /** ISO 8601, UTC, with milliseconds. */
+  generatedAt: Schema.String,
+  sources: Schema.Array(
+    Schema.Struct({
+      sourceId: Schema.String,
+      records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
+      files: Schema.NonNegativeInt,
+      /** The size of its files. */
+      bytes: Schema.NonNegativeInt
+    })
+  )
+})
+export type VersionSummary = typeof VersionSummary.Type
 
 export const FileProblem = Schema.Struct({
   /** In the folder of the version, with forward slashes. */
@@ -144,15 +166,53 @@ export const Verification = Schema.Struct({
 })
 export type Verification = typeof Verification.Type
 
-/** A consumer shows a version. */
-export interface Lease {
-  readonly consumerId: string
-  readonly versionId: VersionId
-  /** When it ends unless it is renewed, in milliseconds since 1970. */
-  readonly until: number
-  /** What the consumer could not show; one line of 200 characters at most. */
-  readonly problem?: string
+/** Who holds, and which version; the active one where none is given. */
+export interface HoldRequest {
+  readonly by?: string
+  readonly versionId?: string
 }
+
+/** What a rollback, a hold or their end came to; the result of these commands. */
+export const HoldOutcome = Schema.Struct({
+  /** The active version. */
+  versionId: VersionId,
+  /** Whether another version was active before. */
+  changed: Schema.Boolean,
+  /** Missing where it is not held. */
+  held: Schema.optionalWith(Hold, { exact: true })
+})
+export type HoldOutcome = typeof HoldOutcome.Type
+
+/** A consumer shows a version. */
+export const Lease = Schema.Struct({
+  consumerId: Schema.String,
+  versionId: VersionId,
+  /** When it ends unless it is renewed, in milliseconds since 1970. */
+  until: Schema.Number,
+  /** What the consumer could not show; one line of 200 characters at most. */
+  problem: Schema.optionalWith(Schema.String, { exact: true })
+})
+export type Lease = typeof Lease.Type
+
+export const VersionOverview = Schema.Struct({
+  versionId: VersionId,
+  active: Schema.Boolean,
+  /** Whether it is the latest version, while another one is held. */
+  isWaiting: Schema.Boolean,
+  /** The fresh leases on it. */
+  leases: Schema.Array(Lease),
+  /** Whether `keep` has kept it in the last two minutes. */
+  isRead: Schema.Boolean
+})
+export type VersionOverview = typeof VersionOverview.Type
+
+/** All versions on disk, the oldest first, with what they are made of where that is known; the result of `content.versions`. */
+export const VersionsReport = Schema.Struct({
+  /** Missing where the active version is not held. */
+  held: Schema.optionalWith(Hold, { exact: true }),
+  versions: Schema.Array(Schema.extend(VersionOverview, Schema.partialWith(VersionSummary, { exact: true })))
+})
+export type VersionsReport = typeof VersionsReport.Type
 
 export class VersionStore extends Context.Tag("vitrine/VersionStore")<
   VersionStore,
@@ -164,8 +224,28 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 
     readonly stageCopy: Effect.Effect<StagedCopy, VersionStoreError, Scope.Scope>
 
-    /** Makes a version that is on disk, and whole, the active one. Nobody is notified of it. */
+    /**
+     * Makes a version that is on disk, and whole, the latest one, as `promote` does, and returns the manifest. Nobody is
+     * notified of it.
+     */
     readonly activate: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
+
+    /**
+     * Holds the active version until `resume`, over restarts; another one, if it is given, on disk and whole, becomes the
+     * active one in the same step. A hold that there is already stays as it is where its version does.
+     */
+    readonly hold: (request: HoldRequest) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
+
+    /**
+     * Ends the hold: where a later version waits, it becomes the active one in the same step. It fails, and the hold
+     * stays, where that version is damaged.
+     */
+    readonly resume: Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
+
+    /** What a version is made of; none where its `files.json` is missing or cannot be read. */
+    readonly summarize: (
+      versionId: string
+    ) => Effect.Effect<Option.Option<VersionSummary>, VersionStoreError | VersionNotFound>
 
     /** Takes or renews a consumer's lease on a version. `problem` says what the consumer cannot show of it. */
     readonly acknowledge: (
@@ -189,7 +269,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     /** Removes what needs no longer be kept, and returns what was removed. */
     readonly sweep: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
 
-    /** As `sweep`, for a disk that is full: only the active version and those with a fresh lease are kept. */
+    /** As `sweep`, for a disk that is full: the newest versions are not kept for being new. */
     readonly makeRoom: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
   }
 >() {}
@@ -243,5 +323,18 @@ export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("vitr
 }) {
   override get message() {
     return `There is no version ${JSON.stringify(this.versionId)} on disk. Read the manifest again.`
+  }
+}
+
+/** There is no version on disk that could be gone back to. */
+export class CannotRollBack extends Schema.TaggedError<CannotRollBack>()("vitrine/CannotRollBack", {
+  /** What is not there. */
+  detail: Schema.String,
+  /** The versions on disk, the oldest first. */
+  versions: Schema.Array(VersionId)
+}) {
+  override get message() {
+    const versions = this.versions.length === 0 ? "no versions" : this.versions.join(", ")
+    return `Cannot roll back: ${this.detail}. On disk: ${versions}.`
   }
 }

@@ -164,7 +164,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         const store = yield* VersionStore
         expect(yield* store.manifest).toEqual({ status: "ok", manifest })
         expect(yield* store.versions).toEqual([
-          { versionId: "20261121T093000Z", active: true, leases: [], isRead: false }
+          { versionId: "20261121T093000Z", active: true, isWaiting: false, leases: [], isRead: false }
         ])
       })
     )
@@ -531,6 +531,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         expect((yield* store.versions)[0]).toEqual({
           versionId: manifest.versionId,
           active: false,
+          isWaiting: false,
           leases: [{ consumerId: "screen-1", versionId: manifest.versionId, until }],
           isRead: false
         })

@@ -40,7 +40,13 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
     if (!isRight || !(yield* folder.isWhole(versionId, sources))) {
       return invalid(`names folders that are not those of version ${versionId}`)
     }
-    return { status: "ok", manifest: decoded.right } satisfies ManifestReading
+    const { held, ...active } = decoded.right
+    if (held?.waiting === undefined || (yield* folder.hasVersion(held.waiting))) {
+      return { status: "ok", manifest: decoded.right } satisfies ManifestReading
+    }
+    const { waiting, ...hold } = held
+    const manifest: Manifest = { ...active, held: hold }
+    return { status: "ok", manifest } satisfies ManifestReading
   })
 
   /** A manifest of a later schema is kept beside: whoever wrote it may come back. */

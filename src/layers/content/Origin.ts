@@ -13,7 +13,7 @@ export interface Origin {
   /** The ids of the sources, as far as they are known before the first fetch. */
   readonly sourceIds: ReadonlyArray<string>
 
-  /** Makes the newest content the active version, unless it is. Reports what it does source by source. */
+  /** Makes the newest content the latest version, unless it is. Reports what it does source by source. */
   readonly fetch: Effect.Effect<Fetched, FetchError>
 
   /**

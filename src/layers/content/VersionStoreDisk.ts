@@ -29,7 +29,8 @@ import { makeClaim } from "./claim.ts"
 import * as Damage from "./Damage.ts"
 import * as DownloadsFolder from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { readList } from "./fileLists.ts"
+import { readList, summaryOf } from "./fileLists.ts"
+import { latestOf, noneActive } from "./hold.ts"
 import * as Leases from "./leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
 import { makePublishing } from "./publish.ts"
@@ -38,7 +39,7 @@ import { discard, expired, restore } from "./retention.ts"
 import { makeStageCopy } from "./stageCopy.ts"
 import { makeStage, type StagingStore } from "./staging.ts"
 import * as Trash from "./Trash.ts"
-import { makeVerify, noneActive } from "./verify.ts"
+import { makeVerify } from "./verify.ts"
 
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
@@ -105,6 +106,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     return (yield* folder.versionIds).map((versionId) => ({
       versionId,
       active: Option.exists(active, (manifest) => manifest.versionId === versionId),
+      isWaiting: Option.exists(active, ({ held }) => held?.waiting === versionId),
       leases: held.filter((lease) => lease.versionId === versionId),
       isRead: kept.has(versionId)
     }))
@@ -131,13 +133,11 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     return removed.map(({ versionId }) => versionId)
   }, Effect.provide(platform))
 
-  const { activate, publish, publishCopy } = yield* makePublishing(
-    folder,
-    manifestFile,
-    damage,
-    leasing.withPermits(1)
-  )
+  const publishing = yield* makePublishing(folder, manifestFile, damage, leasing.withPermits(1))
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
+  /** Of what changes the manifest, and nothing else. */
+  const changing = <A, E>(change: Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>) =>
+    Effect.zipRight(claimed, change).pipe(inTurn, Effect.provide(platform))
 
   const listIn = (versionId: VersionId) =>
     Effect.map(
@@ -146,12 +146,12 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     )
 
   const staging: StagingStore = {
-    active: Effect.flatMap(
+    latest: Effect.flatMap(
       manifestFile.active,
       Effect.transposeMapOption((manifest) =>
-        Effect.map(listIn(manifest.versionId), (list) => ({
+        Effect.map(listIn(latestOf(manifest)), (list) => ({
           manifest,
-          folder: folder.ofVersion(manifest.versionId),
+          folder: folder.ofVersion(latestOf(manifest)),
           list
         }))
       )
@@ -177,8 +177,8 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
         trash.add(staged)
         return trash.empty
       }),
-    publish,
-    publishCopy,
+    publish: publishing.publish,
+    publishCopy: publishing.publishCopy,
     damage,
     inTurn
   }
@@ -193,7 +193,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
           ? yield* found(given)
           : Option.isSome(active)
             ? active.value.versionId
-            : yield* noneActive(folder.manifest)
+            : yield* noneActive("verify the version of", folder.manifest)
       const version = folder.ofVersion(versionId)
       const isActive = Option.filter(active, (manifest) => manifest.versionId === versionId)
       return {
@@ -214,8 +214,14 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     manifest: Effect.provide(manifestFile.read, platform),
     stage,
     stageCopy,
-    activate: (versionId) =>
-      Effect.zipRight(claimed, activate(versionId)).pipe(inTurn, Effect.provide(platform)),
+    activate: (versionId) => changing(publishing.activate(versionId)),
+    hold: (request) => changing(publishing.hold(request)),
+    resume: changing(publishing.resume),
+    summarize: (versionId) =>
+      Effect.flatMap(found(versionId), listIn).pipe(
+        Effect.map(Option.map(summaryOf)),
+        Effect.provide(platform)
+      ),
     acknowledge,
     keep: (versionId) => Effect.provide(keep(versionId), platform),
     verify: (versionId) => Effect.provide(verify(versionId), platform),

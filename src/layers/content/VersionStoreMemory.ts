@@ -29,13 +29,14 @@ import {
 import { decodeVersionStoreMemory, type VersionStoreMemoryConfig } from "./ContentOptions.ts"
 import * as Damage from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
-import { makeList, type WrittenList, writeList } from "./fileLists.ts"
+import { makeList, summaryOf, type WrittenList, writeList } from "./fileLists.ts"
+import { latestOf, makeHolding, noneActive } from "./hold.ts"
 import { manifestOf, otherContent, wholeList } from "./publish.ts"
 import * as Readers from "./Readers.ts"
 import { expired } from "./retention.ts"
 import { makeStageCopy } from "./stageCopy.ts"
 import { makeStage, type StagingStore } from "./staging.ts"
-import { makeVerify, noneActive } from "./verify.ts"
+import { makeVerify } from "./verify.ts"
 import { nextVersionId } from "./versionId.ts"
 
 interface Version extends WrittenList {
@@ -58,7 +59,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     .pipe(mapDiskError("make", "a temporary folder"))
   /** The oldest first. */
   let versions: ReadonlyArray<Version> = []
-  let activeId: VersionId | undefined
+  let active = Option.none<Manifest>()
   const leases = new Map<string, Lease>()
   const damage = Damage.make()
   const readers = Readers.make()
@@ -66,24 +67,45 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
 
   const versionOf = (versionId: string | undefined) =>
     versions.find(({ manifest }) => manifest.versionId === versionId)
-  const active = () => Option.fromNullable(versionOf(activeId))
   const folderOf = ({ versionPath }: Manifest) => path.join(root, versionPath)
   const remove = (folder: string) =>
     fs.remove(folder, { recursive: true, force: true }).pipe(mapDiskError("remove", folder))
 
   const manifest = Effect.sync(
     (): ManifestReading =>
-      Option.match(active(), {
+      Option.match(active, {
         onNone: () => ({ status: "missing" }),
-        onSome: ({ manifest }) => ({ status: "ok", manifest })
+        onSome: (manifest) => ({ status: "ok", manifest })
       })
   )
 
-  /** Puts a folder in the place of its version, and makes that the active one. */
+  const found = (versionId: string): Effect.Effect<Version, VersionNotFound> =>
+    Effect.suspend(() => {
+      const version = versionOf(versionId)
+      return version === undefined ? new VersionNotFound({ versionId }) : Effect.succeed(version)
+    })
+
+  const wholeVersion = Effect.fnUntraced(function* (versionId: string) {
+    const version = yield* found(versionId)
+    yield* wholeList(folderOf(version.manifest), Option.some(version), damage.of(version.manifest.versionId))
+    return version.manifest
+  })
+
+  const { hold, resume, writeLatest } = makeHolding({
+    place: root,
+    active: Effect.sync(() => active),
+    wholeVersion,
+    write: (manifest) =>
+      Effect.sync(() => {
+        active = Option.some(manifest)
+      })
+  })
+
+  /** Puts a folder in the place of its version, and makes that the latest one. */
   const place = Effect.fnUntraced(function* (folder: string, list: WrittenList) {
     const manifest = manifestOf(list)
     const target = folderOf(manifest)
-    yield* Effect.gen(function* () {
+    return yield* Effect.gen(function* () {
       yield* writeList(folder, list)
       yield* fs.remove(target, { recursive: true, force: true })
       yield* fs.makeDirectory(path.dirname(target), { recursive: true })
@@ -96,9 +118,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
         ({ manifest }) => manifest.versionId,
         Order.string
       )
-      activeId = manifest.versionId
-    }).pipe(mapDiskError("write to", root), Effect.uninterruptible)
-    return manifest
+    }).pipe(mapDiskError("write to", root), Effect.zipRight(writeLatest(manifest)), Effect.uninterruptible)
   })
 
   const publish = Effect.fnUntraced(function* (folder: string, sources: ReadonlyArray<VersionSource>) {
@@ -118,23 +138,15 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
       : otherContent(folderOf(before.manifest))
   }
 
-  const activate = Effect.fnUntraced(function* (versionId: string) {
-    const version = versionOf(versionId)
-    if (version === undefined) {
-      return yield* new VersionNotFound({ versionId })
-    }
-    yield* wholeList(folderOf(version.manifest), Option.some(version), damage.of(version.manifest.versionId))
-    activeId = version.manifest.versionId
-    return version.manifest
-  })
-
   const staging: StagingStore = {
-    active: Effect.sync(() =>
-      Option.map(active(), ({ list, manifest }) => ({
-        manifest,
-        folder: folderOf(manifest),
-        list: Option.some(list)
-      }))
+    latest: Effect.sync(() =>
+      Option.flatMap(active, (manifest) =>
+        Option.map(Option.fromNullable(versionOf(latestOf(manifest))), (version) => ({
+          manifest,
+          folder: folderOf(version.manifest),
+          list: Option.some(version.list)
+        }))
+      )
     ),
     versions: Effect.sync(() =>
       versions.map(({ list, manifest }) => ({ folder: folderOf(manifest), list })).reverse()
@@ -150,16 +162,14 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   const stageCopy = yield* makeStageCopy(staging)
 
   const keep = (versionId: string) =>
-    Effect.suspend(() =>
-      versionOf(versionId) === undefined ? new VersionNotFound({ versionId }) : readers.keep(versionId)
-    )
+    Effect.flatMap(found(versionId), ({ manifest }) => readers.keep(manifest.versionId))
 
   const verify = yield* makeVerify({
     find: (given) => {
-      const version = versionOf(given ?? activeId)
+      const version = versionOf(given ?? Option.getOrUndefined(active)?.versionId)
       return version === undefined
         ? given === undefined
-          ? noneActive(root)
+          ? noneActive("verify the version of", root)
           : new VersionNotFound({ versionId: given })
         : Effect.succeed({
             versionId: version.manifest.versionId,
@@ -179,7 +189,8 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
       const fresh = [...leases.values()].filter(({ until }) => until >= now)
       return versions.map(({ manifest: { versionId } }) => ({
         versionId,
-        active: versionId === activeId,
+        active: Option.exists(active, (manifest) => manifest.versionId === versionId),
+        isWaiting: Option.exists(active, ({ held }) => held?.waiting === versionId),
         leases: fresh.filter((lease) => lease.versionId === versionId),
         isRead: kept.has(versionId)
       }))
@@ -218,7 +229,11 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     manifest,
     stage,
     stageCopy,
-    activate: (versionId) => activate(versionId).pipe(inTurn, Effect.provide(platform)),
+    activate: (versionId) =>
+      Effect.flatMap(wholeVersion(versionId), writeLatest).pipe(inTurn, Effect.provide(platform)),
+    hold: (request) => hold(request).pipe(inTurn, Effect.provide(platform)),
+    resume: resume.pipe(inTurn, Effect.provide(platform)),
+    summarize: (versionId) => Effect.map(found(versionId), ({ list }) => Option.some(summaryOf(list))),
     acknowledge,
     keep,
     verify: (versionId) => Effect.provide(verify(versionId), platform),

@@ -1,15 +1,23 @@
 /**
- * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep` and
- * `content.verify`, or those of another name.
+ * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep`,
+ * `content.verify`, `content.versions`, `content.rollback`, `content.hold` and `content.resume`, or those of another name.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { Content } from "../../services/Content.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
+import type { Undo } from "./undo.ts"
+
+/** Who asks, for people. */
+const by = Schema.optionalWith(Schema.String, { exact: true })
 
 /** Until the scope ends. */
-export const registerCommands = Effect.fnUntraced(function* (name: string, fetch: Content["Type"]["fetch"]) {
+export const registerCommands = Effect.fnUntraced(function* (
+  name: string,
+  fetch: Content["Type"]["fetch"],
+  undo: Undo
+) {
   const commands = yield* CommandBus
   const store = yield* VersionStore
   yield* commands.register({ type: `${name}.fetch`, fields: Schema.Struct({}), run: () => fetch })
@@ -37,4 +45,12 @@ export const registerCommands = Effect.fnUntraced(function* (name: string, fetch
     fields: Schema.Struct({ versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
     run: ({ versionId }) => store.verify(versionId)
   })
+  yield* commands.register({ type: `${name}.versions`, fields: Schema.Struct({}), run: () => undo.versions })
+  yield* commands.register({
+    type: `${name}.rollback`,
+    fields: Schema.Struct({ by, versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
+    run: undo.rollback
+  })
+  yield* commands.register({ type: `${name}.hold`, fields: Schema.Struct({ by }), run: undo.hold })
+  yield* commands.register({ type: `${name}.resume`, fields: Schema.Struct({}), run: () => undo.resume })
 })

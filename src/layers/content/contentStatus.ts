@@ -5,8 +5,9 @@ import * as Option from "effect/Option"
 import { outcomeText, progressText } from "../../internal/progressText.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
-import type { Lease, VersionOverview } from "../../services/VersionStore.ts"
+import type { Hold, Lease, VersionOverview } from "../../services/VersionStore.ts"
 import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./ContentOverview.ts"
+import { holdText } from "./holdText.ts"
 
 /** A fetch that is planned. */
 export interface NextFetch {
@@ -16,17 +17,30 @@ export interface NextFetch {
   readonly isRetry: boolean
 }
 
-export const statusRows = (
-  { isFetching, lastFetch, sources }: ContentOverview,
-  versions: ReadonlyArray<VersionOverview>,
-  nextFetch: Option.Option<NextFetch>,
-  originRows: ReadonlyArray<Row>
-): ReadonlyArray<Row> => [
+/** What the status is made of. */
+export interface StatusParts {
+  readonly overview: ContentOverview
+  readonly held: Hold | undefined
+  readonly versions: ReadonlyArray<VersionOverview>
+  readonly nextFetch: Option.Option<NextFetch>
+  readonly originRows: ReadonlyArray<Row>
+}
+
+export const statusRows = ({
+  held,
+  nextFetch,
+  originRows,
+  overview: { isFetching, lastFetch, sources },
+  versions
+}: StatusParts): ReadonlyArray<Row> => [
   {
     type: "kv",
     label: "Active version",
-    value: versions.find(({ active }) => active)?.versionId ?? "none"
+    value: activeOf(versions)
   },
+  ...(held === undefined
+    ? []
+    : [{ type: "kv", label: "Held", value: holdText(activeOf(versions), held), tone: "warn" } as const]),
   lastFetchRow(lastFetch),
   {
     type: "kv",
@@ -48,16 +62,22 @@ export const statusRows = (
   {
     type: "list",
     label: "Versions on disk",
-    items: versions.map(({ active, isRead, leases, versionId }) => ({
+    items: versions.map(({ active, isRead, isWaiting, leases, versionId }) => ({
       type: "kv",
       label: versionId,
-      value: [...(active ? ["active"] : []), leasesText(leases), ...(isRead ? ["being read"] : [])].join(
-        ", "
-      ),
+      value: [
+        ...(active ? ["active"] : []),
+        ...(isWaiting ? ["waiting"] : []),
+        leasesText(leases),
+        ...(isRead ? ["being read"] : [])
+      ].join(", "),
       ...(leases.some(hasProblem) ? { tone: "warn" } : {})
     }))
   }
 ]
+
+const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
+  versions.find(({ active }) => active)?.versionId ?? "none"
 
 const nextFetchText = ({ at, isRetry }: NextFetch): string =>
   `${isoTime(at)}${isRetry ? ", a retry: what failed may pass by itself" : ""}`
@@ -67,8 +87,13 @@ const lastFetchRow = (last: LastFetch): Row => {
     case "None":
       return { type: "kv", label: "Last fetch", value: "none yet", tone: "neutral" }
     case "Done": {
-      const { changed, records, timestamp } = last.outcome
-      const value = `${timestamp}, ${countText(records, "record")}, ${changed ? "promoted" : "nothing changed"}`
+      const { changed, held, records, timestamp } = last.outcome
+      const result = changed
+        ? "promoted"
+        : held?.waiting === undefined
+          ? "nothing changed"
+          : `version ${held.waiting} waits`
+      const value = `${timestamp}, ${countText(records, "record")}, ${result}`
       return { type: "kv", label: "Last fetch", value, tone: "ok" }
     }
     case "Failed":

@@ -19,7 +19,12 @@ import {
   fileListText,
   type ListedSource
 } from "../../services/FileList.ts"
-import { type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
+import {
+  type VersionId,
+  type VersionSource,
+  VersionStoreError,
+  type VersionSummary
+} from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
 
 /** A list, and the text that it has on disk. */
@@ -125,6 +130,16 @@ export const readList = Effect.fnUntraced(function* (folder: string, versionId: 
     Effect.filterOrFail(({ list }) => list.versionId === versionId),
     Effect.option
   )
+})
+
+/** What the list says, for people. */
+export const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary => ({
+  generatedAt,
+  sources: sources.map(({ files, fingerprint, ...source }) => ({
+    ...source,
+    files: Object.keys(files).length,
+    bytes: Object.values(files).reduce((sum, { size }) => sum + size, 0)
+  }))
 })
 
 const written = (list: FileList, text: string): WrittenList => ({ list, text, sha256: sha256OfText(text) })

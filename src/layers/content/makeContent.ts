@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { countText, secondsText } from "../../internal/readable.ts"
@@ -13,15 +14,19 @@ import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
+import { makeActiveVersion } from "./activeVersion.ts"
 import * as ContentOverview from "./ContentOverview.ts"
 import { registerCommands } from "./contentCommands.ts"
 import { type NextFetch, statusRows } from "./contentStatus.ts"
+import { latestOf } from "./hold.ts"
+import { holdText } from "./holdText.ts"
 import { keepFetching, type Pauses } from "./keepFetching.ts"
 import { countFetch, setVersions } from "./metrics.ts"
 import type { Fetched, MakeOrigin } from "./Origin.ts"
 import { makePublish, type Report, timestamp } from "./report.ts"
 import { singleFlight } from "./singleFlight.ts"
+import { makeUndo } from "./undo.ts"
 import { withRoom } from "./withRoom.ts"
 
 export interface Settings {
@@ -44,11 +49,8 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const content = yield* Ref.make<ContentState>({})
   const nextFetch = yield* Ref.make(Option.none<NextFetch>())
 
-  const updateState = (change: ContentState) =>
-    Effect.flatMap(
-      Ref.updateAndGet(content, (before) => ({ ...before, ...change })),
-      (content) => state.updateSlice(name, () => content)
-    )
+  const updateState = (change: (before: ContentState) => ContentState) =>
+    Effect.flatMap(Ref.updateAndGet(content, change), (content) => state.updateSlice(name, () => content))
 
   const report: Report = (event) =>
     Effect.zipRight(
@@ -58,10 +60,9 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 
   const origin = yield* makeOrigin(report)
   yield* Ref.update(overview, ContentOverview.withSources(origin.sourceIds))
-  yield* updateState({})
+  yield* updateState(identity)
 
-  const announce = ({ generatedAt, versionId, versionPath }: Manifest) =>
-    report({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
+  const activeVersion = yield* makeActiveVersion(report, updateState)
 
   const sweep = store.sweep.pipe(
     Effect.flatMap((removed) =>
@@ -75,22 +76,24 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const reportFetch = (fetch: Effect.Effect<Fetched, FetchError>) =>
     Effect.gen(function* () {
       yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
-      const [duration, { changed, manifest, records }] = yield* Effect.timed(fetch)
+      const [duration, fetched] = yield* Effect.timed(fetch)
+      const { manifest, records } = fetched
+      const changed = fetched.changed && manifest.held === undefined
+      const { held, versionId } = yield* activeVersion.report(manifest, changed ? "promoted" : "unchanged")
       const outcome: FetchOutcome = {
         timestamp: yield* timestamp,
         changed,
-        versionId: manifest.versionId,
+        versionId,
+        ...(held === undefined ? {} : { held }),
         records,
         durationMs: Math.round(Duration.toMillis(duration))
       }
-      yield* reportDone(outcome)
+      yield* logDone(outcome, fetched)
+      yield* updateState((before) => ({ ...before, lastFetch: outcome }))
       yield* Ref.update(
         overview,
         ContentOverview.withSources(manifest.sources.map(({ sourceId }) => sourceId))
       )
-      if (changed) {
-        yield* announce(manifest)
-      }
       yield* report({ name: "content:fetch:done", payload: outcome })
       yield* Effect.annotateCurrentSpan({ changed, versionId: outcome.versionId, records })
       return outcome
@@ -101,22 +104,22 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       Effect.withSpan("Content.fetch")
     )
 
-  const logDone = (
-    { changed, durationMs, records, versionId }: FetchOutcome,
-    last: ContentOverview.LastFetch
-  ) =>
-    (changed
-      ? Effect.logInfo(
-          `New version ${versionId}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}`
-        )
-      : last._tag === "Failed"
-        ? Effect.logInfo(`Fetching works again; nothing has changed since version ${versionId}`)
-        : Effect.logDebug(`Nothing has changed since version ${versionId}`)
-    ).pipe(Effect.annotateLogs({ version: versionId, durationMs, records }))
-
-  const reportDone = Effect.fnUntraced(function* (outcome: FetchOutcome) {
-    yield* logDone(outcome, (yield* Ref.get(overview)).lastFetch)
-    yield* updateState({ versionId: outcome.versionId, lastFetch: outcome })
+  const logDone = Effect.fnUntraced(function* (
+    { durationMs, records }: FetchOutcome,
+    { changed, manifest }: Fetched
+  ) {
+    const { lastFetch } = yield* Ref.get(overview)
+    const version = latestOf(manifest)
+    const waits = manifest.held === undefined ? "" : ` waits, because version ${manifest.versionId} is held`
+    yield* (
+      changed
+        ? Effect.logInfo(
+            `New version ${version}${waits}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}`
+          )
+        : lastFetch._tag === "Failed"
+          ? Effect.logInfo(`Fetching works again; nothing has changed since version ${version}`)
+          : Effect.logDebug(`Nothing has changed since version ${version}`)
+    ).pipe(Effect.annotateLogs({ version, durationMs, records }))
   })
 
   /** Whether the last fetch failed in the same way. */
@@ -133,7 +136,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     yield* (yield* isKnown(error)) || state.mode === "task"
       ? Effect.logDebug(message)
       : Effect.logWarning(`Fetch failed, content stays as it is. ${message}`)
-    yield* updateState({ lastFetch: failure })
+    yield* updateState((before) => ({ ...before, lastFetch: failure }))
     yield* report({ name: "content:fetch:error", payload: failure })
   })
 
@@ -159,25 +162,31 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         })
 
   if (commands) {
-    yield* registerCommands(name, fetch)
+    yield* registerCommands(name, fetch, yield* makeUndo(activeVersion))
   }
   yield* state.addSection({
     name,
     order: 10,
     title: name === "content" ? "Content" : `Content: ${name}`,
     rows: Effect.map(
-      Effect.all([Ref.get(overview), store.versions, Ref.get(nextFetch), origin.rows ?? Effect.succeed([])]),
-      ([overview, versions, nextFetch, originRows]) => statusRows(overview, versions, nextFetch, originRows)
+      Effect.all({
+        overview: Ref.get(overview),
+        held: Effect.map(Ref.get(content), ({ held }) => held),
+        versions: store.versions,
+        nextFetch: Ref.get(nextFetch),
+        originRows: origin.rows ?? Effect.succeed([])
+      }),
+      statusRows
     )
   })
 
   const announceActive = Effect.gen(function* () {
     const reading = yield* store.manifest
     if (reading.status === "ok") {
-      const { versionId } = reading.manifest
-      yield* Effect.logInfo(`Active version ${versionId}`).pipe(Effect.annotateLogs("version", versionId))
-      yield* updateState({ versionId })
-      yield* announce(reading.manifest)
+      const { held, versionId } = yield* activeVersion.report(reading.manifest, "ready")
+      yield* Effect.logInfo(
+        `Active version ${versionId}${held === undefined ? "" : `, held ${holdText(versionId, held)}`}`
+      ).pipe(Effect.annotateLogs("version", versionId))
     } else if (reading.status === "invalid") {
       yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
     }

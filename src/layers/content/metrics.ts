@@ -33,13 +33,16 @@ const records = Metric.gauge("vitrine_content_records", {
 
 const versions = Metric.gauge("vitrine_content_versions", { description: "Versions on disk" })
 
+/** Counts that another version was made the active one. */
+export const countPromotion = Metric.increment(promotions)
+
 /** Counts a fetch when it ends; one that is interrupted has come to nothing. */
 export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
   fetch.pipe(
     Effect.tap(({ changed, durationMs, timestamp }) =>
       Effect.all([
         ended(changed ? "promoted" : "unchanged"),
-        changed ? Metric.increment(promotions) : Effect.void,
+        changed ? countPromotion : Effect.void,
         Metric.update(fetchSeconds, durationMs / 1000),
         Metric.set(lastSuccess, Date.parse(timestamp) / 1000)
       ])

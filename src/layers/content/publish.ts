@@ -1,5 +1,5 @@
 /**
- * Making a folder the active version: durable first, then named by the manifest in one step.
+ * Making a folder the latest version, and a version the active one: durable first, then named by the manifest in one step.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { fileListName, filesOf } from "../../services/FileList.ts"
 import {
+  type HoldRequest,
   type Manifest,
   VersionNotFound,
   type VersionSource,
@@ -18,6 +19,7 @@ import { type DownloadsFolder, isVersionId, pathOf, readIfThere } from "./Downlo
 import { mapDiskError } from "./diskError.ts"
 import { moveFile, syncDirectory, syncTree } from "./durable.ts"
 import { filesIn, makeList, readList, type WrittenList, wholeFiles, writeList } from "./fileLists.ts"
+import { latestOf, makeHolding } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
 import { nextVersionId } from "./versionId.ts"
 
@@ -37,11 +39,26 @@ export const makePublishing = Effect.fnUntraced(function* (
     linked?: ReadonlySet<string>
   ) {
     const active = yield* manifestFile.active
-    const durable = Option.map(active, ({ versionId }) => folder.ofVersion(versionId))
+    const durable = Option.map(active, (manifest) => folder.ofVersion(latestOf(manifest)))
     yield* writeList(staged, list).pipe(
       Effect.zipRight(syncTree(staged, durable, linked)),
       mapDiskError("write to", folder.staging)
     )
+  })
+
+  const wholeVersion = Effect.fnUntraced(function* (versionId: string) {
+    if (!isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
+      return yield* new VersionNotFound({ versionId })
+    }
+    const version = folder.ofVersion(versionId)
+    return manifestOf(yield* wholeList(version, yield* readList(version, versionId), damage.of(versionId)))
+  })
+
+  const { hold, resume, writeLatest } = makeHolding({
+    place: folder.manifest,
+    active: manifestFile.active,
+    wholeVersion,
+    write: manifestFile.write
   })
 
   /** Where the manifest cannot be written, the folder is back where it was. */
@@ -49,9 +66,9 @@ export const makePublishing = Effect.fnUntraced(function* (
     function* (staged: string, manifest: Manifest) {
       const version = folder.ofVersion(manifest.versionId)
       yield* fs.rename(staged, version).pipe(mapDiskError("write to", folder.versions))
-      yield* syncDirectory(folder.versions).pipe(
+      return yield* syncDirectory(folder.versions).pipe(
         mapDiskError("write to", folder.versions),
-        Effect.zipRight(manifestFile.write(manifest)),
+        Effect.zipRight(writeLatest(manifest)),
         Effect.onError(() => Effect.ignore(fs.rename(version, staged)))
       )
     },
@@ -75,7 +92,7 @@ export const makePublishing = Effect.fnUntraced(function* (
         }
         yield* syncTree(version, Option.none())
       }).pipe(mapDiskError("write to", version))
-      yield* manifestFile.write(manifest)
+      return yield* writeLatest(manifest)
     },
     Effect.uninterruptible,
     unswept
@@ -90,10 +107,8 @@ export const makePublishing = Effect.fnUntraced(function* (
         ...Option.toArray(yield* manifestFile.named)
       ])
       const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
-      const manifest = manifestOf(list)
       yield* makeDurable(staged, list)
-      yield* move(staged, manifest)
-      return manifest
+      return yield* move(staged, manifestOf(list))
     }),
 
     /** Makes the staged folder the version of the list, of which it has all files. */
@@ -109,22 +124,14 @@ export const makePublishing = Effect.fnUntraced(function* (
         return yield* otherContent(version)
       }
       yield* makeDurable(staged, list, linked)
-      yield* (yield* folder.hasVersion(manifest.versionId))
+      return yield* (yield* folder.hasVersion(manifest.versionId))
         ? repair(staged, manifest, list)
         : move(staged, manifest)
-      return manifest
     }),
 
-    activate: Effect.fnUntraced(function* (versionId: string) {
-      if (!isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
-        return yield* new VersionNotFound({ versionId })
-      }
-      const version = folder.ofVersion(versionId)
-      const list = yield* wholeList(version, yield* readList(version, versionId), damage.of(versionId))
-      const manifest = manifestOf(list)
-      yield* manifestFile.write(manifest)
-      return manifest
-    }, unswept)
+    activate: (versionId: string) => unswept(Effect.flatMap(wholeVersion(versionId), writeLatest)),
+    hold: (request: HoldRequest) => unswept(hold(request)),
+    resume: unswept(resume)
   }
 })
 

@@ -17,8 +17,8 @@ import { manifestOf } from "./publish.ts"
 import type { Trash } from "./Trash.ts"
 
 /**
- * The versions that need not be kept: neither among the newest `keepVersions`, nor active, nor read, nor shown by a
- * consumer. `versions` has the oldest first.
+ * The versions that need not be kept: neither among the newest `keepVersions`, nor active, nor waiting, nor read, nor shown
+ * by a consumer. `versions` has the oldest first.
  */
 export const expired = (
   versions: ReadonlyArray<VersionOverview>,
@@ -26,7 +26,9 @@ export const expired = (
 ): ReadonlyArray<VersionOverview> =>
   versions
     .slice(0, Math.max(0, versions.length - keepVersions))
-    .filter(({ active, isRead, leases }) => !active && !isRead && leases.length === 0)
+    .filter(
+      ({ active, isRead, isWaiting, leases }) => !active && !isWaiting && !isRead && leases.length === 0
+    )
 
 /**
  * Takes a version out in one step, so that no half of it is ever seen among the others. Where it cannot be moved, on a

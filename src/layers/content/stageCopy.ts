@@ -15,7 +15,7 @@ import { readCopy } from "./copies.ts"
 import { mapDiskError } from "./diskError.ts"
 import type { StagingStore } from "./staging.ts"
 
-export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingStore, "active" | "publish">) {
+export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingStore, "latest" | "publish">) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
@@ -70,7 +70,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
           )
         ),
         Effect.flatMap((list) => store.publishCopy(folder, list, new Set(linked.keys()))),
-        Effect.tap(({ versionId }) => store.damage.forget(versionId)),
+        Effect.tap(() => store.damage.forget(copy.manifest.versionId)),
         Effect.map((manifest) => ({ changed: true, manifest }))
       )
 

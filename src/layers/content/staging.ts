@@ -23,19 +23,20 @@ import type {
 import type { Damage } from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
 import { type WrittenList, wholeFiles } from "./fileLists.ts"
+import { latestOf } from "./hold.ts"
 
 type Platform = FileSystem.FileSystem | Path.Path
 
 /** What a store has to offer so that versions can be staged in it. */
 export interface StagingStore {
-  readonly active: Effect.Effect<Option.Option<ActiveVersion>, VersionStoreError, Platform>
+  readonly latest: Effect.Effect<Option.Option<LatestVersion>, VersionStoreError, Platform>
   /** All versions of which the list of files is there, the newest first. */
   readonly versions: Effect.Effect<ReadonlyArray<ListedVersion>, VersionStoreError, Platform>
   /** Makes an empty folder, and gives its path. */
   readonly makeFolder: Effect.Effect<string, VersionStoreError, Platform>
   /** Removes such a folder, if it is still there. */
   readonly removeFolder: (folder: string) => Effect.Effect<void>
-  /** Makes such a folder a version, and that the active one. */
+  /** Makes such a folder a version, and that the latest one. Gives the manifest. */
   readonly publish: (
     folder: string,
     sources: ReadonlyArray<VersionSource>
@@ -47,7 +48,7 @@ export interface StagingStore {
     linked: ReadonlySet<string>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
   readonly damage: Damage
-  /** Runs one effect at a time, of those that change which version is active. */
+  /** Runs one effect at a time, of those that change the manifest. */
   readonly inTurn: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
@@ -57,14 +58,15 @@ export interface ListedVersion {
   readonly list: FileList
 }
 
-export interface ActiveVersion {
+export interface LatestVersion {
+  /** It names the version, or says that it waits. */
   readonly manifest: Manifest
   /** The absolute path of its folder. */
   readonly folder: string
   readonly list: Option.Option<FileList>
 }
 
-/** The active version when another one was staged. */
+/** The latest version when another one was staged. */
 interface PreviousVersion {
   /** Missing where there was none. */
   readonly versionId?: VersionId
@@ -79,8 +81,8 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<Platform>())
-  const previousVersion = Effect.fnUntraced(function* ({ folder, list, manifest }: ActiveVersion) {
-    const { versionId } = manifest
+  const previousVersion = Effect.fnUntraced(function* ({ folder, list, manifest }: LatestVersion) {
+    const versionId = latestOf(manifest)
     const contents = yield* Option.match(list, {
       onNone: () =>
         Effect.succeed(
@@ -153,9 +155,9 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
       )
 
     const promote = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
-      const active = yield* store.active
-      if (Option.isSome(active) && active.value.manifest.versionId === versionId && isSame(sources)) {
-        return { changed: false, manifest: active.value.manifest }
+      const latest = yield* store.latest
+      if (Option.isSome(latest) && latestOf(latest.value.manifest) === versionId && isSame(sources)) {
+        return { changed: false, manifest: latest.value.manifest }
       }
       if (contents.some(({ isDamaged }) => isDamaged)) {
         yield* Effect.logWarning(
@@ -187,7 +189,7 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
     }
   }
 
-  const previous = store.active.pipe(
+  const previous = store.latest.pipe(
     Effect.flatMap(
       Option.match({
         onNone: () => Effect.succeed<PreviousVersion>({ contents: [] }),

@@ -9,11 +9,11 @@ import * as Option from "effect/Option"
 import { sha256OfFile } from "../../internal/sha256.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
-import {
-  type FileProblem,
-  type Verification,
-  type VersionId,
-  type VersionNotFound,
+import type {
+  FileProblem,
+  Verification,
+  VersionId,
+  VersionNotFound,
   VersionStoreError
 } from "../../services/VersionStore.ts"
 import type { Damage } from "./Damage.ts"
@@ -57,13 +57,6 @@ export const makeVerify = ({ damage, find, keep }: VerifiedStore) =>
       return verification
     }, verifying.withPermits(1))
   )
-
-export const noneActive = (manifest: string) =>
-  new VersionStoreError({
-    action: "verify the version of",
-    path: manifest,
-    detail: "no version is active. Fetch the content first."
-  })
 
 /** `beforeEach` runs before a file is read. */
 const verifyFiles = Effect.fnUntraced(function* (

@@ -22,6 +22,12 @@ export const maxManifestBytes = 1024 * 1024
 export const isOf = (manifest: Manifest, version: HubVersion): boolean =>
   manifest.versionId === version.manifest.versionId && manifest.filesSha256 === version.filesSha256
 
+/** Whether this version is the latest one of the manifest. */
+export const isLatestOf = (manifest: Manifest, version: HubVersion): boolean =>
+  manifest.held?.waiting === undefined
+    ? isOf(manifest, version)
+    : manifest.held.waiting === version.manifest.versionId
+
 /** Fails with what is wrong. */
 export const decodeManifest = Effect.fnUntraced(function* (
   text: string

@@ -23,7 +23,7 @@ import type { Parts } from "./Parts.ts"
 /** How many files are worked on at the same time. */
 const concurrency = 6
 
-/** Makes a version of a hub the active one, under the same id. Files of the same content are downloaded once. */
+/** Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once. */
 export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report: Report) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

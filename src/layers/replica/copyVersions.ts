@@ -17,9 +17,10 @@ import type { CopyFailed, FetchError } from "../../services/Content.ts"
 import type { FileList } from "../../services/FileList.ts"
 import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import { readList } from "../content/fileLists.ts"
+import { latestOf } from "../content/hold.ts"
 import type { Fetched, MakeOrigin, News } from "../content/Origin.ts"
 import { makeCopyVersion } from "./copyVersion.ts"
-import { type HubVersion, isOf } from "./HubManifest.ts"
+import { type HubVersion, isLatestOf, isOf } from "./HubManifest.ts"
 import * as Hubs from "./Hubs.ts"
 import * as Parts from "./Parts.ts"
 import type { Address } from "./ReplicaOptions.ts"
@@ -61,7 +62,7 @@ export const copyVersions = ({
     const listOf = (versionId: VersionId) =>
       Effect.provide(readList(folderOf(versionId), versionId), platform)
 
-    /** Whether files of the active version are missing or not what they were, as far as that is known. */
+    /** Whether files of the latest version are missing or not what they were, as far as that is known. */
     const isDamaged = ({ sources }: FileList) =>
       Effect.map(store.stage, ({ previous }) =>
         sources.some(({ sourceId }) =>
@@ -71,7 +72,7 @@ export const copyVersions = ({
 
     const unchanged = (manifest: Manifest) =>
       Effect.map(
-        listOf(manifest.versionId),
+        listOf(latestOf(manifest)),
         (found): Fetched => ({
           changed: false,
           manifest,
@@ -79,7 +80,7 @@ export const copyVersions = ({
         })
       )
 
-    const readActive = Effect.map(store.manifest, (reading) =>
+    const readManifest = Effect.map(store.manifest, (reading) =>
       reading.status === "ok" ? reading.manifest : undefined
     )
 
@@ -89,15 +90,15 @@ export const copyVersions = ({
         (manifest): Fetched => ({ changed: true, manifest, records: recordsOf(list) })
       )
 
-    /** Makes the version that is offered the active one. */
+    /** Makes the version that is offered the latest one. */
     const take = Effect.fnUntraced(function* (offer: Hubs.Offer) {
       const { hub, version } = offer
       const { versionId } = version.manifest
-      const before = yield* readActive
+      const before = yield* readManifest
       if (before !== undefined && lagsBehind(offer, before)) {
         return yield* unchanged(before)
       }
-      const isActive = before !== undefined && isOf(before, version)
+      const isLatest = before !== undefined && isLatestOf(before, version)
       const found = yield* listOf(versionId)
       if (Option.exists(found, ({ sha256 }) => sha256 !== version.filesSha256)) {
         return yield* hub.failed(
@@ -106,7 +107,7 @@ export const copyVersions = ({
         )
       }
       const list = Option.map(found, ({ list }) => list)
-      if (isActive) {
+      if (isLatest) {
         if (Option.isSome(list) && !(yield* isDamaged(list.value))) {
           return yield* unchanged(before)
         }
@@ -120,8 +121,8 @@ export const copyVersions = ({
         // One that is not whole is copied again.
         onSome: (list) => Effect.orElse(activate(list), () => copyVersion(hub, version))
       })
-      if (before !== undefined && versionId < before.versionId) {
-        yield* Effect.logInfo(`The hub went back from version ${before.versionId} to ${versionId}`)
+      if (before !== undefined && versionId < latestOf(before)) {
+        yield* Effect.logInfo(`The hub went back from version ${latestOf(before)} to ${versionId}`)
       }
       return taken
     })
@@ -188,17 +189,17 @@ export const copyVersions = ({
       })
     )
 
-    // What is active is read each time: somebody may have removed it.
+    // The manifest is read each time: somebody may have removed it.
     const look = Effect.flatMap(
-      Effect.all([hubs.firstOffer, readActive, Clock.currentTimeMillis]),
-      ([found, active, now]): Effect.Effect<News, FetchError> =>
+      Effect.all([hubs.firstOffer, readManifest, Clock.currentTimeMillis]),
+      ([found, known, now]): Effect.Effect<News, FetchError> =>
         Option.match(found, {
           onNone: () => Effect.succeed("nothing"),
           onSome: (offer) =>
             refused !== undefined && isOf(refused.version.manifest, offer.version) && now < refused.until
               ? Effect.fail(refused.error)
               : Effect.succeed(
-                  active !== undefined && (isOf(active, offer.version) || lagsBehind(offer, active))
+                  known !== undefined && (isLatestOf(known, offer.version) || lagsBehind(offer, known))
                     ? "same"
                     : "new"
                 )
@@ -215,8 +216,8 @@ export const copyVersions = ({
     }
   })
 
-const lagsBehind = ({ isFirst, version }: Hubs.Offer, { versionId }: Manifest): boolean =>
-  !isFirst && version.manifest.versionId < versionId
+const lagsBehind = ({ isFirst, version }: Hubs.Offer, manifest: Manifest): boolean =>
+  !isFirst && version.manifest.versionId < latestOf(manifest)
 
 const recordsOf = ({ sources }: FileList): number =>
   sources.reduce((sum, { records = 0 }) => sum + records, 0)

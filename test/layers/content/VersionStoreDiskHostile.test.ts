@@ -323,6 +323,7 @@ describe("folders that somebody removes while the controller runs", () => {
           expect((yield* store.versions).at(-1)).toEqual({
             versionId: manifest.versionId,
             active: true,
+            isWaiting: false,
             leases: [expect.objectContaining({ consumerId: "screen-1" })],
             isRead: false
           })

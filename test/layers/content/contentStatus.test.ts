@@ -10,12 +10,13 @@ const leases = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ consumerId: `screen-${index}`, versionId, until }))
 
 const rowOf = (held: ReturnType<typeof leases>) =>
-  statusRows(
-    ContentOverview.empty,
-    [{ versionId, active: true, leases: held, isRead: false }],
-    Option.none(),
-    []
-  )
+  statusRows({
+    overview: ContentOverview.empty,
+    held: undefined,
+    versions: [{ versionId, active: true, isWaiting: false, leases: held, isRead: false }],
+    nextFetch: Option.none(),
+    originRows: []
+  })
     .flatMap((row) => (row.type === "list" ? row.items : []))
     .find((row) => row.type === "kv" && row.label === versionId)
 

@@ -5,16 +5,18 @@ import { expired } from "../../../src/layers/content/retention.ts"
 const versions = FastCheck.array(
   FastCheck.record({
     active: FastCheck.boolean(),
+    isWaiting: FastCheck.boolean(),
     isRead: FastCheck.boolean(),
     isShown: FastCheck.boolean()
   }),
   { maxLength: 12 }
 ).map((versions) =>
-  versions.map(({ active, isRead, isShown }, index) => {
+  versions.map(({ active, isRead, isShown, isWaiting }, index) => {
     const versionId = `20261121T1200${String(index).padStart(2, "0")}Z`
     return {
       versionId,
       active,
+      isWaiting,
       isRead,
       leases: isShown ? [{ consumerId: "screen-1", versionId, until: 1 }] : []
     }
@@ -23,14 +25,14 @@ const versions = FastCheck.array(
 
 describe("expired", () => {
   it.prop(
-    "is exactly what is neither new, nor active, nor read, nor shown",
+    "is exactly what is neither new, nor active, nor waiting, nor read, nor shown",
     [versions, FastCheck.integer({ min: 0, max: 6 })],
     ([versions, keepVersions]) => {
       const removed = new Set(expired(versions, keepVersions))
       versions.forEach((version, index) => {
         const isNew = index >= versions.length - keepVersions
         expect(removed.has(version)).toBe(
-          !isNew && !version.active && !version.isRead && version.leases.length === 0
+          !isNew && !version.active && !version.isWaiting && !version.isRead && version.leases.length === 0
         )
       })
     }

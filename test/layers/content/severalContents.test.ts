@@ -51,7 +51,9 @@ const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
 const types = Effect.flatMap(CommandBus, ({ types }) => types)
 
 const commandsOf = (name: string) =>
-  ["ack", "fetch", "keep", "manifest.read", "verify"].map((command) => `${name}.${command}`)
+  ["ack", "fetch", "hold", "keep", "manifest.read", "resume", "rollback", "verify", "versions"].map(
+    (command) => `${name}.${command}`
+  )
 
 it.scoped("contents with two names have their own commands, events, status and state", () =>
   Effect.gen(function* () {

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
 import { registerCommands } from "../../../src/layers/content/contentCommands.ts"
+import { makeUndo } from "../../../src/layers/content/undo.ts"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
@@ -39,7 +40,7 @@ const promote = (fingerprint: string) =>
 it.scoped("a version is not swept under its reader, and is once nobody has read it for a while", () =>
   Effect.gen(function* () {
     const store = yield* VersionStore
-    yield* registerCommands("content", Effect.never)
+    yield* registerCommands("content", Effect.never, yield* makeUndo({ report: Effect.succeed }))
     const first = yield* promote("1")
     const reader = yield* server.connect
     reader.stall()

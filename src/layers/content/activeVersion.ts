@@ -1,0 +1,52 @@
+/**
+ * Which version is active, in the state and announced.
+ *
+ * Fetches and commands change it concurrently. What is reported is what the manifest says at that moment, one report at a
+ * time, so that the last version that is announced is the one that the manifest names.
+ */
+import { isDeepStrictEqual } from "node:util"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import type { ContentState } from "../../services/ContentEvents.ts"
+import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
+import type { Report } from "./report.ts"
+
+export interface ActiveVersion {
+  /**
+   * Reports the active version, and gives the manifest as it is now; where that cannot be read, as it was when it was last
+   * written. It is announced when the controller is ready, and when it was promoted and is not the one announced last.
+   */
+  readonly report: (
+    written: Manifest,
+    occasion: "ready" | "promoted" | "unchanged"
+  ) => Effect.Effect<Manifest>
+}
+
+export const makeActiveVersion = Effect.fnUntraced(function* (
+  report: Report,
+  updateState: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
+) {
+  const store = yield* VersionStore
+  const oneAtATime = yield* Effect.makeSemaphore(1)
+  const reported = yield* Ref.make<Pick<ContentState, "held" | "versionId">>({})
+  const announced = yield* Ref.make("")
+
+  const reportNow: ActiveVersion["report"] = Effect.fnUntraced(function* (written, occasion) {
+    const manifest = yield* store.manifest.pipe(
+      Effect.map((reading) => (reading.status === "ok" ? reading.manifest : written)),
+      Effect.orElseSucceed(() => written)
+    )
+    const { generatedAt, held, versionId, versionPath } = manifest
+    const active = { versionId, ...(held === undefined ? {} : { held }) }
+    if (!isDeepStrictEqual(yield* Ref.getAndSet(reported, active), active)) {
+      yield* updateState(({ held, ...before }) => ({ ...before, ...active }))
+    }
+    const isNew = occasion === "promoted" && (yield* Ref.get(announced)) !== versionId
+    if (occasion === "ready" || isNew) {
+      yield* Ref.set(announced, versionId)
+      yield* report({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })
+    }
+    return manifest
+  }, oneAtATime.withPermits(1))
+  return { report: reportNow } satisfies ActiveVersion
+})
