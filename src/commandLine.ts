@@ -28,7 +28,9 @@ import * as stop from "./layers/cli/stop.ts"
 import * as tables from "./layers/cli/tables.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
 import { withFittingColours } from "./layers/cli/terminal/plainOutput.ts"
+import * as undo from "./layers/cli/undo.ts"
 import * as verify from "./layers/cli/verify.ts"
+import * as versions from "./layers/cli/versions.ts"
 import * as HttpClient from "./layers/httpClient/HttpClientNode.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
@@ -39,6 +41,10 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   status.command,
   fetch.makeCommand(library),
   verify.makeCommand(library),
+  versions.makeCommand(library),
+  undo.makeRollback(library),
+  undo.makeHold(library),
+  undo.makeResume(library),
   stop.command,
   tables.makeCommand(library.TableServer)
 ]

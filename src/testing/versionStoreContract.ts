@@ -70,18 +70,18 @@ const previousOf = (sourceId: string) =>
     Effect.scoped
   )
 
-/** The text of the active version's `files.json`. */
-const activeFileList = Effect.gen(function* () {
+/** The text of the latest version's `files.json`. */
+const latestFileList = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { directory } = Option.getOrThrow(yield* previousOf("objects"))
   return yield* fs.readFileString(path.join(directory, "..", "files.json"))
 })
 
-/** The active version, as a copy under another id. */
+/** The latest version, as a copy under another id. */
 const copyAs = (versionId: string) =>
   Effect.gen(function* () {
-    const { list } = yield* activeList
+    const { list } = yield* latestList
     const fileList = fileListText({ ...list, versionId })
     const manifest: Manifest = {
       schemaVersion: 1,
@@ -94,7 +94,7 @@ const copyAs = (versionId: string) =>
     return { manifest, fileList }
   })
 
-const activeList = Effect.flatMap(activeFileList, (text) =>
+const latestList = Effect.flatMap(latestFileList, (text) =>
   Effect.map(Schema.decode(FileListJson)(text), (list) => ({ list, text }))
 )
 
@@ -118,8 +118,8 @@ const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe
   Effect.map((versions) => versions.map(({ versionId }) => versionId))
 )
 
-/** The content of the active version. */
-const activeContent = Effect.gen(function* () {
+/** The content of the latest version: the active one, if none is held. */
+const latestContent = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { previous } = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
@@ -252,7 +252,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           tours: { "b.json": "", "a/ü.txt": "ü" },
           objects: { "Objects.json": "one" }
         })
-        const { list, text } = yield* activeList
+        const { list, text } = yield* latestList
         const { generatedAt, versionId } = manifest
         const file = (content: string) => ({
           size: Buffer.byteLength(content),
@@ -297,7 +297,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           }).pipe(Effect.scoped)
         yield* promoteWith("1", "1")
         yield* promoteWith("1", "2")
-        const { list } = yield* activeList
+        const { list } = yield* latestList
         expect(list.sources).toEqual([
           {
             sourceId: "objects",
@@ -337,7 +337,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           expect(
             yield* promoteCopy({ manifest, fileList: spaced }, { "objects/Objects.json": "one" })
           ).toEqual({ changed: true, manifest })
-          expect(yield* activeFileList).toBe(spaced)
+          expect(yield* latestFileList).toBe(spaced)
           expect(yield* store.manifest).toEqual({ status: "ok", manifest })
           const { directory } = Option.getOrThrow(yield* previousOf("tours"))
           expect(yield* fs.exists(directory)).toBe(true)
@@ -452,7 +452,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         const second = yield* promoteLater("two")
         expect(yield* store.activate(first.manifest.versionId)).toEqual(first.manifest)
         expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
-        expect(yield* activeContent).toBe("one")
+        expect(yield* latestContent).toBe("one")
         yield* promoteLater("three")
         expect(yield* store.sweep).toEqual([first.manifest.versionId])
 
@@ -464,7 +464,133 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         yield* fs.truncate(file, 1)
         const error = yield* Effect.flip(store.activate(second.manifest.versionId))
         expect(error.message).toMatch(/^Cannot activate .*: files are missing or damaged\.$/)
-        expect(yield* activeContent).toBe("three")
+        expect(yield* latestContent).toBe("three")
+      })
+    )
+
+    scenario(
+      "holds the active version: newer ones wait, and the latest of them is active when the hold ends",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        expect(yield* Effect.flip(store.hold({}))).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+        const first = yield* promote("one")
+        yield* TestClock.setTime(Date.parse("2026-11-22T14:03:00Z"))
+        const held = { since: "2026-11-22T14:03:00.000Z", by: "anna@desk" }
+        const holding = { ...first.manifest, held }
+        expect(yield* store.hold({ by: "anna@desk" })).toEqual(holding)
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: holding })
+        expect(yield* promoteLater("one")).toEqual({ changed: false, manifest: holding })
+
+        const [second, third] = yield* Effect.forEach(["two", "three"], promoteLater)
+        const waiting = "20261122T140303Z"
+        expect(second?.manifest).toEqual({
+          ...first.manifest,
+          held: { ...held, waiting: "20261122T140302Z" }
+        })
+        expect(third).toEqual({ changed: true, manifest: { ...first.manifest, held: { ...held, waiting } } })
+        expect(yield* promoteLater("three")).toEqual({ ...third, changed: false })
+        expect(yield* latestContent).toBe("three")
+        expect(yield* store.makeRoom).toEqual(["20261122T140302Z"])
+        expect(yield* store.versions).toMatchObject([
+          { versionId: first.manifest.versionId, active: true, isWaiting: false },
+          { versionId: waiting, active: false, isWaiting: true }
+        ])
+
+        const resumed = yield* store.resume
+        expect(resumed).toMatchObject({ versionId: waiting })
+        expect(resumed).not.toHaveProperty("held")
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: resumed })
+        expect(yield* store.resume).toEqual(resumed)
+        expect((yield* promoteLater("four")).manifest.versionId > waiting).toBe(true)
+      })
+    )
+
+    scenario(
+      "goes back to a version that is on disk and whole, which is held and not swept",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const store = yield* VersionStore
+        const first = yield* promote("one")
+        const second = yield* promoteLater("two")
+        const back = yield* store.hold({ versionId: first.manifest.versionId, by: "first" })
+        const waiting = second.manifest.versionId
+        expect(back).toEqual({ ...first.manifest, held: { since: expect.any(String), by: "first", waiting } })
+        yield* TestClock.adjust("1 minute")
+        expect(yield* store.hold({ by: "second" })).toEqual(back)
+        expect(yield* store.hold({ by: "second", versionId: back.versionId })).toEqual(back)
+        expect((yield* promoteLater("two")).changed).toBe(false)
+        yield* Effect.forEach(["three", "four", "five"], promoteLater)
+        expect(yield* store.sweep).toHaveLength(2)
+        expect(yield* store.manifest).toMatchObject({ manifest: { versionId: back.versionId } })
+
+        const [, fourth = ""] = yield* versionIds
+        const other = yield* store.hold({ versionId: fourth })
+        expect(other).toMatchObject({ versionId: fourth, held: { waiting: (yield* versionIds).at(-1) } })
+        expect(other.held).not.toHaveProperty("by")
+        const error = yield* Effect.flip(store.hold({ versionId: "20990101T000000Z" }))
+        expect(error).toMatchObject({ _tag: "vitrine/VersionNotFound" })
+
+        const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+        yield* fs.truncate(path.join(directory, "Objects.json"), 1)
+        for (const step of [store.resume, store.hold({ versionId: other.held?.waiting ?? "" })]) {
+          expect((yield* Effect.flip(step)).message).toMatch(/files are missing or damaged\.$/)
+        }
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
+        const mended = yield* promoteLater("five")
+        expect(mended.changed).toBe(true)
+        expect(yield* store.resume).toMatchObject({ versionId: mended.manifest.held?.waiting })
+        expect(yield* latestContent).toBe("five")
+      })
+    )
+
+    scenario(
+      "lets copies wait, and what is activated, while a version is held",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const first = yield* promote("one")
+        yield* promoteLater("two")
+        const held = yield* store.hold({})
+        const copy = yield* copyAs("20991121T093000Z")
+        const { changed, manifest } = yield* promoteCopy(copy, { "objects/Objects.json": "two" })
+        expect({ changed, manifest }).toMatchObject({
+          changed: true,
+          manifest: { versionId: held.versionId, held: { waiting: copy.manifest.versionId } }
+        })
+        const older = first.manifest.versionId
+        expect(yield* store.activate(older)).toMatchObject({
+          versionId: held.versionId,
+          held: { waiting: older }
+        })
+        expect(yield* store.resume).toEqual(first.manifest)
+      })
+    )
+
+    scenario(
+      "shortens and cleans the name of whoever holds",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        yield* promote("one")
+        const { held } = yield* store.hold({ by: `anna\n\u001b[2J${"x".repeat(100)}` })
+        expect(held?.by).toBe(`anna [2J${"x".repeat(56)}…`)
+      })
+    )
+
+    scenario(
+      "says what a version is made of",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promoteSources({ objects: { a: "one", b: "" }, tours: {} })
+        expect(yield* store.summarize(manifest.versionId)).toEqual(
+          Option.some({
+            generatedAt: manifest.generatedAt,
+            sources: [
+              { sourceId: "objects", files: 2, bytes: 3 },
+              { sourceId: "tours", files: 0, bytes: 0 }
+            ]
+          })
+        )
+        expect(yield* Effect.flip(store.summarize(".."))).toMatchObject({ _tag: "vitrine/VersionNotFound" })
       })
     )
 
@@ -668,7 +794,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           { path: "objects/Objects.json", problem: "content" }
         ])
         expect((yield* promoteLater("one")).changed).toBe(true)
-        expect(yield* activeContent).toBe("one")
+        expect(yield* latestContent).toBe("one")
         expect((yield* store.verify()).problems).toEqual([])
       })
     )
@@ -770,15 +896,23 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
             const error = yield* Effect.flip(Effect.scoped(Layer.build(other)))
             expect(error).toBeInstanceOf(DownloadsInUse)
             expect(yield* store.manifest).toEqual({ status: "ok", manifest })
-            expect(yield* activeContent).toBe("one")
+            expect(yield* latestContent).toBe("one")
             yield* promoteLater("two")
+            yield* store.hold({ versionId: manifest.versionId, by: "anna@desk" })
+            yield* promoteLater("three")
           }).pipe(Effect.provide(one))
           yield* Effect.gen(function* () {
-            expect(yield* activeContent).toBe("two")
-            const { manifest } = yield* promoteLater("three")
             const store = yield* VersionStore
+            const [first, , third] = yield* versionIds
+            expect(yield* store.manifest).toMatchObject({
+              manifest: { versionId: first, held: { by: "anna@desk", waiting: third } }
+            })
+            expect((yield* promoteLater("three")).changed).toBe(false)
+            expect(yield* store.resume).toMatchObject({ versionId: third })
+            expect(yield* latestContent).toBe("three")
+            const { manifest } = yield* promoteLater("four")
             expect(yield* store.manifest).toEqual({ status: "ok", manifest })
-            expect(yield* store.versions).toHaveLength(3)
+            expect(yield* store.versions).toHaveLength(4)
           }).pipe(Effect.provide(other))
         }).pipe(Effect.provide(NodeContext.layer))
       )

@@ -27,7 +27,7 @@ export const contentOptions = {
 }
 
 export interface ContentCommand {
-  readonly command: { readonly type: string; readonly versionId?: string }
+  readonly command: { readonly type: string; readonly by?: string; readonly versionId?: string }
   /** What is said when it is interrupted, in the controller and here. */
   readonly interrupted: { readonly there: string; readonly here: string }
 }

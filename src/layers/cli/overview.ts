@@ -24,6 +24,22 @@ export const commands = {
     usage: "verify [VERSION]",
     description: "Read the files of a version, and list those that are not as they were written."
   },
+  versions: {
+    usage: "versions",
+    description: "List the versions on disk: which is active, what waits, and who shows what."
+  },
+  rollback: {
+    usage: "rollback [VERSION]",
+    description: "Go back to an older version, which stays until vitrine resume."
+  },
+  hold: {
+    usage: "hold",
+    description: "Keep the active version until vitrine resume; newer ones are fetched, and wait."
+  },
+  resume: {
+    usage: "resume",
+    description: "End the hold: the latest version is shown, and from then on each new one."
+  },
   stop: {
     usage: "stop",
     description: "End the running controller: gracefully, and firmly after five seconds."

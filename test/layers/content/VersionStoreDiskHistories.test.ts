@@ -26,10 +26,10 @@ const ackLease = Duration.minutes(30)
 
 /** `pick` chooses among the versions that there are. */
 type Step =
-  | { readonly type: "promote" | "promoteSame" }
+  | { readonly type: "promote" | "promoteSame" | "hold" | "resume" }
   | { readonly type: "sweep"; readonly locked: ReadonlyArray<number> }
   | { readonly type: "wait"; readonly minutes: number }
-  | { readonly type: "activate"; readonly pick: number }
+  | { readonly type: "activate" | "rollBack"; readonly pick: number }
   | { readonly type: "acknowledge" | "writeAck"; readonly consumerId: string; readonly pick: number }
   | { readonly type: "writeNonsense" | "removeAck"; readonly consumerId: string }
 
@@ -49,6 +49,8 @@ const step: FastCheck.Arbitrary<Step> = oneof(
     arbitrary: record({ type: constant("wait" as const), minutes: integer({ min: -40, max: 40 }) })
   },
   { weight: 1, arbitrary: record({ type: constant("activate" as const), pick }) },
+  { weight: 2, arbitrary: record({ type: constant("rollBack" as const), pick }) },
+  { weight: 2, arbitrary: record({ type: constantFrom("hold" as const, "resume" as const) }) },
   {
     weight: 4,
     arbitrary: record({ type: constantFrom("acknowledge" as const, "writeAck" as const), consumerId, pick })
@@ -82,18 +84,24 @@ interface Model {
   /** The oldest first. */
   versions: ReadonlyArray<{ readonly versionId: string; readonly content: string }>
   active: string | undefined
+  isHeld: boolean
+  /** While another one is held. */
+  waiting: string | undefined
   readonly acks: Map<string, Ack>
 }
 
 const isFresh = (ack: Ack | undefined, now: number) =>
   ack?.versionId !== undefined && ack.time >= now - Duration.toMillis(ackLease)
 
-const retained = ({ acks, active, versions }: Model, keepVersions: number, now: number) => {
+const latestOf = ({ active, waiting }: Model) => waiting ?? active
+
+const retained = ({ acks, active, versions, waiting }: Model, keepVersions: number, now: number) => {
   const fresh = [...acks.values()].filter((ack) => isFresh(ack, now))
   return versions.filter(
     ({ versionId }, index) =>
       index >= versions.length - keepVersions ||
       versionId === active ||
+      versionId === waiting ||
       fresh.some((lease) => lease.versionId === versionId)
   )
 }
@@ -104,7 +112,13 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
     const fs = yield* FileSystem.FileSystem
     const directory = yield* fs.makeTempDirectoryScoped(inMemory)
     const store = VersionStoreDisk.layer({ directory, keepVersions, ackLease })
-    const model: Model = { versions: [], active: undefined, acks: new Map() }
+    const model: Model = {
+      versions: [],
+      active: undefined,
+      isHeld: false,
+      waiting: undefined,
+      acks: new Map()
+    }
     const locked = new Set<string>()
     let counter = 0
 
@@ -119,19 +133,56 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
     const add = Effect.fnUntraced(function* (content: string) {
       const { changed, manifest } = yield* promote(content)
       expect(changed).toBe(true)
-      model.versions = [...model.versions, { versionId: manifest.versionId, content }]
-      model.active = manifest.versionId
+      const [versionId = ""] = (yield* fs.readDirectory(`${directory}/versions`)).toSorted().reverse()
+      model.versions = [...model.versions, { versionId, content }]
+      if (model.isHeld) {
+        model.waiting = versionId
+      } else {
+        model.active = versionId
+      }
+      expect(manifest.versionId).toBe(model.active)
     })
 
+    const hold = (versionId: string) => {
+      const latest = latestOf(model)
+      Object.assign(model, {
+        isHeld: true,
+        active: versionId,
+        waiting: latest === versionId ? undefined : latest
+      })
+    }
+
     const carryOut = Effect.fnUntraced(function* (step: Step) {
-      const { acknowledge, sweep, versions } = yield* VersionStore
+      const { acknowledge, sweep, versions, ...store } = yield* VersionStore
       const now = yield* Clock.currentTimeMillis
       switch (step.type) {
         case "promote":
           return yield* add(`content ${++counter}`)
         case "promoteSame": {
-          const same = model.versions.find(({ versionId }) => versionId === model.active)
+          const same = model.versions.find(({ versionId }) => versionId === latestOf(model))
           return same && expect(yield* promote(same.content)).toMatchObject({ changed: false })
+        }
+        case "hold": {
+          if (model.active !== undefined) {
+            yield* store.hold({})
+            hold(model.active)
+          }
+          return
+        }
+        case "rollBack": {
+          const version = versionAt(step.pick)
+          if (version !== undefined) {
+            yield* store.hold({ versionId: version.versionId })
+            hold(version.versionId)
+          }
+          return
+        }
+        case "resume": {
+          if (model.active !== undefined) {
+            yield* store.resume
+            Object.assign(model, { isHeld: false, active: latestOf(model), waiting: undefined })
+          }
+          return
         }
         case "wait": {
           const later = Math.max(0, now + step.minutes * 60_000)
@@ -153,9 +204,9 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
           const manifest: object = JSON.parse(yield* fs.readFileString(file))
           yield* fs.writeFileString(
             file,
-            JSON.stringify({ ...manifest, versionId, versionPath: `versions/${versionId}` })
+            JSON.stringify({ ...manifest, versionId, versionPath: `versions/${versionId}`, held: undefined })
           )
-          model.active = versionId
+          Object.assign(model, { isHeld: false, active: versionId, waiting: undefined })
           return
         }
         case "acknowledge":
@@ -217,8 +268,11 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
 
     /** Nothing else is there, and all that is there is as it was. */
     const compare = Effect.gen(function* () {
-      const { versions } = yield* VersionStore
+      const { manifest, versions } = yield* VersionStore
       const found = yield* versions
+      const reading = yield* manifest
+      expect(reading.status === "ok" && reading.manifest.held !== undefined).toBe(model.isHeld)
+      expect(found.find(({ isWaiting }) => isWaiting)?.versionId).toBe(model.waiting)
       expect(found.map(({ versionId }) => versionId)).toEqual(
         model.versions.map(({ versionId }) => versionId)
       )
@@ -236,7 +290,11 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
     for (const { loseManifest, steps } of sessions) {
       if (loseManifest) {
         yield* fs.remove(`${directory}/manifest.json`, { force: true })
-        model.active = model.versions.at(-1)?.versionId
+        Object.assign(model, {
+          isHeld: false,
+          active: model.versions.at(-1)?.versionId,
+          waiting: undefined
+        })
       }
       for (const [consumerId, ack] of model.acks) {
         if (ack.isNonsense) {

@@ -1,0 +1,78 @@
+/**
+ * `vitrine versions`
+ */
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { printableLine } from "../../internal/printable.ts"
+import { countText, momentText, sizeText } from "../../internal/readable.ts"
+import { type Hold, type VersionSummary, VersionsReport } from "../../services/VersionStore.ts"
+import * as Command from "./Command.ts"
+import { contentOptions, runContentCommand } from "./contentCommand.ts"
+import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
+
+/** `library` is what configurations import as `vitrine`. */
+export const makeCommand = (library: object) =>
+  Command.make({
+    name: "versions",
+    description: commands.versions.description,
+    parameters: {
+      ...contentOptions,
+      json: Parameter.flag({ name: "json", description: "As JSON, for programs." })
+    },
+    run: ({ json, ...options }) =>
+      Effect.gen(function* () {
+        const { result } = yield* runContentCommand(library, options, {
+          command: { type: "content.versions" },
+          interrupted: { there: "Interrupted.", here: "Interrupted." }
+        })
+        const report = yield* Schema.decodeUnknown(VersionsReport)(result)
+        const now = yield* Clock.currentTimeMillis
+        yield* Console.log(json ? JSON.stringify(report, null, 2) : reportText(report, now))
+      })
+  })
+
+/** The newest version first, each on three lines at most. */
+const reportText = ({ held, versions }: VersionsReport, now: number): string =>
+  [
+    ...(versions.length === 0 ? ['There are no versions on disk: "vitrine fetch" makes one.'] : []),
+    ...versions.toReversed().map((version) => versionText(version, held, now)),
+    ...(held === undefined ? [] : [holdText(held, now)])
+  ].join("\n")
+
+const versionText = (
+  { active, generatedAt, isRead, isWaiting, leases, sources, versionId }: VersionsReport["versions"][number],
+  held: Hold | undefined,
+  now: number
+): string => {
+  const marks = [
+    ...(active ? [held === undefined ? "active" : "active, held"] : []),
+    ...(isWaiting ? ["waits"] : [])
+  ]
+  const consumers = leases.map(({ consumerId }) => printableLine(consumerId))
+  return [
+    [versionId, ...marks].join("  "),
+    sources === undefined || generatedAt === undefined
+      ? "  its files.json is missing or cannot be read"
+      : `  made ${momentText(new Date(generatedAt), now)}: ${sources.map(sourceText).join("; ")}`,
+    ...(consumers.length > 0 ? [`  shown by ${consumers.join(", ")}`] : []),
+    ...(isRead ? ["  being read"] : [])
+  ].join("\n")
+}
+
+const sourceText = ({ bytes, files, records, sourceId }: VersionSummary["sources"][number]): string => {
+  const counts = [
+    ...(records === undefined ? [] : [countText(records, "record")]),
+    countText(files, "file"),
+    sizeText(bytes)
+  ]
+  return `${printableLine(sourceId)} (${counts.join(", ")})`
+}
+
+const holdText = ({ by, since, waiting }: Hold, now: number): string =>
+  [
+    `Held since ${momentText(new Date(since), now)}${by === undefined ? "" : ` by ${printableLine(by)}`}.`,
+    `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one.`}`
+  ].join(" ")
