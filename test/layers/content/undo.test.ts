@@ -5,6 +5,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
@@ -12,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
 import * as Content from "../../../src/layers/content/Content.ts"
+import { makeContent } from "../../../src/layers/content/makeContent.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -125,6 +127,40 @@ describe("undoing", () => {
       yield* fetchLater
       expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
       expect(yield* dispatch("resume")).toEqual({ versionId: second, changed: true })
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("has the last word over a fetch that promoted a version just before", () =>
+    Effect.gen(function* () {
+      const store = yield* VersionStore
+      const promoted = yield* Effect.makeLatch()
+      const release = yield* Effect.makeLatch(true)
+      let edition = 0
+      yield* makeContent({ commands: true, name: "content", pauses: () => Effect.succeedNone }, () =>
+        Effect.succeed({
+          sourceIds: [],
+          fetch: Effect.gen(function* () {
+            const staged = yield* store.stage
+            yield* staged.sourceDirectory("objects")
+            const promotion = yield* staged.promote([{ sourceId: "objects", fingerprint: String(++edition) }])
+            yield* promoted.open
+            yield* release.await
+            return { ...promotion, records: 1 }
+          }).pipe(Effect.scoped)
+        })
+      )
+      yield* fetch
+      yield* promoted.close
+      yield* release.close
+      const fetching = yield* Effect.fork(fetchLater)
+      yield* promoted.await
+      const events = yield* follow
+      expect(yield* dispatch("rollback")).toMatchObject({ versionId: first, held: { waiting: second } })
+      yield* release.open
+      expect(yield* Fiber.join(fetching)).toMatchObject({ versionId: first, held: { waiting: second } })
+      // The first one was announced last, and is active again.
+      expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+      expect(yield* slice).toMatchObject({ versionId: first, held: { waiting: second } })
     }).pipe(Effect.provide(services("task")))
   )
 
