@@ -1,7 +1,8 @@
 /**
  * A controller of the built package, to be killed: `node promoter.mjs DOWNLOADS TABLES ENDPOINT`. It says `ready` and
  * waits for a line on its standard input; then it edits the tables and fetches them from the table server at the
- * endpoint, over and over, and says what it finds and does.
+ * endpoint, over and over, and says what it finds and does. With `undo` as a fourth argument it rolls back, holds and resumes
+ * meanwhile, at random.
  *
  * All records of one edition have its number, and the settings say how much there is of everything. From one edition to
  * the next, one picture is replaced, and the film.
@@ -16,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { tableSource } from "../../dist/layers/airtable/AirtableSource.js"
 import * as Content from "../../dist/layers/content/Content.js"
@@ -24,10 +26,11 @@ import * as HttpClientNode from "../../dist/layers/httpClient/HttpClientNode.js"
 import * as CommandBusMemory from "../../dist/layers/memory/CommandBusMemory.js"
 import * as ControllerStateMemory from "../../dist/layers/memory/ControllerStateMemory.js"
 import * as EventBusMemory from "../../dist/layers/memory/EventBusMemory.js"
+import { CommandBus } from "../../dist/services/CommandBus.js"
 import { EventBus } from "../../dist/services/EventBus.js"
 import { RequestPacing } from "../../dist/services/RequestPacing.js"
 
-const [downloads = "", tables = "", endpointUrl = ""] = process.argv.slice(2)
+const [downloads = "", tables = "", endpointUrl = "", mode = ""] = process.argv.slice(2)
 
 const say = (line) => process.stdout.write(`${line}\n`)
 
@@ -81,6 +84,16 @@ const unpaced = Layer.succeed(RequestPacing, {
   pacer: () => Effect.succeed({ take: Effect.void, hold: () => Effect.void })
 })
 
+/** There may be nothing yet that could be undone. */
+const undo = Effect.gen(function* () {
+  const { dispatch } = yield* CommandBus
+  const type = yield* Random.choice(["content.rollback", "content.hold", "content.resume"])
+  say(`undoing ${type}`)
+  const result = yield* Effect.orElseSucceed(dispatch({ type, by: "promoter" }), () => undefined)
+  say(`undone ${JSON.stringify(result ?? null)}`)
+  yield* Effect.sleep(yield* Random.nextRange(0, 60))
+})
+
 const run = Effect.gen(function* () {
   say(`started ${JSON.stringify(readdirSync(join(downloads, ".staging")))}`)
   const events = yield* (yield* EventBus).subscribe
@@ -96,6 +109,9 @@ const run = Effect.gen(function* () {
   const { fetch, start } = yield* Content.Content
   yield* edit
   yield* start
+  if (mode === "undo") {
+    yield* Effect.forkScoped(Effect.forever(undo))
+  }
   // The first one joins that of the start.
   yield* Effect.forever(Effect.zipRight(fetch, edit))
 }).pipe(

@@ -58,11 +58,14 @@ const serveTables = Effect.gen(function* () {
   return { directory, url }
 }).pipe(Logger.withMinimumLogLevel(LogLevel.Warning))
 
-/** Gives what starts promoters of `downloads` in a folder, which is their folder for temporary files as well. */
-export const makePromoters = Effect.fnUntraced(function* (folder: string) {
+/**
+ * Gives what starts promoters of `downloads` in a folder, which is their folder for temporary files as well. With `undo` they
+ * roll back, hold and resume while they fetch.
+ */
+export const makePromoters = Effect.fnUntraced(function* (folder: string, mode?: "undo") {
   const tables = yield* serveTables
   const program = join(inject("bundles"), "promoter.mjs")
-  return start([program, `${folder}/downloads`, tables.directory, tables.url], folder)
+  return start([program, `${folder}/downloads`, tables.directory, tables.url, mode ?? ""], folder)
 })
 
 /** The process is killed with the scope at the latest. */

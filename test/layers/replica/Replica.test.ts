@@ -13,6 +13,7 @@ import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.t
 import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
 import { follow, names, readManifest, rowValue, servicesIn, statusRows } from "../../support/content.ts"
 import { makeHub, readActive, type Sources } from "../../support/hub.ts"
@@ -364,6 +365,60 @@ describe("a hub", () => {
       yield* hub.store.activate(newer)
       expect(yield* fetch).toMatchObject({ changed: true, versionId: newer })
       expect(paths(hub.requests)).toEqual(["manifest.json", "manifest.json"])
+    }).pipe(environment)
+  )
+
+  it.scoped("is copied while a version is held here, and what was copied last is shown without the hub", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const hub = yield* makeHub
+      const older = yield* hub.promote(first)
+      yield* TestClock.adjust("1 hour")
+      const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      yield* Effect.gen(function* () {
+        const { fetch, provided } = yield* makeReplica(hub.url, { directory })
+        const store = yield* provided(VersionStore)
+        yield* fetch
+        yield* store.hold({ by: "anna@desk" })
+        yield* hub.store.activate(older)
+        expect(yield* fetch).toMatchObject({ changed: false, versionId: newer, held: { waiting: older } })
+        hub.requests.length = 0
+        expect(yield* fetch).toMatchObject({ changed: false, held: { waiting: older }, records: 5 })
+        expect(paths(hub.requests)).toEqual(["manifest.json"])
+      }).pipe(Effect.scoped)
+
+      const { active, log, provided, start } = yield* makeReplica(hub.url, { directory, mode: "persistent" })
+      const events = yield* provided(follow)
+      yield* start
+      const { value: told } = yield* patiently(events.until("content:fetch:done"))
+      expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
+      const { state } = yield* provided(ControllerState)
+      const before = yield* state
+      yield* patiently(Effect.sleep("1 minute"))
+      expect(yield* state).toEqual(before)
+      expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
+
+      hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
+      const { dispatch } = yield* provided(CommandBus)
+      expect(yield* dispatch({ type: "content.resume" })).toEqual({ versionId: older, changed: true })
+      expect((yield* active).manifest).toBe((yield* readActive(hub.directory)).manifest)
+    }).pipe(environment)
+  )
+
+  it.scoped("that holds an older version is followed, without the hold", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const older = yield* hub.promote(first)
+      yield* TestClock.adjust("1 hour")
+      yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+      const { fetch, provided } = yield* makeReplica(hub.url)
+      yield* fetch
+      yield* hub.store.hold({ versionId: older })
+      const outcome = yield* fetch
+      expect(outcome).toMatchObject({ changed: true, versionId: older })
+      expect(outcome).not.toHaveProperty("held")
+      expect(yield* provided(rowValue("Held"))).toBe(undefined)
     }).pipe(environment)
   )
 

@@ -1,0 +1,110 @@
+/**
+ * Controllers that are killed at random instants while they fetch, roll back, hold and resume.
+ * `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { HoldOutcome, Manifest } from "../../src/services/VersionStore.ts"
+import { makePromoters, readPromoted } from "../support/promoter.ts"
+
+const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
+const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
+const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
+const seed = KILL_SEED ?? String(Date.now())
+
+const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
+const decodeOutcome = Schema.decodeUnknownSync(Schema.parseJson(Schema.NullOr(HoldOutcome)))
+const decodePromoted = Schema.decodeUnknownSync(Schema.parseJson(Manifest.pick("versionId")))
+
+const announcedIn = (output: string) =>
+  [...output.matchAll(/^content:version:promoted (.*)$/gm)].map(
+    ([, payload = ""]) => decodePromoted(payload).versionId
+  )
+
+it.live(
+  "a controller that is killed while it goes back, holds and resumes leaves a whole version active, and what it was told last",
+  ({ annotate }) =>
+    Effect.gen(function* () {
+      yield* Effect.promise(() => annotate(`KILL_SEED=${seed}`))
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const downloads = `${folder}/downloads`
+      const figures = { held: 0, waiting: 0, inBetween: 0, undone: 0, announced: 0, editions: 0 }
+      const prepare = Scope.extend(yield* makePromoters(folder, "undo"), yield* Effect.scope)
+      let next = yield* prepare
+      let latestEdition = 0
+      let before = Option.none<Manifest>()
+
+      const killOne = Effect.gen(function* () {
+        const promoter = next
+        next = yield* prepare
+        yield* promoter.ready
+        yield* promoter.go
+        yield* promoter.said(yield* Random.choice(["started", "undoing", "undone", "content:fetch:done"]))
+        yield* Effect.sleep(yield* Random.nextRange(0, isLong ? 300 : 150))
+        yield* promoter.kill
+        return yield* promoter.output
+      })
+
+      const check = Effect.fnUntraced(function* (output: string) {
+        expect(output).not.toMatch(/failed|error|logged/)
+        const announced = announcedIn(output)
+        const [first] = announced
+        if (Option.isSome(before) && first !== undefined) {
+          expect(first).toBe(before.value.versionId)
+        }
+        expect(announced.filter((versionId, index) => versionId === announced[index - 1])).toEqual([])
+
+        const versions = yield* fs
+          .readDirectory(`${downloads}/versions`)
+          .pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+        const editions = new Map<string, number>()
+        for (const versionId of versions) {
+          const { edition } = yield* readPromoted(`${downloads}/versions/${versionId}`)
+          editions.set(versionId, edition)
+        }
+        if (!(yield* fs.exists(`${downloads}/manifest.json`))) {
+          return expect(before).toEqual(Option.none())
+        }
+        const manifest = yield* decodeManifest(yield* fs.readFileString(`${downloads}/manifest.json`))
+        const { held, versionId } = manifest
+        expect(editions.has(versionId)).toBe(true)
+        const edition = editions.get(held?.waiting ?? versionId) ?? 0
+        expect(edition).toBeGreaterThanOrEqual(latestEdition)
+
+        const steps = [...output.matchAll(/^(undoing|undone) (.*)$/gm)]
+        const [, last, result = ""] = steps.at(-1) ?? []
+        const outcome = last === "undone" ? decodeOutcome(result) : null
+        if (outcome !== null) {
+          expect(held?.since).toBe(outcome.held?.since)
+          if (outcome.held !== undefined) expect(versionId).toBe(outcome.versionId)
+        }
+        figures.held += held === undefined ? 0 : 1
+        figures.waiting += held?.waiting === undefined ? 0 : 1
+        figures.inBetween += last === "undoing" ? 1 : 0
+        figures.undone += steps.filter(([, step, result]) => step === "undone" && result !== "null").length
+        figures.announced += announced.length
+        figures.editions = edition
+        latestEdition = edition
+        before = Option.some(manifest)
+      })
+
+      for (let run = 0; run < runs; run++) {
+        yield* check(yield* killOne)
+      }
+      expect(figures.undone).toBeGreaterThan(0)
+      if (runs >= 200) {
+        expect(Object.values(figures), JSON.stringify(figures)).not.toContain(0)
+      }
+      if (isLong) {
+        console.info(`${runs} kills, seed ${seed}: ${JSON.stringify(figures)}`)
+      }
+    }).pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
+  isLong ? 3_600_000 : 60_000
+)
