@@ -17,7 +17,9 @@ import * as start from "../../src/layers/cli/start.ts"
 import * as status from "../../src/layers/cli/status.ts"
 import * as stop from "../../src/layers/cli/stop.ts"
 import * as tables from "../../src/layers/cli/tables.ts"
+import * as undo from "../../src/layers/cli/undo.ts"
 import * as verify from "../../src/layers/cli/verify.ts"
+import * as versions from "../../src/layers/cli/versions.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
@@ -88,7 +90,11 @@ describe("the options of vitrine", () => {
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
     tables: [...tablesCommand.options, ...tablesCommand.arguments],
-    verify: verify.makeCommand({}).options
+    verify: verify.makeCommand({}).options,
+    versions: versions.makeCommand({}).options,
+    rollback: undo.makeRollback({}).options,
+    hold: undo.makeHold({}).options,
+    resume: undo.makeResume({}).options
   } satisfies Record<keyof typeof commands | "every command", unknown>
 
   const documented = (command: string) =>

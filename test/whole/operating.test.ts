@@ -129,6 +129,66 @@ describe.concurrent("a controller that runs", () => {
       })
   )
 
+  it.scopedLive("goes back to the version before and stays there, over a restart, until it is resumed", () =>
+    Effect.gen(function* () {
+      const { read, run, serveTables, vitrine, write } = yield* project
+      const TABLES = yield* serveTables()
+      const controller = yield* run(["start"], { TABLES })
+      const first = yield* controller.logged(/New version (\S+):/)
+      yield* controller.logged(/(Ready)/)
+      const edit = (title: string) => write("tables/Objects.csv", `inventory,title\nA-1,${title}\n`)
+      yield* edit("Sextant")
+      const second = yield* controller.logged(new RegExp(`New version (?!${first})(\\S+):`))
+      const url = yield* controller.logged(transportUrl)
+
+      const body = JSON.stringify({ type: "content.rollback" })
+      const refused = yield* Effect.promise(() => fetch(`${url}/command`, { method: "POST", body }))
+      expect(refused.status).toBe(403)
+      expect(yield* vitrine("rollback", "20990101T000000Z")).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining(`there is no version "20990101T000000Z". On disk: ${first}, ${second}.`)
+      })
+      expect(yield* vitrine("rollback")).toMatchObject({
+        status: 0,
+        stdout: `Version ${first} is active now, and stays until "vitrine resume". Version ${second} waits.\n`
+      })
+      expect((yield* vitrine("status")).stdout).toMatch(
+        new RegExp(`! Held +since .* by \\S+: version ${first} stays; version ${second} waits\n`)
+      )
+      yield* edit("Telescope")
+      const third = yield* controller.logged(new RegExp(`New version (\\S+) waits, because`))
+      const { stdout: versions } = yield* vitrine("versions")
+      expect(versions).toMatch(
+        new RegExp(
+          [
+            `^${third}  waits`,
+            "  made \\d.*: museum \\(1 record, 1 file, \\d+ bytes\\)",
+            `${second}`,
+            "  made .*",
+            `${first}  active, held`,
+            "  made .*: museum \\(2 records, .*",
+            `Held since .* by \\S+\\. "vitrine resume" makes version ${third} the active one\\.\n$`
+          ].join("\n")
+        )
+      )
+      const json = JSON.parse((yield* vitrine("versions", "--json")).stdout)
+      expect(json).toMatchObject({ held: { waiting: third }, versions: [{}, {}, { isWaiting: true }] })
+      expect((yield* vitrine("stop")).status).toBe(0)
+
+      // Without a controller, on the folder.
+      const alone = (...args: ReadonlyArray<string>) =>
+        Effect.flatMap(run(args, { TABLES }), ({ ended }) => ended)
+      expect(JSON.parse((yield* alone("fetch")).stdout)).toMatchObject({ changed: false, versionId: first })
+      expect((yield* alone("resume")).stdout).toBe(`Version ${third} is active now, and is not held.\n`)
+      expect((yield* alone("hold")).stdout).toBe(
+        `Version ${third} is active, and stays until "vitrine resume".\n`
+      )
+      expect(JSON.parse(yield* read("downloads/manifest.json"))).toMatchObject({ versionId: third, held: {} })
+      const again = yield* run(["start"], { TABLES })
+      yield* again.logged(new RegExp(`Active version ${third}, held (since) `))
+    })
+  )
+
   it.scopedLive("goes on in the background, its log in a file, also after the one before was killed", () =>
     Effect.gen(function* () {
       const { read, run, serveTables, vitrine, write } = yield* project
