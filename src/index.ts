@@ -123,14 +123,17 @@ export {
   TableSourceClient
 } from "./services/TableSourceClient.ts"
 export {
+  CannotRollBack,
   DownloadsInUse,
+  HoldOutcome,
   InvalidConsumerId,
   Manifest,
   TooManyLeases,
   Verification,
   VersionNotFound,
   VersionStore,
-  VersionStoreError
+  VersionStoreError,
+  VersionsReport
 } from "./services/VersionStore.ts"
 
 /** The configuration of a controller; the default export of `vitrine.config.ts`. */
