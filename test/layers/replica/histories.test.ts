@@ -17,6 +17,7 @@ import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as Replica from "../../../src/layers/replica/Replica.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { FileListJson, filesOf } from "../../../src/services/FileList.ts"
 import { Manifest } from "../../../src/services/VersionStore.ts"
 import { eventLoopTurn, patiently } from "../../../src/testing/patiently.ts"
@@ -57,11 +58,17 @@ const step = FastCheck.oneof(
     fault
   }),
   FastCheck.record({ _tag: FastCheck.constant("Fetch" as const) }),
+  FastCheck.record({
+    _tag: FastCheck.constant("Undo" as const),
+    type: FastCheck.constantFrom("content.hold", "content.rollback", "content.resume")
+  }),
   FastCheck.record({ _tag: FastCheck.constant("End" as const), turns: FastCheck.nat({ max: 40 }) })
 )
 
 const decodeManifest = Schema.decodeUnknownSync(Schema.parseJson(Manifest))
 const decodeList = Schema.decodeUnknownSync(FileListJson)
+
+const dispatch = (type: string) => Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type }))
 
 /** What a screen sees: nothing, or a version that is whole. In one go, so that no sweep comes in between. */
 const look = (folder: string) => {
@@ -80,7 +87,7 @@ const look = (folder: string) => {
 }
 
 it.effect.prop(
-  "a replica ends with its hub's version, and shows no half one on the way",
+  "a replica ends with its hub's version, held in between or not, and shows no half one on the way",
   { steps: FastCheck.array(step, { minLength: 4, maxLength: 14 }) },
   ({ steps }) =>
     Effect.gen(function* () {
@@ -99,7 +106,7 @@ it.effect.prop(
       )
 
       /** A controller, from its start to its end. */
-      const run = <A, E>(use: (fetch: Effect.Effect<boolean>) => Effect.Effect<A, E>) =>
+      const run = <A, E>(use: (fetch: Effect.Effect<boolean>) => Effect.Effect<A, E, CommandBus>) =>
         Effect.gen(function* () {
           const { fetch } = yield* Replica.make({ from: hub.url, directory })
           return yield* use(Effect.isSuccess(fetch))
@@ -120,6 +127,10 @@ it.effect.prop(
           case "Fetch":
             yield* patiently(run((fetch) => fetch))
             break
+          case "Undo":
+            // There may be nothing yet that could be undone.
+            yield* Effect.ignore(run(() => dispatch(step.type)))
+            break
           case "End": {
             // The process ends in the middle of it.
             const scope = yield* Scope.make()
@@ -135,6 +146,7 @@ it.effect.prop(
       }
       hub.heal()
       expect((yield* patiently(run((fetch) => fetch))).value).toBe(true)
+      yield* run(() => dispatch("content.resume"))
       expect(yield* readActive(directory)).toEqual(yield* readActive(hub.directory))
       expect(yield* fs.readDirectory(`${directory}/.partial`)).toEqual([])
       yield* Effect.flatMap(Fiber.interrupt(watching), (exit) =>
