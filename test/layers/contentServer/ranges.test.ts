@@ -1,7 +1,7 @@
 /**
  * Ranges and conditions, by models of RFC 9110.
  */
-import { expect, layer } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
@@ -14,7 +14,7 @@ const content = Buffer.from(Array.from({ length: size }, (_, index) => (index * 
 const etag = `"${server.sha256(content)}"`
 const target = `/versions/${versionId}/exhibits/film.mp4`
 
-/** A server with a film, for all requests of a test. */
+/** A server with a film. */
 const running = Layer.unwrapScoped(
   Effect.gen(function* () {
     const downloads = yield* server.makeFolder
@@ -50,8 +50,8 @@ const wholeFile = (answer: server.Answer) => {
   expect(answer.body.equals(content)).toBe(true)
 }
 
-layer(running)("a range", (it) => {
-  it.effect.prop(
+describe("a range", () => {
+  it.scoped.prop(
     "gives its part of the file, the whole file, or 416",
     { range },
     ({ range }) =>
@@ -81,11 +81,11 @@ layer(running)("a range", (it) => {
           })
           expect(answer.body.equals(content.subarray(first, last + 1))).toBe(true)
         }
-      }),
+      }).pipe(Effect.provide(running)),
     { fastCheck: { numRuns: 100 } }
   )
 
-  it.effect.each([
+  it.scoped.each([
     ["lines=0-1"],
     ["bytes"],
     ["bytes="],
@@ -105,16 +105,16 @@ layer(running)("a range", (it) => {
       } else {
         wholeFile(answer)
       }
-    })
+    }).pipe(Effect.provide(running))
   )
 
-  it.effect("of an empty file is 416, or nothing", () =>
+  it.scoped("of an empty file is 416, or nothing", () =>
     Effect.gen(function* () {
       const empty = `/versions/${versionId}/exhibits/empty.txt`
       expect(yield* get(empty)).toMatchObject({ status: 200, headers: { "content-length": "0" } })
       expect((yield* get(empty, { Range: "bytes=0-" })).status).toBe(416)
       expect((yield* get(empty, { Range: "bytes=-5" })).status).toBe(416)
-    })
+    }).pipe(Effect.provide(running))
   )
 })
 
@@ -138,8 +138,8 @@ const conditions = FastCheck.record(
   { requiredKeys: [] }
 )
 
-layer(running)("a conditional request", (it) => {
-  it.effect.prop(
+describe("a conditional request", () => {
+  it.scoped.prop(
     "is answered by the order of section 13.2.2",
     { conditions },
     ({ conditions: { ifModifiedSince, ifNoneMatch, ifRange, range } }) =>
@@ -167,17 +167,17 @@ layer(running)("a conditional request", (it) => {
         } else {
           wholeFile(answer)
         }
-      }),
+      }).pipe(Effect.provide(running)),
     { fastCheck: { numRuns: 100 } }
   )
 
-  it.effect("is 412 where the file is another one", () =>
+  it.scoped("is 412 where the file is another one", () =>
     Effect.gen(function* () {
       expect((yield* get(target, { "If-Match": etag })).status).toBe(200)
       const failed = yield* get(target, { "If-Match": other })
       expect(failed).toMatchObject({ status: 412, headers: { "content-type": "application/json" } })
       const old = { "If-Unmodified-Since": "Sat, 21 Nov 2020 09:30:00 GMT" }
       expect((yield* get(target, old)).status).toBe(412)
-    })
+    }).pipe(Effect.provide(running))
   )
 })
