@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { errorCode, isDiskFull } from "../../internal/systemError.ts"
@@ -17,18 +18,30 @@ import { manifestOf } from "./publish.ts"
 import type { Trash } from "./Trash.ts"
 
 /**
- * The versions that need not be kept: neither among the newest `keepVersions`, nor active, nor waiting, nor read, nor shown
- * by a consumer. `versions` has the oldest first.
+ * The versions that need not be kept: neither among the newest `keepVersions`, nor active or among as many before it, nor
+ * waiting, nor read, nor shown by a consumer. `versions` has the oldest first.
+ *
+ * The active one is not the newest while it is held, or where the clock was ahead once: there is still something to go
+ * back to then.
  */
 export const expired = (
   versions: ReadonlyArray<VersionOverview>,
   keepVersions: number
-): ReadonlyArray<VersionOverview> =>
-  versions
-    .slice(0, Math.max(0, versions.length - keepVersions))
-    .filter(
-      ({ active, isRead, isWaiting, leases }) => !active && !isWaiting && !isRead && leases.length === 0
-    )
+): ReadonlyArray<VersionOverview> => {
+  const upToActive = versions.slice(0, versions.findIndex(({ active }) => active) + 1)
+  const recent = new Set([
+    ...Array.takeRight(versions, keepVersions),
+    ...Array.takeRight(upToActive, keepVersions)
+  ])
+  return versions.filter(
+    (version) =>
+      !recent.has(version) &&
+      !version.active &&
+      !version.isWaiting &&
+      !version.isRead &&
+      version.leases.length === 0
+  )
+}
 
 /**
  * Takes a version out in one step, so that no half of it is ever seen among the others. Where it cannot be moved, on a
