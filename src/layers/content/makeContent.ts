@@ -157,7 +157,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
           onFailure: lookFailed,
           onSuccess: (news) =>
             Effect.flatMap(Ref.get(overview), ({ lastFetch }) =>
-              news === "new" || (news === "same" && lastFetch._tag === "Failed") ? fetch : Effect.void
+              news === "new" || (news === "same" && lastFetch._tag !== "Done") ? fetch : Effect.void
             )
         })
 
