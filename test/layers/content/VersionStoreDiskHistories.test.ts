@@ -97,9 +97,11 @@ const latestOf = ({ active, waiting }: Model) => waiting ?? active
 
 const retained = ({ acks, active, versions, waiting }: Model, keepVersions: number, now: number) => {
   const fresh = [...acks.values()].filter((ack) => isFresh(ack, now))
+  const activeIndex = versions.findIndex(({ versionId }) => versionId === active)
   return versions.filter(
     ({ versionId }, index) =>
       index >= versions.length - keepVersions ||
+      (index <= activeIndex && index > activeIndex - keepVersions) ||
       versionId === active ||
       versionId === waiting ||
       fresh.some((lease) => lease.versionId === versionId)
