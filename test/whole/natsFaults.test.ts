@@ -55,6 +55,22 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     })
   )
 
+  it.scopedLive("go on when the server is killed before there was an event", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const one = yield* startInstance({ servers: server.url })
+      const { fiber, seen } = yield* collect(one.events)
+      yield* server.signal("SIGKILL")
+      yield* server.start
+      yield* insist(one.events.publish("first", 1))
+      yield* Effect.raceFirst(
+        until(() => seen.length > 0),
+        Fiber.join(fiber)
+      )
+      expect(seen).toEqual([{ name: "first", payload: 1, sequence: 1 }])
+    })
+  )
+
   it.scopedLive("fail a feed when the server comes back without its store, and are there for the next", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()

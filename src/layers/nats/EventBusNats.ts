@@ -133,7 +133,7 @@ class NumberedAnew extends Data.TaggedError("vitrine/NumberedAnew") {
   readonly detail = "the server has lost events, and numbers them anew"
 }
 
-/** The last event that a feed has delivered. */
+/** The last event that a feed has delivered, or the one after which it began: that one has no time. */
 interface Position {
   readonly sequence: number
   readonly time: string | undefined
@@ -173,8 +173,10 @@ const makeFeed = (place: Place, offer: (event: BusEvent) => void) => {
         isNoSuchStream,
         () => new NumberedAnew()
       )
-      const last = yield* ask(() => manager.streams.getMessage(stream, { seq: sequence }))
-      const isOther = last !== null && time !== undefined && last.time.toISOString() !== time
+      // Where nothing was delivered there is no message to compare; none has the sequence 0.
+      const last =
+        time === undefined ? null : yield* ask(() => manager.streams.getMessage(stream, { seq: sequence }))
+      const isOther = last !== null && last.time.toISOString() !== time
       if (info.created !== created || info.state.last_seq < sequence || isOther) {
         return yield* new NumberedAnew()
       }
