@@ -32,6 +32,12 @@ export interface RequestCounts {
   /** By the name or id of the table in the request. */
   readonly tables: Readonly<Record<string, number>>
   readonly attachments: number
+  /** Payloads of webhooks that were listed. */
+  readonly payloads: number
+  /** Webhooks that were listed, created, refreshed and removed. */
+  readonly webhooks: number
+  /** Tables and fields of a base that were listed. */
+  readonly schema: number
   /** How many of them were too many in a second, or came in the penalty for that. */
   readonly rateLimited: number
 }

@@ -37,7 +37,12 @@ export const start = (directory: string, options: Options = {}) =>
         const response = await fetch(`${url}${path}`, request)
         return { status: response.status, body: (await response.json()) as unknown }
       })
-    return { ...server, port, url, get, post }
+    const remove = (path: string) =>
+      Effect.promise(async () => {
+        const response = await fetch(`${url}${path}`, { method: "DELETE", headers: token })
+        return { status: response.status, text: await response.text() }
+      })
+    return { ...server, port, url, get, post, remove }
   })
 
 export const errorType = (body: unknown): unknown =>

@@ -54,6 +54,9 @@ export const iteratorNotAvailable = new ApiError({
   body: { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } }
 })
 
+export const tooManyWebhooks = (max: number) =>
+  unprocessable("TOO_MANY_WEBHOOKS_IN_BASE", `The base has ${max} webhooks, and there cannot be more.`)
+
 export const rateLimitReached = (message: string) =>
   new ApiError({ status: 429, body: { errors: [{ error: "RATE_LIMIT_REACHED", message }] } })
 

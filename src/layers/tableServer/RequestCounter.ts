@@ -17,14 +17,14 @@ export const maxTables = 1000
 
 export const make = (): RequestCounter => {
   const tables = new Map<string, number>()
-  let attachments = 0
+  const others = { attachments: 0, webhooks: 0, payloads: 0, schema: 0 }
   let rateLimited = 0
   return {
-    counts: Effect.sync(() => ({ tables: Object.fromEntries(tables), attachments, rateLimited })),
+    counts: Effect.sync(() => ({ tables: Object.fromEntries(tables), ...others, rateLimited })),
     request: (place) =>
       Effect.sync(() => {
-        if (place.kind === "attachments") {
-          attachments += 1
+        if (place.kind !== "tables") {
+          others[place.kind] += 1
         } else if (tables.has(place.table) || tables.size < maxTables) {
           tables.set(place.table, (tables.get(place.table) ?? 0) + 1)
         }

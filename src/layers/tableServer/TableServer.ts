@@ -25,6 +25,7 @@ import { malformedRequest } from "./ApiError.ts"
 import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
 import { makeSigner } from "./attachments/AttachmentLink.ts"
 import * as AttachmentRoutes from "./attachments/attachmentRoutes.ts"
+import * as FolderChanges from "./changes/FolderChanges.ts"
 import * as Faults from "./faults/Faults.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as RequestCounter from "./RequestCounter.ts"
@@ -36,6 +37,7 @@ import {
 } from "./TableServerOptions.ts"
 import { tableId } from "./tables/identifiers.ts"
 import * as TableFolder from "./tables/TableFolder.ts"
+import * as Webhooks from "./webhooks/Webhooks.ts"
 
 export { InvalidFault, TableServer }
 
@@ -64,6 +66,7 @@ const make = (
     const signer = makeSigner()
     const faults = Faults.make(options.faults)
     const counter = RequestCounter.make()
+    const webhooks = yield* Webhooks.make(FolderChanges.make(folder, attachments))
     const attachmentApp = yield* AttachmentRoutes.make({ attachments, counter, faults, signer })
     const attachmentAddress = yield* serve(attachmentApp, {
       host: options.host,
@@ -80,6 +83,7 @@ const make = (
     const app = yield* Routes.make({
       options,
       folder,
+      webhooks,
       rateLimit,
       faults,
       counter,

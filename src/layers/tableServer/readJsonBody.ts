@@ -4,7 +4,9 @@
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { type ApiError, bodyTooLarge, invalidRequest } from "./ApiError.ts"
 
@@ -33,3 +35,10 @@ export const readJsonBody = (request: HttpServerRequest.HttpServerRequest): Effe
       catch: () => invalidRequest("The body must be UTF-8 text.")
     })
   })
+
+/** The object that the text of a body is. */
+export const parseObject = (text: string): Either.Either<Readonly<Record<string, unknown>>, ApiError> =>
+  Either.try((): unknown => JSON.parse(text)).pipe(
+    Either.filterOrLeft(Predicate.isReadonlyRecord, () => undefined),
+    Either.mapLeft(() => invalidRequest("The body must be a JSON object."))
+  )

@@ -6,27 +6,15 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import type * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { TableFolderError } from "../../services/TableServer.ts"
-import {
-  type ApiError,
-  invalidTableFile,
-  iteratorNotAvailable,
-  notFound,
-  serverError,
-  unauthorized,
-  unknownModel,
-  unknownTable
-} from "./ApiError.ts"
+import { type ApiError, iteratorNotAvailable, notFound, unknownTable } from "./ApiError.ts"
+import { type ApiDependencies, apiRequest } from "./apiRequest.ts"
 import { answered, toApp } from "./app.ts"
 import type { AttachmentFolder } from "./attachments/AttachmentFolder.ts"
 import { serveAttachments } from "./attachments/attachmentCells.ts"
-import type { Faults } from "./faults/Faults.ts"
-import { orFault } from "./faults/performFault.ts"
-import type { RateLimit } from "./RateLimit.ts"
-import type { RequestCounter } from "./RequestCounter.ts"
 import { readJsonBody } from "./readJsonBody.ts"
 import { decodeListBody } from "./records/ListBody.ts"
 import { decodeOffset, encodeOffset } from "./records/ListOffset.ts"
@@ -37,18 +25,17 @@ import {
   type QueryParameters
 } from "./records/ListQuery.ts"
 import { listPage, withFieldIds } from "./records/ListRecords.ts"
-import type { TableServerOptions } from "./TableServerOptions.ts"
+import { schemaRoute } from "./schema/schemaRoute.ts"
 import type { InvalidTableFile } from "./tables/InvalidTableFile.ts"
 import { tableId } from "./tables/identifiers.ts"
 import type { ServedRecord, Table } from "./tables/Table.ts"
 import type { TableFolder } from "./tables/TableFolder.ts"
+import type { Webhooks } from "./webhooks/Webhooks.ts"
+import { webhookRoutes } from "./webhooks/webhookRoutes.ts"
 
-export interface RouteDependencies {
-  readonly options: Pick<TableServerOptions, "token" | "baseId">
+export interface RouteDependencies extends ApiDependencies {
   readonly folder: TableFolder
-  readonly rateLimit: RateLimit
-  readonly faults: Faults
-  readonly counter: RequestCounter
+  readonly webhooks: Webhooks
   /** Names this server process in offsets; letters and digits. */
   readonly issuer: string
   readonly attachments: AttachmentFolder
@@ -87,28 +74,23 @@ export const make = (dependencies: RouteDependencies) =>
         "GET",
         "/v0/:baseId/:table/:recordId",
         about(dependencies, (table) => oneRecord(dependencies, table))
-      )
+      ),
+      schemaRoute(dependencies),
+      webhookRoutes(dependencies)
     )
   )
 
-/** A request about a table: who may ask, how often, and what the answer is. */
+/** A request about a table. */
 const about = <R>(
-  { counter, faults, folder, options, rateLimit }: RouteDependencies,
+  dependencies: RouteDependencies,
   answer: (table: Table) => Effect.Effect<unknown, ApiError | InvalidTableFile | TableFolderError, R>
 ) =>
   Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
     const { baseId = "", table: wanted = "" } = yield* HttpRouter.params
-    if (baseId === "" || wanted === "") {
-      return yield* notFound
+    if (wanted === "") {
+      return yield* answered(notFound)
     }
-    const place = { kind: "tables", table: wanted } as const
-    yield* counter.request(place)
-    yield* authenticate(request.headers.authorization, options.token)
-    if (options.baseId !== undefined && baseId !== options.baseId) {
-      return yield* unknownModel(`There is no base ${JSON.stringify(baseId)}.`)
-    }
-    yield* Effect.tapError(rateLimit.take(baseId), () => counter.rateLimited)
+    const { folder } = dependencies
     const served = Effect.gen(function* () {
       const found = yield* folder.find(wanted)
       if (Option.isNone(found)) {
@@ -116,15 +98,8 @@ const about = <R>(
       }
       return HttpServerResponse.unsafeJson(yield* answer(found.value))
     })
-    return yield* orFault(faults, place, served)
-  }).pipe(
-    Effect.catchTags({
-      "vitrine/InvalidTableFile": (error) => Effect.fail(invalidTableFile(error.message)),
-      "vitrine/TableFolderError": (error) =>
-        Effect.zipRight(Effect.logError(error.message), Effect.fail(serverError(error.message)))
-    }),
-    answered
-  )
+    return yield* apiRequest(dependencies, baseId, { kind: "tables", table: wanted }, served)
+  })
 
 const query = <A>(decode: (parameters: QueryParameters) => Either.Either<A, ApiError>) =>
   Effect.flatMap(HttpServerRequest.ParsedSearchParams, decode)
@@ -169,16 +144,3 @@ const serve = (
     )
     return byFieldId ? withFieldIds(table, served) : served
   })
-
-const authenticate = (
-  header: string | undefined,
-  token: string | undefined
-): Either.Either<void, ApiError> => {
-  const given = /^bearer +(\S+)$/i.exec(header ?? "")?.[1]
-  if (given === undefined) {
-    return Either.left(unauthorized('A header "Authorization: Bearer <token>" is needed.'))
-  }
-  return token === undefined || given === token
-    ? Either.void
-    : Either.left(unauthorized("The token is not the one this server was started with."))
-}

@@ -4,11 +4,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
+import type { AttachmentFolder } from "../../../src/layers/tableServer/attachments/AttachmentFolder.ts"
+import * as FolderChanges from "../../../src/layers/tableServer/changes/FolderChanges.ts"
 import * as Faults from "../../../src/layers/tableServer/faults/Faults.ts"
 import * as RateLimit from "../../../src/layers/tableServer/RateLimit.ts"
 import * as RequestCounter from "../../../src/layers/tableServer/RequestCounter.ts"
 import * as Routes from "../../../src/layers/tableServer/routes.ts"
 import type { TableFolder } from "../../../src/layers/tableServer/tables/TableFolder.ts"
+import * as Webhooks from "../../../src/layers/tableServer/webhooks/Webhooks.ts"
 import { TableFolderError } from "../../../src/services/TableServer.ts"
 import { withLog } from "../../support/logged.ts"
 
@@ -23,17 +26,20 @@ const emptyFolder: TableFolder = {
   find: () => Effect.succeed(Option.none())
 }
 
+const attachments: AttachmentFolder = { find: () => Effect.dieMessage("there are no attachments") }
+
 /** Asks for a path, by a web request and without a socket. */
 const ask = (folder: TableFolder, path: string, method = "GET") =>
   Effect.gen(function* () {
     const app = yield* Routes.make({
       folder,
+      webhooks: yield* Webhooks.make(FolderChanges.make(folder, attachments)),
       options: {},
       rateLimit: RateLimit.unlimited,
       faults: Faults.make([]),
       counter: RequestCounter.make(),
       issuer: "test",
-      attachments: { find: () => Effect.dieMessage("there are no attachments") },
+      attachments,
       linkTo: () => ""
     })
     const request = new Request(`http://localhost${path}`, {

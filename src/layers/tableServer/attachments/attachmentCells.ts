@@ -19,11 +19,11 @@ export interface DeclaredAttachment extends Readonly<Record<string, unknown>> {
 const isDeclared = (value: unknown): value is DeclaredAttachment =>
   Predicate.isReadonlyRecord(value) && Predicate.isString(value.file)
 
-/** The records with what the API would serve of their attachments. `link` makes a URL. */
+/** The records with what the API would serve of their attachments. `link` makes a URL, or none. */
 export const serveAttachments = <E>(
   records: ReadonlyArray<ServedRecord>,
   find: (file: string) => Effect.Effect<AttachmentFile, E>,
-  link: (file: string, id: string) => string
+  link: (file: string, id: string) => string | null
 ): Effect.Effect<ReadonlyArray<ServedRecord>, E> => {
   const serve = ({ file, ...declared }: DeclaredAttachment) =>
     Effect.map(find(file), ({ id, size, type }) =>

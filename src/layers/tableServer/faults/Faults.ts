@@ -9,7 +9,7 @@ import { type Fault, parseFault } from "./Fault.ts"
 
 /** What a request is about. */
 export type Place =
-  | { readonly kind: "attachments" }
+  | { readonly kind: "attachments" | "schema" | "webhooks" | "payloads" }
   | {
       readonly kind: "tables"
       /** Name or id, as the request gives it. */

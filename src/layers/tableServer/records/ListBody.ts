@@ -5,21 +5,16 @@ import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { type ApiError, invalidRequest } from "../ApiError.ts"
+import { parseObject } from "../readJsonBody.ts"
 import { decodeListQuery, type ListQuery, type QueryParameters, unsupported } from "./ListQuery.ts"
 
 /** Decodes what the text of a body asks for; it is the same as the parameters of a URL with those names. */
 export const decodeListBody = (text: string): Either.Either<ListQuery, ApiError> =>
   Either.gen(function* () {
-    const body = yield* readObject(text)
+    const body = yield* parseObject(text)
     const parameters = yield* Either.all(Object.entries(body).map(parametersOf))
     return yield* decodeListQuery(Object.fromEntries(parameters.flat()))
   })
-
-const readObject = (text: string): Either.Either<Readonly<Record<string, unknown>>, ApiError> =>
-  Either.try((): unknown => JSON.parse(text)).pipe(
-    Either.filterOrLeft(Predicate.isReadonlyRecord, () => undefined),
-    Either.mapLeft(() => invalidRequest("The body must be a JSON object."))
-  )
 
 type Parameters = ReadonlyArray<readonly [name: string, value: QueryParameters[string]]>
 

@@ -74,7 +74,7 @@ const isFields = (name: string): boolean => /^fields\[\d*\]$/.test(name)
 
 const sortParameter = /^sort\[(\d{1,4})\]\[(field|direction)\]$/
 
-const single = (name: string, values: ReadonlyArray<string>): Either.Either<string, ApiError> =>
+export const single = (name: string, values: ReadonlyArray<string>): Either.Either<string, ApiError> =>
   values.length === 1
     ? Either.right(values[0] ?? "")
     : Either.left(invalidRequest(`The parameter "${name}" is given ${values.length} times.`))
@@ -103,7 +103,7 @@ export const unsupported = (name: string): ApiError =>
     `The parameter ${JSON.stringify(name)} is not supported by this local server. Supported are pageSize, offset, view, fields[], maxRecords, sort[…], returnFieldsByFieldId and cellFormat.`
   )
 
-const wholeNumber = (name: string, value: string, max: number): Either.Either<number, ApiError> => {
+export const wholeNumber = (name: string, value: string, max: number): Either.Either<number, ApiError> => {
   const number = /^\d+$/.test(value) ? Number(value) : 0
   return number >= 1 && number <= max
     ? Either.right(number)

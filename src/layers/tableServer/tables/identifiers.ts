@@ -1,9 +1,9 @@
 /**
  * Ids in the form the hosted API gives them: a prefix and 14 letters or digits.
  *
- * They are derived from names and values, so that the same thing has the same id at every start.
+ * All but those of webhooks are derived from names and values, so that the same thing has the same id at every start.
  */
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 
 export const tableId = (table: string): string => `tbl${digest(table)}`
 
@@ -20,6 +20,9 @@ export const recordId = (table: string, firstCell: string, occurrence: number): 
 
 /** The id of an attachment: another one once the file has other content. */
 export const attachmentId = (file: string, content: string): string => `att${digest(file, content)}`
+
+/** A new id each time. */
+export const newWebhookId = (): string => `ach${digest(randomUUID())}`
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 

@@ -178,6 +178,9 @@ describe("a fault of the table server", () => {
       assert.deepStrictEqual(yield* requests, {
         tables: { Objects: 8, Rooms: 1 },
         attachments: 0,
+        payloads: 0,
+        webhooks: 0,
+        schema: 0,
         rateLimited: 2
       })
       yield* TestClock.adjust("30 seconds")
