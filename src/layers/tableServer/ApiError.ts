@@ -29,6 +29,12 @@ export const unauthorized = (message: string) => typed(401, "AUTHENTICATION_REQU
 
 export const unknownModel = (message: string) => typed(403, "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND", message)
 
+export const notPermitted = typed(
+  403,
+  "INVALID_PERMISSIONS",
+  "You are not permitted to perform this operation: it needs the role of a creator of the base."
+)
+
 export const unknownTable = (table: string, known: ReadonlyArray<string>) =>
   unknownModel(`There is no table ${JSON.stringify(table)}. Tables here: ${quoted(known)}.`)
 

@@ -26,6 +26,7 @@ import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
 import { makeSigner } from "./attachments/AttachmentLink.ts"
 import * as AttachmentRoutes from "./attachments/attachmentRoutes.ts"
 import * as FolderChanges from "./changes/FolderChanges.ts"
+import { places } from "./faults/Fault.ts"
 import * as Faults from "./faults/Faults.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as RequestCounter from "./RequestCounter.ts"
@@ -101,9 +102,7 @@ const make = (
 /** A table may be added later; one that is misspelt never fails. */
 const warnOfUnknownTables = (faults: TableServerOptions["faults"], names: ReadonlyArray<string>) =>
   Effect.forEach(
-    faults.filter(
-      ({ where }) => !["tables", "attachments", "all", ...names, ...names.map(tableId)].includes(where)
-    ),
+    faults.filter(({ where }) => ![...places, ...names, ...names.map(tableId)].includes(where)),
     ({ text, where }) =>
       Effect.logWarning(`The fault "${text}" waits for a table "${where}", which is not there.`),
     { discard: true }

@@ -107,8 +107,9 @@ const query = <A>(decode: (parameters: QueryParameters) => Either.Either<A, ApiE
 const list = (dependencies: RouteDependencies, table: Table, query: ListQuery) =>
   Effect.gen(function* () {
     const { faults, folder, issuer } = dependencies
-    if (query.offset !== undefined && (yield* faults.iteratorGone({ kind: "tables", table: table.name }))) {
-      return yield* iteratorNotAvailable
+    if (query.offset !== undefined) {
+      const gone = yield* faults.takeOneOf({ kind: "tables", table: table.name }, ["iterator"])
+      if (Option.isSome(gone)) return yield* iteratorNotAvailable
     }
     const views = query.view === undefined ? {} : yield* folder.views
     const here = { issuer, tableId: tableId(table.name), issuedAt: yield* Clock.currentTimeMillis }

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TableServer } from "../../../services/TableServer.ts"
 import { tableId } from "../tables/identifiers.ts"
-import { type Fault, parseFault } from "./Fault.ts"
+import { type CallManner, type Fault, isOfResponse, parseFault, type ResponseFault } from "./Fault.ts"
 
 /** What a request is about. */
 export type Place =
@@ -21,23 +21,29 @@ export interface Faults {
   readonly control: TableServer["Type"]["faults"]
 
   /** The fault that a request is to have: that of the first added whose turn it is. Later ones do not count it. */
-  readonly take: (place: Place) => Effect.Effect<Option.Option<Fault>>
+  readonly take: (place: Place) => Effect.Effect<Option.Option<ResponseFault>>
 
-  /** Whether the iterator of a listing is to be gone. Only requests with an offset ask. */
-  readonly iteratorGone: (place: Place) => Effect.Effect<boolean>
+  /** As `take`, for what only some calls can have: those that ask for it. */
+  readonly takeOneOf: <Manner extends CallManner>(
+    place: Place,
+    manners: ReadonlyArray<Manner>
+  ) => Effect.Effect<Option.Option<Manner>>
 }
 
 export const make = (initial: ReadonlyArray<Fault>): Faults => {
   let active: ReadonlyArray<Active> = initial.map(begin)
 
-  const take = (place: Place, forIterator: boolean): Option.Option<Fault> => {
-    for (const entry of active) {
-      if ((entry.fault.what === "iterator") === forIterator && concerns(entry.fault, place) && isDue(entry)) {
-        return Option.some(entry.fault)
+  const take = <A>(
+    place: Place,
+    select: (fault: Fault) => Option.Option<A>
+  ): Effect.Effect<Option.Option<A>> =>
+    Effect.sync(() => {
+      for (const entry of active) {
+        const selected = select(entry.fault)
+        if (Option.isSome(selected) && concerns(entry.fault, place) && isDue(entry)) return selected
       }
-    }
-    return Option.none()
-  }
+      return Option.none()
+    })
 
   return {
     control: {
@@ -49,8 +55,9 @@ export const make = (initial: ReadonlyArray<Fault>): Faults => {
         active = []
       })
     },
-    take: (place) => Effect.sync(() => take(place, false)),
-    iteratorGone: (place) => Effect.sync(() => Option.isSome(take(place, true)))
+    take: (place) => take(place, Option.liftPredicate(isOfResponse)),
+    takeOneOf: (place, manners) =>
+      take(place, ({ what }) => Option.fromNullable(manners.find((manner) => manner === what)))
   }
 }
 
@@ -71,6 +78,9 @@ const isDue = (entry: Active): boolean => {
 const concerns = ({ where }: Fault, place: Place): boolean => {
   if (where === "all" || where === place.kind) {
     return true
+  }
+  if (place.kind === "payloads") {
+    return where === "webhooks"
   }
   return (
     place.kind === "tables" &&

@@ -6,9 +6,9 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type ApiError, errorOfStatus, iteratorNotAvailable, quotaSpent } from "../ApiError.ts"
+import { type ApiError, errorOfStatus, quotaSpent } from "../ApiError.ts"
 import * as Connection from "../node/Connection.ts"
-import type { Fault } from "./Fault.ts"
+import type { ResponseFault } from "./Fault.ts"
 import type { Faults, Place } from "./Faults.ts"
 
 /** Gives the answer, or what a fault makes of it. */
@@ -26,8 +26,11 @@ export const orFault = <E, R>(
     Option.match({ onNone: () => answer, onSome: (fault) => perform(fault, answer) })
   )
 
+/** Longer than a person waits, shorter than most clients. */
+const slowMs = 10_000
+
 const perform = <E, R>(
-  { retryAfter, what }: Fault,
+  { retryAfter, what }: ResponseFault,
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ): Effect.Effect<
   HttpServerResponse.HttpServerResponse,
@@ -37,8 +40,6 @@ const perform = <E, R>(
   switch (what) {
     case "quota":
       return quotaSpent
-    case "iterator":
-      return iteratorNotAvailable
     case "html":
       return HttpServerResponse.html(
         "<!doctype html><title>Welcome</title><p>Sign in to use this network.</p>"
@@ -60,6 +61,8 @@ const perform = <E, R>(
         Effect.flatMap(HttpServerRequest.HttpServerRequest, Connection.reset),
         Effect.never
       )
+    case "slow":
+      return Effect.delay(answer, slowMs)
     case "stall":
       return Effect.never
     case "stall-body":

@@ -12,7 +12,7 @@ export interface PayloadsQuery {
   readonly limit: number
 }
 
-const maxLimit = 50
+export const maxLimit = 50
 
 export const decodePayloadsQuery = (parameters: QueryParameters): Either.Either<PayloadsQuery, ApiError> =>
   Either.gen(function* () {

@@ -1,7 +1,7 @@
 /**
  * A webhook that nobody is notified of: a list of payloads with a number for each, and the time until which it lives.
  */
-import type { DataType, TableChange } from "../changes/TableChange.ts"
+import type { ChangeBody, DataType } from "../changes/TableChange.ts"
 
 export interface Webhook {
   readonly id: string
@@ -15,11 +15,14 @@ export interface Webhook {
   readonly nextCursor: number
 }
 
-export interface Payload extends TableChange {
+export interface Payload {
   /** When the change was noticed, in milliseconds since 1970. */
   readonly noticedAt: number
   /** Payloads with the same number belong together. */
   readonly transaction: number
+  /** Which webhooks have it: those that watch this. Absent for all. */
+  readonly dataType?: DataType
+  readonly body: ChangeBody | { readonly error: true; readonly code: string }
 }
 
 /** What a reader gets who has read as far as a cursor. */
@@ -69,6 +72,12 @@ export const append = (webhook: Webhook, payloads: ReadonlyArray<Payload>, now: 
     nextCursor: webhook.nextCursor + own.length
   }
 }
+
+/** Ends its life. */
+export const disable = (webhook: Webhook, now: number): Webhook => ({
+  ...webhook,
+  expiresAt: Math.min(webhook.expiresAt, now)
+})
 
 /** Without the payloads that are over a week old. */
 export const prune = (webhook: Webhook, now: number): Webhook => ({

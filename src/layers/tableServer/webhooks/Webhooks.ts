@@ -10,6 +10,7 @@ import type { DataType } from "../changes/TableChange.ts"
 import { newWebhookId } from "../tables/identifiers.ts"
 import type { PayloadsQuery } from "./PayloadsQuery.ts"
 import * as Webhook from "./Webhook.ts"
+import { harm, type WebhookFault } from "./webhookFaults.ts"
 
 export interface Webhooks {
   /** Changes that were made before it are not among its payloads. */
@@ -34,6 +35,9 @@ export interface Webhooks {
   readonly refresh: (baseId: string, id: string) => Effect.Effect<Webhook.Webhook, ApiError>
 
   readonly remove: (baseId: string, id: string) => Effect.Effect<void, ApiError>
+
+  /** Does to all webhooks of a base what goes wrong with them on purpose, after the changes until now. */
+  readonly harm: (baseId: string, fault: WebhookFault) => Effect.Effect<void, TableFolderError>
 }
 
 /** As with the hosted API. */
@@ -137,6 +141,17 @@ export const make = (changes: FolderChanges): Effect.Effect<Webhooks> =>
         keep(
           baseId,
           webhooks.filter((one) => one !== webhook)
+        )
+      }, oneAtATime),
+
+      harm: Effect.fn("Webhooks.harm")(function* (baseId, fault) {
+        yield* notice
+        const { now, webhooks } = yield* current(baseId)
+        transactions += 1
+        const here = { noticedAt: now, transaction: transactions }
+        keep(
+          baseId,
+          webhooks.flatMap((webhook) => harm(webhook, fault, here))
         )
       }, oneAtATime)
     }

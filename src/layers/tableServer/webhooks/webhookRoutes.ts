@@ -8,24 +8,27 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type { TableFolderError } from "../../../services/TableServer.ts"
-import type { ApiError } from "../ApiError.ts"
+import { type ApiError, notPermitted } from "../ApiError.ts"
 import { type ApiDependencies, apiRequest } from "../apiRequest.ts"
 import { readJsonBody } from "../readJsonBody.ts"
 import { decodePayloadsQuery } from "./PayloadsQuery.ts"
 import type { Payload, Webhook } from "./Webhook.ts"
 import { decodeWebhookBody } from "./WebhookBody.ts"
 import type { Webhooks } from "./Webhooks.ts"
+import { lifeFaults, webhookFaults } from "./webhookFaults.ts"
 
 const all = "/v0/bases/:baseId/webhooks"
 const one = `${all}/:webhookId` as const
 
 export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhooks: Webhooks }) => {
-  const { webhooks } = dependencies
+  const { faults, webhooks } = dependencies
 
   /** Responds with JSON; with an empty body where there is none. */
   const respond = <R>(
     kind: "webhooks" | "payloads",
+    role: "reader" | "creator",
     answer: (names: {
       readonly baseId: string
       readonly webhookId: string
@@ -36,9 +39,17 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
         dependencies,
         baseId,
         { kind },
-        Effect.map(answer({ baseId, webhookId }), (body) =>
-          body === undefined ? HttpServerResponse.empty({ status: 200 }) : HttpServerResponse.unsafeJson(body)
-        )
+        Effect.gen(function* () {
+          if (role === "creator" && Option.isSome(yield* faults.takeOneOf({ kind }, ["no-creator"]))) {
+            return yield* notPermitted
+          }
+          const fault = yield* faults.takeOneOf({ kind }, kind === "payloads" ? webhookFaults : lifeFaults)
+          if (Option.isSome(fault)) yield* webhooks.harm(baseId, fault.value)
+          const body = yield* answer({ baseId, webhookId })
+          return body === undefined
+            ? HttpServerResponse.empty({ status: 200 })
+            : HttpServerResponse.unsafeJson(body)
+        })
       )
     )
 
@@ -46,14 +57,14 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
     HttpRouter.add(
       "GET",
       all,
-      respond("webhooks", ({ baseId }) =>
+      respond("webhooks", "reader", ({ baseId }) =>
         Effect.map(webhooks.list(baseId), (list) => ({ webhooks: list.map(listed) }))
       )
     ),
     HttpRouter.add(
       "POST",
       all,
-      respond("webhooks", ({ baseId }) =>
+      respond("webhooks", "creator", ({ baseId }) =>
         HttpServerRequest.HttpServerRequest.pipe(
           Effect.flatMap(readJsonBody),
           Effect.flatMap(decodeWebhookBody),
@@ -69,7 +80,7 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
     HttpRouter.add(
       "GET",
       `${one}/payloads`,
-      respond("payloads", ({ baseId, webhookId }) =>
+      respond("payloads", "reader", ({ baseId, webhookId }) =>
         HttpServerRequest.ParsedSearchParams.pipe(
           Effect.flatMap(decodePayloadsQuery),
           Effect.flatMap((query) => webhooks.payloads(baseId, webhookId, query)),
@@ -80,14 +91,14 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
     HttpRouter.add(
       "POST",
       `${one}/refresh`,
-      respond("webhooks", ({ baseId, webhookId }) =>
+      respond("webhooks", "creator", ({ baseId, webhookId }) =>
         Effect.map(webhooks.refresh(baseId, webhookId), expiration)
       )
     ),
     HttpRouter.add(
       "DELETE",
       one,
-      respond("webhooks", ({ baseId, webhookId }) => webhooks.remove(baseId, webhookId))
+      respond("webhooks", "creator", ({ baseId, webhookId }) => webhooks.remove(baseId, webhookId))
     )
   )
 }

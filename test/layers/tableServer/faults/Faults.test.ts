@@ -41,6 +41,10 @@ describe("Faults", () => {
       assert.deepStrictEqual(yield* given(["attachments 500"], places), [null, null, 500])
       assert.deepStrictEqual(yield* given(["Objects 500"], places), [500, null, null])
       assert.deepStrictEqual(yield* given([`${tableId("Objects")} 500`], places), [500, null, null])
+      const ofWebhooks = [objects, { kind: "webhooks" }, { kind: "payloads" }, { kind: "schema" }] as const
+      assert.deepStrictEqual(yield* given(["webhooks 500"], ofWebhooks), [null, 500, 500, null])
+      assert.deepStrictEqual(yield* given(["payloads 500"], ofWebhooks), [null, null, 500, null])
+      assert.deepStrictEqual(yield* given(["schema 500"], ofWebhooks), [null, null, null, 500])
       const byId: Faults.Place = { kind: "tables", table: tableId("Objects") }
       assert.deepStrictEqual(yield* given(["Objects 500"], [byId]), [500])
     })
@@ -66,9 +70,11 @@ describe("Faults", () => {
       const faults = Faults.make([])
       yield* faults.control.add("Objects iterator x1")
       assert.isTrue(Option.isNone(yield* faults.take(objects)))
-      assert.isFalse(yield* faults.iteratorGone(rooms))
-      assert.isTrue(yield* faults.iteratorGone(objects))
-      assert.isFalse(yield* faults.iteratorGone(objects))
+      const gone = (place: Faults.Place) => Effect.map(faults.takeOneOf(place, ["iterator"]), Option.isSome)
+      assert.isTrue(Option.isNone(yield* faults.takeOneOf(objects, ["endless", "dropped"])))
+      assert.isFalse(yield* gone(rooms))
+      assert.isTrue(yield* gone(objects))
+      assert.isFalse(yield* gone(objects))
     })
   )
 

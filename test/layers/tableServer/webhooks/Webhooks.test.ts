@@ -1,0 +1,216 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
+import type { AttachmentFolder } from "../../../../src/layers/tableServer/attachments/AttachmentFolder.ts"
+import * as FolderChanges from "../../../../src/layers/tableServer/changes/FolderChanges.ts"
+import { InvalidTableFile } from "../../../../src/layers/tableServer/tables/InvalidTableFile.ts"
+import { fieldId, tableId } from "../../../../src/layers/tableServer/tables/identifiers.ts"
+import type { TableFolder } from "../../../../src/layers/tableServer/tables/TableFolder.ts"
+import * as Webhook from "../../../../src/layers/tableServer/webhooks/Webhook.ts"
+import * as Webhooks from "../../../../src/layers/tableServer/webhooks/Webhooks.ts"
+
+type Cells = Readonly<Record<string, string>>
+type Records = Readonly<Record<string, Cells>>
+/** By table, then by record. A table that is `null` cannot be read. */
+type Tables = Readonly<Record<string, Records | null>>
+
+const attachments: AttachmentFolder = { find: () => Effect.dieMessage("there are no attachments") }
+
+/** Tables in memory, and webhooks that watch them. */
+const watch = Effect.gen(function* () {
+  let tables: Tables = {}
+  const folder: TableFolder = {
+    directory: "/tables",
+    names: Effect.sync(() => Object.keys(tables)),
+    views: Effect.succeed({}),
+    find: (name) => {
+      const records = tables[name]
+      if (records === null) return new InvalidTableFile({ file: name, problem: "is malformed." })
+      return Effect.succeed(
+        Option.map(Option.fromNullable(records), (records) => ({
+          name,
+          fieldNames: ["a", "b"],
+          records: Object.entries(records).map(([id, fields]) => ({ id, createdTime: "", fields }))
+        }))
+      )
+    }
+  }
+  const webhooks = yield* Webhooks.make(FolderChanges.make(folder, attachments))
+  const edit = (edited: Tables) =>
+    Effect.sync(() => {
+      tables = edited
+    })
+  return { ...webhooks, edit }
+})
+
+const record = FastCheck.record(
+  { a: FastCheck.constantFrom("1", "2", "3"), b: FastCheck.constantFrom("1", "2", "3") },
+  { requiredKeys: [] }
+)
+const records = FastCheck.dictionary(FastCheck.constantFrom("rec1", "rec2", "rec3", "rec4"), record)
+const tables = FastCheck.dictionary(
+  FastCheck.constantFrom("One", "Two", "Three"),
+  FastCheck.oneof({ arbitrary: records, weight: 5 }, { arbitrary: FastCheck.constant(null), weight: 1 })
+)
+
+const step = FastCheck.oneof(
+  FastCheck.record({ kind: FastCheck.constant("edit" as const), tables }),
+  FastCheck.record({
+    kind: FastCheck.constant("read" as const),
+    limit: FastCheck.integer({ min: 1, max: 3 })
+  })
+)
+
+/** The tables of a reader who knows nothing but payloads. */
+class Copy {
+  readonly tables = new Map<string, Map<string, Cells>>()
+
+  apply({ body }: Webhook.Payload) {
+    assert.notProperty(body, "error")
+    if ("error" in body) return
+    for (const table of body.destroyedTableIds ?? []) assert.isTrue(this.tables.delete(table))
+    for (const table of Object.keys(body.createdTablesById ?? {})) {
+      assert.isFalse(this.tables.has(table))
+      this.tables.set(table, new Map())
+    }
+    for (const [table, change] of Object.entries(body.changedTablesById ?? {})) {
+      const copy = this.tables.get(table)
+      assert.isDefined(copy)
+      if (copy !== undefined && !("createdFieldsById" in change)) applyRecords(copy, change)
+    }
+  }
+}
+
+const applyRecords = (copy: Map<string, Cells>, change: object) => {
+  const { changedRecordsById, createdRecordsById, destroyedRecordIds } = change as {
+    createdRecordsById?: Readonly<Record<string, { cellValuesByFieldId: Cells }>>
+    changedRecordsById?: Readonly<
+      Record<string, { current: { cellValuesByFieldId: Readonly<Record<string, string | null>> } }>
+    >
+    destroyedRecordIds?: ReadonlyArray<string>
+  }
+  for (const id of destroyedRecordIds ?? []) assert.isTrue(copy.delete(id))
+  for (const [id, { cellValuesByFieldId }] of Object.entries(createdRecordsById ?? {})) {
+    assert.isFalse(copy.has(id))
+    copy.set(id, cellValuesByFieldId)
+  }
+  for (const [id, { current }] of Object.entries(changedRecordsById ?? {})) {
+    const cells = { ...copy.get(id), ...current.cellValuesByFieldId }
+    assert.notDeepEqual<unknown>(cells, copy.get(id))
+    copy.set(
+      id,
+      Object.fromEntries(
+        Object.entries(cells).flatMap(([field, cell]) => (cell === null ? [] : [[field, cell]]))
+      )
+    )
+  }
+}
+
+const copyOf = (readable: ReadonlyMap<string, Records>) =>
+  new Map(
+    [...readable].map(([name, records]) => [
+      tableId(name),
+      new Map(
+        Object.entries(records).map(([id, cells]) => [
+          id,
+          Object.fromEntries(Object.entries(cells).map(([field, cell]) => [fieldId(name, field), cell]))
+        ])
+      )
+    ])
+  )
+
+describe("Webhooks", () => {
+  it.prop(
+    "have every change in their payloads once, whenever somebody reads",
+    [FastCheck.array(step, { maxLength: 20 })],
+    ([steps]) =>
+      Effect.gen(function* () {
+        const { create, edit, payloads } = yield* watch
+        const { id } = yield* create("app", ["tableData"])
+        const other = yield* create("app", ["tableData"])
+        const read: Array<Webhook.Payload> = []
+        const copy = new Copy()
+        /** What can be read of the tables, or could be before they were malformed. */
+        let readable = new Map<string, Records>()
+        let looked = new Map<string, Records>()
+        let cursor = 1
+        const page = (limit: number) =>
+          Effect.gen(function* () {
+            const asked = yield* payloads("app", id, { cursor, limit })
+            looked = readable
+            assert.strictEqual(asked.cursor, cursor + asked.payloads.length)
+            assert.isAtMost(asked.payloads.length, limit)
+            assert.isTrue(asked.payloads.length === limit || !asked.mightHaveMore)
+            cursor = asked.cursor
+            read.push(...asked.payloads)
+            for (const payload of asked.payloads) copy.apply(payload)
+            return asked.mightHaveMore
+          })
+        for (const step of steps) {
+          if (step.kind === "edit") {
+            yield* edit(step.tables)
+            readable = new Map(
+              Object.entries(step.tables).flatMap(([name, records]) => {
+                // A malformed table is as it was when somebody looked.
+                const known = records ?? looked.get(name)
+                return known === undefined ? [] : [[name, known] as const]
+              })
+            )
+          } else {
+            yield* page(step.limit)
+          }
+        }
+        yield* Effect.repeat(page(2), { while: (mightHaveMore) => mightHaveMore })
+        assert.deepStrictEqual(copy.tables, copyOf(readable))
+        const whole = yield* payloads("app", other.id, { cursor: 1, limit: 1000 })
+        assert.deepStrictEqual(whole.payloads, read)
+        assert.strictEqual(whole.cursor, cursor)
+      }).pipe(Effect.runSync),
+    { fastCheck: { numRuns: 100 } }
+  )
+
+  it.effect("keep a bounded number of payloads, and readers see the gap", () =>
+    Effect.gen(function* () {
+      const { create, edit, payloads } = yield* watch
+      const { id } = yield* create("app", ["tableData"])
+      const count = Webhook.maxPayloads + 5
+      for (let edits = 0; edits <= count; edits++) {
+        yield* edit({ One: { rec1: { a: String(edits) } } })
+        yield* payloads("app", id, { cursor: 1, limit: 1 })
+      }
+      // The first edit makes the table and then the record.
+      const made = count + 2
+      const page = yield* payloads("app", id, { cursor: 1, limit: 50 })
+      assert.strictEqual(page.cursor, made + 1 - Webhook.maxPayloads + 50)
+      const rest = yield* payloads("app", id, { cursor: page.cursor, limit: 10_000 })
+      assert.strictEqual(rest.payloads.length + 50, Webhook.maxPayloads)
+      assert.strictEqual(rest.cursor, made + 1)
+    })
+  )
+
+  it.effect("of a bounded number of bases are remembered, those used last", () =>
+    Effect.gen(function* () {
+      const { create, list, payloads } = yield* watch
+      const first = yield* create("first", ["tableData"])
+      yield* create("second", ["tableData"])
+      for (let index = 2; index < Webhooks.maxBases; index++) yield* create(`app${index}`, ["tableData"])
+      yield* payloads("first", first.id, { cursor: 1, limit: 50 })
+      yield* create("last", ["tableData"])
+      assert.lengthOf(yield* list("first"), 1)
+      assert.lengthOf(yield* list("second"), 0)
+    })
+  )
+
+  it.effect("do not count those that are gone among the ten", () =>
+    Effect.gen(function* () {
+      const { create } = yield* watch
+      yield* Effect.replicateEffect(create("app", ["tableData"]), Webhooks.maxWebhooks)
+      yield* TestClock.adjust(2 * Webhook.weekMs - 1)
+      yield* Effect.flip(create("app", ["tableData"]))
+      yield* TestClock.adjust(1)
+      yield* create("app", ["tableData"])
+    })
+  )
+})
