@@ -8,6 +8,7 @@ import type { Result, ResultAsync } from "neverthrow"
 import type { AirtableClientConfig } from "../src/layers/airtable/AirtableConfig.ts"
 import type { AirtableClientOptions, AirtableSourceOptions } from "../src/layers/airtable/AirtableOptions.ts"
 import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
+import type { FieldSchema } from "../src/layers/tableSource/ExpectOptions.ts"
 import type * as TableSource from "../src/layers/tableSource/TableSourceConfig.ts"
 import type { TableSourceOptions } from "../src/layers/tableSource/TableSourceOptions.ts"
 import type {
@@ -91,9 +92,13 @@ type Secret = string | Redacted.Redacted
 describe("the types of vitrine/plain", () => {
   it("have the options that are decoded, and no others", () => {
     expectTypeOf<HttpTransportConfig<Secret>>().toEqualTypeOf<typeof HttpTransportOptions.Encoded>()
-    expectTypeOf<TableSourceConfig<Secret>>().toEqualTypeOf<typeof AirtableSourceOptions.Encoded>()
+    expectTypeOf<TableSourceConfig<Secret, FieldSchema>>().toEqualTypeOf<
+      typeof AirtableSourceOptions.Encoded
+    >()
     expectTypeOf<AirtableClientConfig<Secret>>().toEqualTypeOf<typeof AirtableClientOptions.Encoded>()
-    expectTypeOf<TableSource.TableSourceConfig>().toEqualTypeOf<typeof TableSourceOptions.Encoded>()
+    expectTypeOf<TableSource.TableSourceConfig<FieldSchema>>().toEqualTypeOf<
+      typeof TableSourceOptions.Encoded
+    >()
   })
 
   it("take contexts as other controllers have them", () => {

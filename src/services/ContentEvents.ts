@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { SerializedError } from "../internal/SerializedError.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
 import { Hold, Manifest } from "./VersionStore.ts"
+import { Violation } from "./Violation.ts"
 
 /** ISO 8601, UTC, with milliseconds. */
 const timestamp = Schema.String
@@ -46,6 +47,17 @@ const event = <Name extends string, A extends object>(name: Name, payload: Schem
 export const ContentEvent = Schema.Union(
   /** The active version, when the controller is ready and whenever another one is made the active one. */
   event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),
+  /** The active version stays, because what a source gave is not as expected. At each such fetch. */
+  event(
+    "content:version:rejected",
+    Schema.Struct({
+      timestamp,
+      sourceId,
+      error: SerializedError,
+      /** Ten at most; the message of the error says how many more there are. */
+      violations: Schema.NonEmptyArray(Violation)
+    })
+  ),
   event("content:fetch:start", Schema.Struct({ timestamp })),
   event("content:fetch:done", FetchOutcome),
   event("content:fetch:error", FetchFailure),
@@ -60,6 +72,8 @@ export const ContentEvent = Schema.Union(
       /** The size of everything that was saved, files taken over included. */
       bytes: Schema.NonNegativeInt,
       attachments: Schema.optionalWith(FetchedAttachments, { exact: true }),
+      /** What whoever keeps the content should look at. */
+      warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
       durationMs
     })
   ),

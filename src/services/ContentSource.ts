@@ -16,6 +16,7 @@ import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
+import { Violation } from "./Violation.ts"
 import { WaitReason } from "./WaitObserver.ts"
 
 export interface ContentSource {
@@ -106,6 +107,8 @@ export interface FetchedSource {
   readonly attachments?: FetchedAttachments
   /** SHA-256 digests of files, by their paths in the folder with forward slashes. Other files are read once more for it. */
   readonly digests?: Readonly<Record<string, string>>
+  /** What whoever keeps the content should look at, for people. The status shows it until the next fetch. */
+  readonly warnings?: ReadonlyArray<string>
 }
 
 /** What a source needs to be built from its options. */
@@ -127,7 +130,9 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("vitrine/So
    * It is tried again soon then, and else when the next fetch is due. Not for what costs something at every try and
    * fails for good: a refusal, a spent quota, a full disk. Default `false`.
    */
-  isTransient: Schema.optional(Schema.Boolean)
+  isTransient: Schema.optional(Schema.Boolean),
+  /** What is not as expected, where everything came, and is not to be shown: the version is rejected. */
+  violations: Schema.optional(Schema.NonEmptyArray(Violation))
 }) {
   override get message() {
     return `Source "${this.sourceId}": ${messageOf(this.cause)}`

@@ -1,7 +1,8 @@
 /**
  * The options of the hosted table API as a user writes them, for programs with any Effect or none.
  *
- * `Secret` is text, or for programs with the Effect of Vitrine `Redacted` as well.
+ * `Secret` is text, or for programs with the Effect of Vitrine `Redacted` as well; `FieldSchema` is as in
+ * `TableSourceConfig.ts`.
  */
 import type { TableSourceConfig } from "../tableSource/TableSourceConfig.ts"
 
@@ -18,8 +19,8 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
 }
 
 /** Of a source with that client. */
-export interface AirtableSourceConfig<Secret = string>
-  extends TableSourceConfig,
+export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
+  extends TableSourceConfig<FieldSchema>,
     AirtableClientConfig<Secret> {
   /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
   readonly defaultView?: string | null

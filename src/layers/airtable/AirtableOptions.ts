@@ -8,6 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
+import type { FieldSchema } from "../tableSource/ExpectOptions.ts"
 import {
   decodeSource,
   isPathSegment,
@@ -59,7 +60,7 @@ export const AirtableSourceOptions = Schema.Struct({
 export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
 
 /** The options as a user writes them. */
-export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted>
+export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema>
 
 const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
   ...options,

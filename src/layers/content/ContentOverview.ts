@@ -1,12 +1,16 @@
 /**
  * Where the fetching of the content stands, as its events tell it.
  */
+import * as Option from "effect/Option"
 import type { ContentEvent, FetchOutcome, SourceOutcome } from "../../services/ContentEvents.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
+import type { Violation } from "../../services/Violation.ts"
 
 export interface ContentOverview {
   readonly isFetching: boolean
   readonly lastFetch: LastFetch
+  /** Since the first fetch of which a version was rejected, until one succeeds. */
+  readonly rejection: Option.Option<Rejection>
   /** By their ids. */
   readonly sources: Readonly<Record<string, SourceOverview>>
 }
@@ -20,6 +24,14 @@ export interface Failure {
   /** ISO 8601, UTC. */
   readonly timestamp: string
   readonly message: string
+}
+
+export interface Rejection {
+  /** ISO 8601, UTC. */
+  readonly since: string
+  /** Of the last fetch that was rejected, and of which source. */
+  readonly sourceId: string
+  readonly violations: ReadonlyArray<Violation>
 }
 
 export interface SourceOverview {
@@ -38,7 +50,12 @@ export type Activity =
 const idle: Activity = { _tag: "Idle" }
 const untouched: SourceOverview = { activity: idle }
 
-export const empty: ContentOverview = { isFetching: false, lastFetch: { _tag: "None" }, sources: {} }
+export const empty: ContentOverview = {
+  isFetching: false,
+  lastFetch: { _tag: "None" },
+  rejection: Option.none(),
+  sources: {}
+}
 
 /** With these sources and no others. */
 export const withSources =
@@ -52,10 +69,21 @@ export const advance = (overview: ContentOverview, { name, payload }: ContentEve
   switch (name) {
     case "content:version:promoted":
       return overview
+    case "content:version:rejected": {
+      const { sourceId, timestamp, violations } = payload
+      const since = Option.match(overview.rejection, {
+        onNone: () => timestamp,
+        onSome: ({ since }) => since
+      })
+      return { ...overview, rejection: Option.some({ since, sourceId, violations }) }
+    }
     case "content:fetch:start":
       return { ...overview, isFetching: true }
     case "content:fetch:done":
-      return ended(overview, { _tag: "Done", outcome: payload })
+      return {
+        ...ended(overview, { _tag: "Done", outcome: payload }),
+        rejection: Option.none()
+      }
     case "content:fetch:error":
       return ended(overview, { _tag: "Failed", ...failure(payload) })
     case "content:source:start":
@@ -81,7 +109,8 @@ const withSource = (
 })
 
 /** Nobody is busy any more: a source that was interrupted because another one failed tells nothing itself. */
-const ended = ({ sources }: ContentOverview, lastFetch: LastFetch): ContentOverview => ({
+const ended = ({ sources, ...overview }: ContentOverview, lastFetch: LastFetch): ContentOverview => ({
+  ...overview,
   isFetching: false,
   lastFetch,
   sources: Object.fromEntries(

@@ -6,7 +6,8 @@ import { outcomeText, progressText } from "../../internal/progressText.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { Hold, Lease, VersionOverview } from "../../services/VersionStore.ts"
-import type { Activity, ContentOverview, LastFetch, SourceOverview } from "./ContentOverview.ts"
+import { violationText } from "../../services/Violation.ts"
+import type { Activity, ContentOverview, LastFetch, Rejection, SourceOverview } from "./ContentOverview.ts"
 import { holdText } from "./holdText.ts"
 
 /** A fetch that is planned. */
@@ -30,7 +31,7 @@ export const statusRows = ({
   held,
   nextFetch,
   originRows,
-  overview: { isFetching, lastFetch, sources },
+  overview: { isFetching, lastFetch, rejection, sources },
   versions
 }: StatusParts): ReadonlyArray<Row> => [
   {
@@ -41,6 +42,7 @@ export const statusRows = ({
   ...(held === undefined
     ? []
     : [{ type: "kv", label: "Held", value: holdText(activeOf(versions), held), tone: "warn" } as const]),
+  ...Option.match(rejection, { onNone: () => [], onSome: (rejection) => [rejectionRow(rejection)] }),
   lastFetchRow(lastFetch),
   {
     type: "kv",
@@ -106,6 +108,21 @@ const lastFetchRow = (last: LastFetch): Row => {
   }
 }
 
+const rejectionRow = ({ since, sourceId, violations }: Rejection): Row => ({
+  type: "list",
+  label: "Rejected",
+  items: [
+    {
+      type: "text",
+      text: `since ${since}: what the source "${sourceId}" gives is not as expected; the active version stays`,
+      tone: "error"
+    },
+    ...violations.map(
+      (violation) => ({ type: "text", text: violationText(violation), tone: "error" }) as const
+    )
+  ]
+})
+
 const sourceRows = ({ activity, lastError, lastSuccess }: SourceOverview): ReadonlyArray<Row> => [
   activityRow(activity),
   {
@@ -114,6 +131,9 @@ const sourceRows = ({ activity, lastError, lastSuccess }: SourceOverview): Reado
     value: lastSuccess === undefined ? "none yet" : `${lastSuccess.timestamp}, ${outcomeText(lastSuccess)}`,
     tone: lastSuccess === undefined ? "neutral" : "ok"
   },
+  ...(lastSuccess?.warnings ?? []).map(
+    (value) => ({ type: "kv", label: "Warning", value, tone: "warn" }) as const
+  ),
   lastError === undefined
     ? { type: "kv", label: "Last error", value: "none", tone: "neutral" }
     : {

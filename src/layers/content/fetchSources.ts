@@ -9,6 +9,7 @@ import { type StagedVersion, type VersionSource, VersionStore } from "../../serv
 import { setRecords } from "./metrics.ts"
 import type { MakeOrigin, Origin } from "./Origin.ts"
 import { timestamp } from "./report.ts"
+import { violationsOf } from "./violationsOf.ts"
 
 /** What the sources gave is promoted, if it is new. */
 export const fetchSources = (sources: ReadonlyArray<ContentSource>): MakeOrigin<never, VersionStore> =>
@@ -37,20 +38,21 @@ export const fetchSources = (sources: ReadonlyArray<ContentSource>): MakeOrigin<
             durationMs: Math.round(Duration.toMillis(duration))
           }
         })
-        const { attachments, ...sizes } = counts
-        yield* Effect.annotateCurrentSpan({ ...sizes, attachments: attachments?.total ?? 0 })
-        yield* setRecords(sourceId, counts.records)
-        const { records } = counts
+        const { attachments, bytes, records } = counts
+        yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
+        yield* setRecords(sourceId, records)
         return { sourceId, fingerprint, records, ...(digests === undefined ? {} : { digests }) }
       },
       (effect, { id: sourceId }) =>
         Effect.tapError(effect, (error) =>
-          Effect.flatMap(timestamp, (timestamp) =>
-            report({
-              name: "content:source:error",
-              payload: { timestamp, sourceId, error: serializeError(error) }
-            })
-          )
+          Effect.gen(function* () {
+            const failure = { timestamp: yield* timestamp, sourceId, error: serializeError(error) }
+            yield* report({ name: "content:source:error", payload: failure })
+            const violations = violationsOf(error)
+            if (violations !== undefined) {
+              yield* report({ name: "content:version:rejected", payload: { ...failure, violations } })
+            }
+          })
         )
     )
 

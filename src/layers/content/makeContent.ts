@@ -27,6 +27,7 @@ import type { Fetched, MakeOrigin } from "./Origin.ts"
 import { makePublish, type Report, timestamp } from "./report.ts"
 import { singleFlight } from "./singleFlight.ts"
 import { makeUndo } from "./undo.ts"
+import { violationsOf } from "./violationsOf.ts"
 import { withRoom } from "./withRoom.ts"
 
 export interface Settings {
@@ -135,7 +136,9 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const message = messageOf(error)
     yield* (yield* isKnown(error)) || state.mode === "task"
       ? Effect.logDebug(message)
-      : Effect.logWarning(`Fetch failed, content stays as it is. ${message}`)
+      : Effect.logWarning(
+          `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${message}`
+        )
     yield* updateState((before) => ({ ...before, lastFetch: failure }))
     yield* report({ name: "content:fetch:error", payload: failure })
   })

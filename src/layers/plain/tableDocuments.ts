@@ -17,8 +17,12 @@ import { RequestPacing } from "../../services/RequestPacing.ts"
 import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
+import { type Expectations, makeExpectations } from "../tableSource/Expectations.ts"
 import { keyValues } from "../tableSource/KeyValueTable.ts"
+import { type NotAsExpected, requireExpected } from "../tableSource/NotAsExpected.ts"
 import { formed, makeSavedRecords } from "../tableSource/SavedRecords.ts"
+import { checkRecords } from "../tableSource/SavedTable.ts"
+import type { TableCheck } from "../tableSource/TableCheck.ts"
 import type { TableNotSaved } from "../tableSource/TableNotSaved.ts"
 import { readTable, type TableRequest } from "../tableSource/TableReader.ts"
 import type { TableSourceOptions } from "../tableSource/TableSourceOptions.ts"
@@ -33,13 +37,14 @@ export const makeTableDocuments = (
   client: Effect.Effect<typeof TableSourceClient.Service, never, HttpClient.HttpClient | RequestPacing>
 ): ((context: PlainFetchContext) => ReadonlyArray<TableDocument>) => {
   const { defaultView: view, id, keyValueTables, tables } = options
+  const { begin } = makeExpectations(options)
   const warn = makeTableWarnings()
   const warnOnce = Effect.runSync(Effect.once(warnOfNoTables(options)))
 
   return (context) => {
     const documents = [
-      ...tables.map((table) => makeDocument(table, readRecords({ table, view }, warn))),
-      ...keyValueTables.map((table) => makeDocument(table, readKeyValues({ table, view }, warn)))
+      ...tables.map((table) => makeDocument(table, readRecords({ table, view }, begin, warn))),
+      ...keyValueTables.map((table) => makeDocument(table, readKeyValues({ table, view }, begin, warn)))
     ]
     const signal = context.abortSignal
 
@@ -62,7 +67,7 @@ export const makeTableDocuments = (
 /** One for the process: sources of one base share its limit. */
 const pacing = Effect.runSync(Effect.provide(RequestPacing, RequestPacingMemory.layer))
 
-type Reading = Effect.Effect<unknown, TableError | TableNotSaved, TableSourceClient>
+type Reading = Effect.Effect<unknown, TableError | TableNotSaved | NotAsExpected, TableSourceClient>
 
 /** A document that is settled when it was read, or when the whole failed. */
 const makeDocument = (table: string, read: Reading) => {
@@ -86,28 +91,48 @@ const unwrap = (settled: Effect.Effect<unknown, SourceFailed>, signal: AbortSign
   return data
 }
 
-const readRecords = (request: TableRequest, warn: WarnOfTable): Reading =>
-  readTable(request, (pages) => {
-    const { add, warnings } = makeSavedRecords(request.table)
-    const data: Array<unknown> = []
-    return Stream.runForEach(pages, (page) =>
-      Effect.map(add(page), (saved) => {
-        data.push(...saved)
-      })
-    ).pipe(Effect.map(() => ({ data, warnings: warnings() })))
-  }).pipe(Effect.flatMap(({ data, warnings }) => Effect.as(warn(request.table, warnings), data)))
+/** Nothing is known of what was there before. */
+const requireOf = (check: Option.Option<TableCheck>) =>
+  requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
 
-const readKeyValues = (request: TableRequest, warn: WarnOfTable): Reading =>
-  readTable(request, (pages) => {
-    const records: Array<TableRecord> = []
-    return Stream.runForEach(pages, (page) =>
-      Effect.sync(() => {
-        records.push(...page)
-      })
-    ).pipe(Effect.as(records))
-  }).pipe(
-    Effect.flatMap((records) =>
-      Effect.flatten(formed(request.table, () => keyValues(request.table, records)))
-    ),
-    Effect.flatMap(({ value, warnings }) => Effect.as(warn(request.table, warnings), value))
-  )
+const readRecords = (request: TableRequest, begin: Expectations["begin"], warn: WarnOfTable): Reading =>
+  Effect.gen(function* () {
+    const { table } = request
+    const { attachments } = yield* TableSourceClient
+    const { check, data, warnings } = yield* readTable(request, (pages) => {
+      const check = begin(table, "records", attachments)
+      const { add, warnings } = makeSavedRecords(table)
+      const data: Array<unknown> = []
+      return Stream.runForEach(pages, (page) =>
+        Effect.map(add(page), (saved) => {
+          if (Option.isSome(check)) checkRecords(check.value.add, page)
+          data.push(...saved)
+        })
+      ).pipe(Effect.map(() => ({ check, data, warnings: warnings() })))
+    })
+    yield* warn(table, warnings)
+    yield* requireOf(check)
+    return data
+  })
+
+const readKeyValues = (request: TableRequest, begin: Expectations["begin"], warn: WarnOfTable): Reading =>
+  Effect.gen(function* () {
+    const { table } = request
+    const { attachments } = yield* TableSourceClient
+    const records = yield* readTable(request, (pages) => {
+      const records: Array<TableRecord> = []
+      return Stream.runForEach(pages, (page) =>
+        Effect.sync(() => {
+          records.push(...page)
+        })
+      ).pipe(Effect.as(records))
+    })
+    const { recordOf, value, warnings } = yield* Effect.flatten(
+      formed(table, () => keyValues(table, records))
+    )
+    const check = begin(table, "keys", attachments)
+    if (Option.isSome(check)) check.value.add(value, recordOf)
+    yield* warn(table, warnings)
+    yield* requireOf(check)
+    return value
+  })

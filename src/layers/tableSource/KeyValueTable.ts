@@ -5,13 +5,15 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import { sorted } from "../../internal/sortedJson.ts"
+import { fill } from "../../internal/sortedJson.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
 import { TableNotSaved } from "./TableNotSaved.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */
-  readonly value: unknown
+  readonly value: Readonly<Record<string, unknown>>
+  /** The id of the record in which a key, without an index, came up first. */
+  readonly recordOf: (key: string) => string | undefined
   /** What was left out and why, one message for each kind of mistake. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -69,7 +71,12 @@ export const keyValues = (
   }
 
   return Either.right({
-    value: sorted(Object.fromEntries(Array.from(entries, ([name, entry]) => [name, valueOf(entry)]))),
+    value: fill(
+      {},
+      Object.fromEntries(Array.from(entries, ([name, entry]) => [name, valueOf(entry)])),
+      [...entries.keys()].sort()
+    ),
+    recordOf: (key) => entries.get(key)?.id,
     warnings: [
       ...warning(withoutKey, 'no text in the column "key"; left out'),
       ...warning(repeated, "a key that an earlier row has too; the last row counts")

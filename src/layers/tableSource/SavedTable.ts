@@ -10,6 +10,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { savedText } from "../../internal/sortedJson.ts"
 import { explain } from "../../internal/systemError.ts"
@@ -19,6 +20,7 @@ import type { PathOf } from "./AttachmentPaths.ts"
 import type { FoundAttachment } from "./FoundAttachment.ts"
 import { keyValues } from "./KeyValueTable.ts"
 import { formed, makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
+import type { CheckFields } from "./TableCheck.ts"
 import { TableNotSaved } from "./TableNotSaved.ts"
 import type { Pages } from "./TableReader.ts"
 
@@ -46,6 +48,8 @@ export interface SavedTableTarget {
   readonly pathOf: PathOf
   /** Whether saved attachments get their path, as `localPath`. */
   readonly appendLocalAttachmentPaths: boolean
+  /** Given every record, or the object of a key/value table; none where nothing is expected. */
+  readonly check: Option.Option<CheckFields>
 }
 
 /** Less than this is not worth a write. */
@@ -56,7 +60,7 @@ type Saving = Effect.Effect<SavedTable, TableError | CursorExpired | TableNotSav
 /** Writes an array of records, each page when it comes, so that a long table takes no more memory than a short one. */
 export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
   Effect.gen(function* () {
-    const { cells, path, progress, table } = target
+    const { cells, check, path, progress, table } = target
     const fileSystem = yield* FileSystem.FileSystem
     const file = yield* writing(target, fileSystem.open(path, { flag: "w" }))
     const digest = createHash("sha256")
@@ -99,7 +103,10 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     yield* Stream.runForEach(pages, (page) =>
       page.length === 0
         ? progress(records)
-        : formed(table, () => page.map(attachments.add)).pipe(
+        : formed(table, () => {
+            if (Option.isSome(check)) checkRecords(check.value, page)
+            return page.map(attachments.add)
+          }).pipe(
             Effect.flatMap((found) =>
               Effect.flatMap(savedRecords.add(found), (saved) =>
                 formed(table, () => addPage(saved, found.some(isNotIn(page))))
@@ -124,7 +131,7 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
 /** Writes the one object of a key/value table. */
 export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
   Effect.gen(function* () {
-    const { cells, path, pathOf, progress, table } = target
+    const { cells, check, path, pathOf, progress, table } = target
     const fileSystem = yield* FileSystem.FileSystem
     const records: Array<TableRecord> = []
     yield* Stream.runForEach(pages, (page) => {
@@ -132,7 +139,7 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
       return progress(records.length)
     })
     const attachments = makeCollection(target)
-    const { saved, text, value, warnings } = yield* Effect.flatten(
+    const { recordOf, saved, text, value, warnings } = yield* Effect.flatten(
       formed(table, () =>
         Either.map(keyValues(table, records.map(attachments.add)), (read) => ({
           ...read,
@@ -141,6 +148,7 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
         }))
       )
     )
+    if (Option.isSome(check)) check.value(value, recordOf)
     const digest = createHash("sha256").update(
       cells.isIn(value) ? savedText(cells.withoutVolatileParts(value)) : text
     )
@@ -156,6 +164,13 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
       warnings
     }
   })
+
+/** Before attachments get paths: as they came. */
+export const checkRecords = (check: CheckFields, page: ReadonlyArray<TableRecord>) => {
+  for (const { fields, id } of page) {
+    check(fields, () => id)
+  }
+}
 
 const isNotIn = (page: ReadonlyArray<TableRecord>) => (record: TableRecord, index: number) =>
   record !== page[index]

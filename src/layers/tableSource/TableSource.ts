@@ -12,8 +12,7 @@ import * as Layer from "effect/Layer"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { ContentSource } from "../../services/ContentSource.ts"
 import { type Environment, makeSource } from "./makeSource.ts"
-import type { TableSourceConfig } from "./TableSourceConfig.ts"
-import { decode } from "./TableSourceOptions.ts"
+import { decode, type TableSourceConfig } from "./TableSourceOptions.ts"
 
 /** The source over any client. For several sources in a program there is `make`. */
 export const layer = (

@@ -8,6 +8,8 @@ import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../internal/FileName.ts"
 import { decodeOptions, expects, InvalidOptions, issuesOf, optional } from "../../internal/Options.ts"
 import type { PlacedIssue } from "../../internal/ParseIssues.ts"
+import { ExpectOptions, type FieldSchema } from "./ExpectOptions.ts"
+import type * as Config from "./TableSourceConfig.ts"
 
 /** Text that is valid. */
 export const text = (valid: (text: string) => boolean) => Schema.String.pipe(Schema.filter(valid))
@@ -48,9 +50,13 @@ export const TableSourceOptions = Schema.Struct({
   maxAttachmentBytes: optional(
     expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
     8 * 1024 ** 3
-  )
+  ),
+  expect: optional(ExpectOptions, {})
 })
 export type TableSourceOptions = typeof TableSourceOptions.Type
+
+/** The options as a user writes them. */
+export type TableSourceConfig = Config.TableSourceConfig<FieldSchema>
 
 /** Decodes the options of a source, which may have more of them than these. */
 export const decodeSource =
@@ -59,7 +65,7 @@ export const decodeSource =
     const id = idOf(input)
     const subject = id === "" ? "the options of a table source" : `the options of the table source "${id}"`
     const decoded = decodeOptions(subject, schema)(input)
-    const [first, ...rest] = [...issuesOf(decoded), ...tableIssues(input)]
+    const [first, ...rest] = [...issuesOf(decoded), ...tableIssues(input), ...expectIssues(input)]
     return first === undefined
       ? decoded
       : Either.left(new InvalidOptions({ subject, issues: [first, ...rest] }))
@@ -79,10 +85,8 @@ export const idOf = (input: unknown): string =>
  */
 const tableIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
   if (!Predicate.isRecord(input)) return []
-  const { keyValueTables = [], tables = [] } = input
-  const entries = [...named("tables", tables), ...named("keyValueTables", keyValueTables)]
   const seen = new Map<string, TableEntry>()
-  return entries.flatMap((entry) => {
+  return tablesOf(input).flatMap((entry) => {
     const key = fileKey(entry.table)
     const earlier = seen.get(key)
     if (earlier === undefined) {
@@ -93,10 +97,27 @@ const tableIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
   })
 }
 
+/** What is expected of tables that are none of the source. */
+const expectIssues = (input: unknown): ReadonlyArray<PlacedIssue> => {
+  if (!Predicate.isRecord(input) || !Predicate.isRecord(input.expect)) return []
+  const known = tablesOf(input).map(({ table }) => table)
+  return Object.keys(input.expect)
+    .filter((table) => !known.includes(table))
+    .map((table) => ({
+      path: `expect.${table}`,
+      message: `there is no such table in "tables" and "keyValueTables"; known are: ${known.join(", ")}`
+    }))
+}
+
 interface TableEntry {
   readonly path: string
   readonly table: string
 }
+
+const tablesOf = ({ keyValueTables, tables }: Readonly<Record<string, unknown>>) => [
+  ...named("tables", tables),
+  ...named("keyValueTables", keyValueTables)
+]
 
 const named = (option: string, list: unknown): ReadonlyArray<TableEntry> =>
   Array.isArray(list)

@@ -23,11 +23,23 @@ import { WaitObserver } from "../../services/WaitObserver.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
+import { makeExpectations } from "./Expectations.ts"
+import { makeEmptyTables } from "./emptyTables.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
+import { NotAsExpected, requireExpected } from "./NotAsExpected.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
 import { readTable } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
-import { makeTableWarnings, warnOfNoTables } from "./tableWarnings.ts"
+import { makeTableWarnings, warningText, warnOfNoTables } from "./tableWarnings.ts"
+
+/** How a table is saved, and what it holds. */
+interface TableKind {
+  readonly save: typeof saveRecords
+  readonly holds: "records" | "keys"
+}
+
+const recordTable: TableKind = { save: saveRecords, holds: "records" }
+const keyValueTable: TableKind = { save: saveKeyValues, holds: "keys" }
 
 type SourceProgressReporter = ProgressReporter<Step>
 
@@ -49,6 +61,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
   appendLocalAttachmentPaths,
   defaultView,
   endpointUrl,
+  expect,
   id,
   keyValueTables,
   maxAttachmentBytes,
@@ -64,14 +77,17 @@ const makeUncounted = Effect.fnUntraced(function* ({
     maxTimeout
   })
 
-  const cells = AttachmentCells.make((yield* TableSourceClient).attachments)
+  const format = (yield* TableSourceClient).attachments
+  const cells = AttachmentCells.make(format)
+  const expectations = makeExpectations({ defaultView, expect })
   const warn = makeTableWarnings()
+  const emptyTables = makeEmptyTables()
 
   const fetchTable = Effect.fn("TableSource.fetchTable")(function* (
     table: string,
-    save: typeof saveRecords,
+    { holds, save }: TableKind,
     pathOf: PathOf,
-    directory: string,
+    { directory, previous }: FetchTarget,
     progress: SourceProgressReporter
   ) {
     yield* Effect.annotateCurrentSpan("table", table)
@@ -86,24 +102,30 @@ const makeUncounted = Effect.fnUntraced(function* ({
       appendLocalAttachmentPaths
     }
     yield* target.progress(0)
-    const { warnings, ...saved } = yield* readTable({ table, view: defaultView }, (pages) =>
-      save(target, pages)
-    )
+    const { check, ...saved } = yield* readTable({ table, view: defaultView }, (pages) => {
+      const check = expectations.begin(table, holds, format)
+      const add = Option.map(check, ({ add }) => add)
+      return Effect.map(save({ ...target, check: add }, pages), (saved) => ({ ...saved, check }))
+    })
+    const warnings = [
+      ...saved.warnings,
+      ...emptyTables.warnings({ table, name, bytes: saved.bytes }, previous)
+    ]
     yield* warn(table, warnings)
+    const verdict = yield* expectations.end(check, previous, name, holds)
     progress.documentDone()
     yield* Effect.annotateCurrentSpan("records", saved.records)
-    return { ...saved, name, table }
+    return { ...saved, name, table, warnings, verdict }
   })
 
-  const fetchAll = Effect.fnUntraced(function* (
-    { directory, previous }: FetchTarget,
-    progress: SourceProgressReporter
-  ) {
+  const fetchAll = Effect.fnUntraced(function* (target: FetchTarget, progress: SourceProgressReporter) {
+    const { directory, previous } = target
     const pathOf = makeAttachmentPaths()
     const files = yield* Effect.all([
-      ...tables.map((table) => fetchTable(table, saveRecords, pathOf, directory, progress)),
-      ...keyValueTables.map((table) => fetchTable(table, saveKeyValues, pathOf, directory, progress))
+      ...tables.map((table) => fetchTable(table, recordTable, pathOf, target, progress)),
+      ...keyValueTables.map((table) => fetchTable(table, keyValueTable, pathOf, target, progress))
     ])
+    yield* requireExpected(files.map(({ verdict }) => verdict))
     const records = new Map(files.map(({ records, table }) => [table, records]))
     const content = fingerprint(files)
     const { attachments, digests } = yield* attachmentFiles.fetchAll(
@@ -116,7 +138,11 @@ const makeUncounted = Effect.fnUntraced(function* ({
           progress.report({ document: table, records: records.get(table) ?? 0, attachments })
       }
     )
+    const warnings = files.flatMap(({ table, warnings }) =>
+      warnings.map((warning) => warningText(table, warning))
+    )
     return {
+      ...(warnings.length === 0 ? {} : { warnings }),
       fingerprint: content,
       records: files.reduce((sum, { records }) => sum + records, 0),
       bytes: files.reduce((sum, { bytes }) => sum + bytes, attachments.bytes),
@@ -139,7 +165,15 @@ const makeUncounted = Effect.fnUntraced(function* ({
 
   const ofSource = <A, E extends { readonly isTransient: boolean }, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
-      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })),
+      Effect.mapError(
+        (cause) =>
+          new SourceFailed({
+            sourceId: id,
+            cause,
+            isTransient: cause.isTransient,
+            ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
+          })
+      ),
       Effect.annotateLogs("source", id),
       Effect.provide(environment)
     )

@@ -15,11 +15,13 @@ export const makeTableWarnings = (): WarnOfTable => {
       lastWarnings.set(table, warnings)
       return Effect.forEach(
         warnings.filter((warning) => !known.includes(warning)),
-        (warning) => Effect.logWarning(`Table "${table}": ${warning}`),
+        (warning) => Effect.logWarning(warningText(table, warning)),
         { discard: true }
       )
     })
 }
+
+export const warningText = (table: string, warning: string): string => `Table "${table}": ${warning}`
 
 export const warnOfNoTables = ({
   id,

@@ -2,6 +2,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { attachments } from "../../../src/layers/airtable/attachments.ts"
 import * as AttachmentCells from "../../../src/layers/tableSource/AttachmentCells.ts"
@@ -25,7 +26,8 @@ const save = (write: typeof saveRecords, pages: ReadonlyArray<ReadonlyArray<Tabl
       progress: () => Effect.void,
       cells: AttachmentCells.make(attachments),
       pathOf: makeAttachmentPaths(),
-      appendLocalAttachmentPaths: true
+      appendLocalAttachmentPaths: true,
+      check: Option.none()
     }
     const saved = yield* write(target, Stream.fromIterable(pages))
     return {

@@ -1,0 +1,85 @@
+/**
+ * The types of fields that can be expected without a schema.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import type { FieldType, FullFieldType } from "./TableSourceConfig.ts"
+
+export interface FieldTest {
+  /** What a cell must be, as in "expected …". */
+  readonly expected: string
+  /** Whether a cell is that; `undefined` is an empty one. */
+  readonly accepts: (cell: unknown) => boolean
+}
+
+/** Whether an item of a cell is an attachment. */
+export type IsAttachment = (item: unknown) => boolean
+
+/** A number, or text that is one as key/value tables read it: the cells of CSV tables are text. */
+const isNumber = (cell: unknown): boolean =>
+  Predicate.isString(cell)
+    ? String(Number(cell)) === cell && Number.isFinite(Number(cell))
+    : Number.isFinite(cell)
+
+const isBoolean = (cell: unknown): boolean => Predicate.isBoolean(cell) || cell === "true" || cell === "false"
+
+const date = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
+
+/** Without the check of the day, 30 February would be 1 March. */
+const isDate = (cell: unknown): boolean => {
+  if (!Predicate.isString(cell)) return false
+  const [, day = ""] = date.exec(cell) ?? []
+  const midnight = Date.parse(day)
+  return (
+    !Number.isNaN(Date.parse(cell)) &&
+    !Number.isNaN(midnight) &&
+    new Date(midnight).toISOString().startsWith(day)
+  )
+}
+
+const descriptions: Readonly<Record<FullFieldType, string>> = {
+  text: "text",
+  number: "a number",
+  boolean: "true or false",
+  date: 'a date such as "2026-11-21"',
+  attachments: "attachments",
+  list: "a list",
+  any: "a value"
+}
+
+/** Of cells that are not empty. */
+const acceptsFull: Readonly<Record<FullFieldType, (cell: unknown, isAttachment: IsAttachment) => boolean>> = {
+  text: Predicate.isString,
+  number: isNumber,
+  boolean: isBoolean,
+  date: isDate,
+  attachments: (cell, isAttachment) => Array.isArray(cell) && cell.every(isAttachment),
+  list: Array.isArray,
+  any: () => true
+}
+
+const fullTypes = Record.keys(descriptions)
+
+/** All types without those with `?` behind them. */
+export const fieldTypes: ReadonlyArray<string> = fullTypes.map((type) => JSON.stringify(type))
+
+/** The type without its mark. */
+const fullTypeOf = (type: unknown): FullFieldType | undefined =>
+  fullTypes.find((full) => type === full || type === `${full}?`)
+
+export const isFieldType = (input: unknown): input is FieldType => fullTypeOf(input) !== undefined
+
+/** Nothing, blank text, and a list without items. */
+const isEmpty = (cell: unknown): boolean =>
+  cell === undefined || cell === null || (Predicate.isString(cell) ? cell.trim() === "" : isEmptyList(cell))
+
+const isEmptyList = (cell: unknown): boolean => Array.isArray(cell) && cell.length === 0
+
+export const fieldTest = (type: FieldType, isAttachment: IsAttachment): FieldTest => {
+  const isOptional = type.endsWith("?")
+  const full = fullTypeOf(type) ?? "any"
+  return {
+    expected: isOptional ? `${descriptions[full]} or nothing` : descriptions[full],
+    accepts: (cell) => (isEmpty(cell) ? isOptional : acceptsFull[full](cell, isAttachment))
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * What in fetched content is not as it is expected to be, so that it is not shown.
+ */
+import * as Schema from "effect/Schema"
+
+const optional = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { exact: true })
+
+/** All text in it is one line without control characters, cut where it is long. */
+export const Violation = Schema.Struct({
+  table: Schema.String,
+  /** The first record that has it. Missing where it is one of the table as a whole. */
+  recordId: optional(Schema.String),
+  /** How many records have it. Missing with `recordId`. */
+  records: optional(Schema.Number),
+  field: optional(Schema.String),
+  /** As in "expected …". */
+  expected: Schema.String,
+  /** What came, as in "found …". */
+  found: Schema.String,
+  /** What may be the reason: a sentence for people. */
+  hint: optional(Schema.String)
+})
+export type Violation = typeof Violation.Type
+
+/** `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` */
+export const violationText = ({
+  expected,
+  field,
+  found,
+  hint,
+  recordId,
+  records = 1,
+  table
+}: Violation): string => {
+  const place = [
+    `Table ${JSON.stringify(table)}`,
+    ...(recordId === undefined ? [] : [`record ${recordId}${records > 1 ? ` and ${records - 1} more` : ""}`]),
+    ...(field === undefined ? [] : [`field ${JSON.stringify(field)}`])
+  ].join(", ")
+  return `${place}: expected ${expected}, found ${found}.${hint === undefined ? "" : ` ${hint}`}`
+}
