@@ -33,7 +33,7 @@ export const problemsIn = (
         ? [problem(path, withMessage(String(issue.ast), issue.issue), issue.actual)]
         : problemsIn(issue.issue, path)
     case "Missing":
-      return [problem(path, String(issue.ast), undefined)]
+      return [problem(path, String(issue.ast.type), undefined)]
     case "Unexpected":
       return [problem(path, "no such field", issue.actual)]
     case "Type":
