@@ -135,6 +135,7 @@ export {
   VersionStoreError,
   VersionsReport
 } from "./services/VersionStore.ts"
+export { Violation } from "./services/Violation.ts"
 
 /** The configuration of a controller; the default export of `vitrine.config.ts`. */
 export const defineConfig = (configuration: ConfigurationFile): ConfigurationFile => configuration

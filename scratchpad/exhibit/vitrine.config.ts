@@ -21,7 +21,26 @@ export default defineConfig({
           apiKey: env.TABLE_API_KEY ?? "local",
           endpointUrl: env.TABLES_URL ?? `http://127.0.0.1:${tablesPort}`,
           tables: ["Objects"],
-          keyValueTables: ["Settings"]
+          keyValueTables: ["Settings"],
+          // A renamed column, or a view without rows, stays off the screen.
+          expect: {
+            Objects: {
+              fields: {
+                inventory: "text",
+                order: "number?",
+                title: "text",
+                year: "text?",
+                maker: "text?",
+                material: "text?",
+                room: "text?",
+                text: "text?",
+                picture: "attachments?",
+                alt: "text?"
+              },
+              minRecords: 1
+            },
+            Settings: { fields: { museum: "any", title: "any", slideSeconds: "number?" }, minRecords: 1 }
+          }
         })
       ]
     }),

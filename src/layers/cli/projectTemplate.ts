@@ -25,6 +25,7 @@ export default defineConfig({
           apiKey: process.env.TABLE_API_KEY ?? "local", // vitrine start --env-file .env
           tables: ["Objects"],
           keyValueTables: ["Settings"],
+          expect: { Objects: { fields: { title: "text" }, minRecords: 1 } }, // anything else is not shown
           endpointUrl: "http://127.0.0.1:8740"
         })
       ]

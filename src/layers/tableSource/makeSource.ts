@@ -107,12 +107,10 @@ const makeUncounted = Effect.fnUntraced(function* ({
       const add = Option.map(check, ({ add }) => add)
       return Effect.map(save({ ...target, check: add }, pages), (saved) => ({ ...saved, check }))
     })
-    const warnings = [
-      ...saved.warnings,
-      ...emptyTables.warnings({ table, name, bytes: saved.bytes }, previous)
-    ]
-    yield* warn(table, warnings)
     const verdict = yield* expectations.end(check, previous, name, holds)
+    const emptied = emptyTables.warnings({ table, name, bytes: saved.bytes }, previous)
+    const warnings = [...saved.warnings, ...(verdict.violations.length === 0 ? emptied : [])]
+    yield* warn(table, warnings)
     progress.documentDone()
     yield* Effect.annotateCurrentSpan("records", saved.records)
     return { ...saved, name, table, warnings, verdict }

@@ -20,6 +20,7 @@ import type { FieldType, FullFieldType } from "../../../src/layers/tableSource/T
 import { decode, type TableSourceConfig } from "../../../src/layers/tableSource/TableSourceOptions.ts"
 import type { PreviousContent } from "../../../src/services/ContentSource.ts"
 import { type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
+import { withLog } from "../../support/logged.ts"
 
 const options = { id: "exhibits", tables: ["Objects"], keyValueTables: ["Settings"] }
 
@@ -297,6 +298,18 @@ describe("a fetch of what is not expected", () => {
       expect(message).not.toContain("\u001b")
     }).pipe(run)
   )
+
+  it.scoped("does not warn of what it rejects", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { fetch, objects, rejected } = yield* setUp({ expect: { Objects: { minRecords: 1 } } })
+      yield* objects({ title: "A bell" })
+      yield* fetch
+      yield* objects()
+      expect((yield* rejected).map(({ found }) => found)).toEqual(["no records"])
+      expect(log).toEqual([])
+    }).pipe(run, withLog(log))
+  })
 
   it.scoped("downloads nothing", () =>
     Effect.gen(function* () {
