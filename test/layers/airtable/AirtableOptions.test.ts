@@ -18,6 +18,7 @@ describe("the options of a table source", () => {
     expect(Redacted.value(apiKey)).toBe("pat.secret")
     expect(rest).toEqual({
       id: "exhibits",
+      expect: {},
       baseId: "app1",
       defaultView: "Grid view",
       tables: ["Objects"],
