@@ -40,7 +40,7 @@ export interface Subscriber<E = EventBusError> {
   /** Takes events in one synchronous function. Gives an Effect only where something is wrong. */
   readonly take: (events: ReadonlyArray<BusEvent>) => Effect.Effect<void, E, Scope.Scope> | undefined
 
-  /** What it does when the feed is lost. */
+  /** What it does when a feed that was open is lost. */
   readonly lost: Effect.Effect<void>
 
   /** What it does between two feeds; it is interrupted when the next one is open. */
@@ -57,6 +57,8 @@ const stableAfter = "30 seconds"
 
 /** After a feed that was open for so long, in milliseconds, the pauses begin anew. */
 const briefly = 5000
+
+const neverOpened = Number.POSITIVE_INFINITY
 
 /**
  * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed or taken longer
@@ -75,7 +77,7 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   const pauses = yield* Schedule.driver(growingPauses)
   const problem = yield* Ref.make(Option.none<FeedProblem>())
   const outer = yield* Effect.scope
-  let openedAt = Number.POSITIVE_INFINITY
+  let openedAt = neverOpened
   let isReported = false
 
   const recovered = Effect.suspend(() => {
@@ -159,10 +161,11 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   const failed = (reason: string) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
+      const wasOpen = openedAt !== neverOpened
       if (now - openedAt >= briefly) {
         yield* pauses.reset
       }
-      openedAt = Number.POSITIVE_INFINITY
+      openedAt = neverOpened
       yield* Ref.update(problem, (before) =>
         Option.some({
           reason,
@@ -173,7 +176,9 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
         ? Effect.logDebug(`${name} still receives no events: ${reason}`)
         : Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
       isReported = true
-      yield* lost
+      if (wasOpen) {
+        yield* lost
+      }
     })
 
   /** Subscribes, and gives what reads the feed to its end. */
