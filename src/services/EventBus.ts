@@ -52,6 +52,12 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
      * a Stream. Whoever has it is not given a feed: a bus that changes what `subscribe` gives leaves it out.
      */
     readonly listen?: (listener: EventListener) => Effect.Effect<void, EventBusError, Scope.Scope>
+
+    /**
+     * Emits when the engine has lost what was published before, and numbers events anew: whoever publishes what others are
+     * given later, the active version for example, publishes it again. A bus whose engine cannot lose it leaves it out.
+     */
+    readonly emptied?: Stream.Stream<void>
   }
 >() {}
 

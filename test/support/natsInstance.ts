@@ -84,6 +84,14 @@ export const expectExact = (seen: ReadonlyArray<BusEvent>, accepted: ReadonlyArr
   expect(accepted.filter((number) => !payloads.has(number))).toEqual([])
 }
 
+/** How often a bus has said that its engine was emptied. */
+export const countEmptied = ({ emptied = Stream.empty }: typeof EventBus.Service) =>
+  Effect.gen(function* () {
+    let times = 0
+    yield* Effect.forkScoped(Stream.runForEach(emptied, () => Effect.sync(() => times++)))
+    return () => times
+  })
+
 export const greet = {
   type: "greet",
   fields: Schema.Struct({ name: Schema.String }),

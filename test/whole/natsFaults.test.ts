@@ -11,6 +11,7 @@ import { CommandUnavailable } from "../../src/services/CommandBus.ts"
 import { startNatsEdge } from "../support/natsEdge.ts"
 import {
   collect,
+  countEmptied,
   expectExact,
   greet,
   insist,
@@ -76,6 +77,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
       const other = yield* startInstance({ servers: server.url })
+      const emptied = yield* countEmptied(other.events)
       yield* one.commands.register(greet)
       const { fiber } = yield* collect(one.events)
       yield* one.events.publish("before", 1)
@@ -93,6 +95,8 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       yield* until(() => seen.length === 1)
       expect(seen[0]).toMatchObject({ name: "after", payload: 2 })
       expect(yield* insist(other.commands.dispatch({ type: "greet", name: "Ada" }))).toBe("Hello Ada")
+      yield* until(() => emptied() > 0)
+      expect(emptied()).toBe(1)
     })
   )
 
@@ -119,6 +123,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       const server = yield* startNatsServer()
       const { url } = server
       const one = yield* startInstance({ servers: url })
+      const emptied = yield* countEmptied(one.events)
       const { fiber } = yield* collect(one.events)
       yield* one.events.publish("before", 1)
       yield* Effect.promise(async () => {
@@ -132,6 +137,7 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       const error = yield* Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip)
       expect(error.message).toContain("the server has lost events, and numbers them anew")
       expect(yield* one.backlog.snapshot).toEqual([{ name: "after", data: "2", sequence: 1 }])
+      expect(emptied()).toBe(1)
     })
   )
 

@@ -14,7 +14,8 @@ import type { Report } from "./report.ts"
 export interface ActiveVersion {
   /**
    * Reports the active version, and gives the manifest as it is now; where that cannot be read, as it was when it was last
-   * written. It is announced when the controller is ready, and when it was promoted and is not the one announced last.
+   * written. It is announced when the controller is ready or the bus was emptied, and when it was promoted and is not the one
+   * announced last.
    */
   readonly report: (
     written: Manifest,

@@ -8,12 +8,14 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import { EventBus } from "../../services/EventBus.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeActiveVersion } from "./activeVersion.ts"
 import * as ContentOverview from "./ContentOverview.ts"
@@ -44,6 +46,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 ) {
   const store = yield* VersionStore
   const publish = yield* makePublish(name)
+  const { emptied = Stream.empty } = yield* EventBus
   const state = yield* ControllerState
   const scope = yield* Effect.scope
   const overview = yield* Ref.make(ContentOverview.empty)
@@ -195,8 +198,18 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     }
   })
 
+  const announceAgain = Stream.runForEach(emptied, () =>
+    store.manifest.pipe(
+      Effect.flatMap((reading) =>
+        reading.status === "ok" ? activeVersion.report(reading.manifest, "ready") : Effect.void
+      ),
+      Effect.catchAll((error) => Effect.logWarning(error.message))
+    )
+  )
+
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),
+    Effect.zipRight(Effect.forkIn(announceAgain, scope)),
     Effect.zipRight(Effect.forkIn(withoutParentSpan(keepFetching(tick, pauses, nextFetch)), scope)),
     Effect.asVoid
   )

@@ -11,6 +11,8 @@ import * as Layer from "effect/Layer"
 import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 import { makeSubscriber } from "../memory/subscriber.ts"
@@ -28,6 +30,10 @@ const overhead = 64
 export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const { prefix, traffic } = nats
+  /** When the stream was created that has the events, as this process has learned it last. */
+  const created = yield* SubscriptionRef.make("")
+  const ensure = (session: Session) =>
+    Effect.tap(ensureEvents(session, nats), (info) => SubscriptionRef.set(created, info.created))
 
   const publish = (name: string, payload: unknown) =>
     Effect.gen(function* () {
@@ -50,7 +56,7 @@ export const make = Effect.gen(function* () {
       if (stored === undefined) {
         return yield* refused("publish", "too many events wait for the server already")
       }
-      yield* inTime(store(session, nats, subject, data)).pipe(
+      yield* inTime(store(session, ensure(session), subject, data)).pipe(
         Effect.mapError(failed("publish")),
         Effect.ensuring(Effect.sync(stored))
       )
@@ -99,7 +105,16 @@ export const make = Effect.gen(function* () {
     return subscriber.feed
   })
 
-  return EventBus.of({ publish, subscribe })
+  const emptied = Stream.mapEffect(nats.sessions, (session) => Effect.ignore(inTime(ensure(session)))).pipe(
+    Stream.drain,
+    Stream.merge(created.changes),
+    Stream.filter((created) => created !== ""),
+    Stream.changes,
+    Stream.drop(1),
+    Stream.as(undefined)
+  )
+
+  return EventBus.of({ publish, subscribe, emptied })
 })
 
 export const layer: Layer.Layer<EventBus, never, NatsConnection> = Layer.effect(EventBus, make)
@@ -123,9 +138,14 @@ const failed =
   }
 
 /** Once: an event whose acknowledgement is lost would be published twice otherwise. */
-const store = (session: Session, place: Place, subject: string, data: Uint8Array) => {
+const store = (
+  session: Session,
+  ensure: Effect.Effect<unknown, NatsFailure>,
+  subject: string,
+  data: Uint8Array
+) => {
   const send = ask(() => session.jetStream.publish(subject, data))
-  return Effect.catchIf(send, isWithoutResponders, () => Effect.zipRight(ensureEvents(session, place), send))
+  return Effect.catchIf(send, isWithoutResponders, () => Effect.zipRight(ensure, send))
 }
 
 /** The stream is not the one that a feed began with, or has lost events that it delivered. */

@@ -5,12 +5,15 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { makeContent } from "../../../src/layers/content/makeContent.ts"
 import type { News } from "../../../src/layers/content/Origin.ts"
 import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { follow, names, rowValue, services } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
@@ -77,6 +80,22 @@ describe("content that looks before it fetches", () => {
       // What the two looks in between had published would come first.
       expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
       expect(yield* fetches).toBe(2)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped("announces the active version again when the bus was emptied", () =>
+    Effect.gen(function* () {
+      const bus = yield* EventBus
+      const emptied = yield* Queue.unbounded<void>()
+      yield* Effect.gen(function* () {
+        const { events, start } = yield* setUp
+        yield* start
+        const promotion = (yield* events.until("content:fetch:done")).slice(1, 2)
+        expect(names(promotion)).toEqual(["content:version:promoted"])
+        yield* Queue.offer(emptied, undefined)
+        const again = yield* events.until("content:version:promoted")
+        expect(again.map(({ payload }) => payload)).toEqual(promotion.map(({ payload }) => payload))
+      }).pipe(Effect.provideService(EventBus, { ...bus, emptied: Stream.fromQueue(emptied) }))
     }).pipe(Effect.provide(services("persistent")))
   )
 
