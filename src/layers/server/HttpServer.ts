@@ -15,6 +15,12 @@ export interface HttpServerOptions {
   readonly refuse: (refusal: Refusal) => Answer
 }
 
+/**
+ * Milliseconds for which a connection without a request is kept: longer than Node keeps one for its next request, and
+ * than a replica waits from one look to the next, 5 seconds both. Whoever closes it must not be the one that is asked.
+ */
+export const keepAliveTimeout = 15_000
+
 /** Not bound yet: that is `listen`. */
 export const make = ({ handler, onWait = () => {}, refuse }: HttpServerOptions): Effect.Effect<Server> =>
   Effect.suspend(() => {
@@ -22,8 +28,7 @@ export const make = ({ handler, onWait = () => {}, refuse }: HttpServerOptions):
       {
         headersTimeout: 10_000,
         requestTimeout: 30_000,
-        // Who asks every five seconds, as replicas do, keeps its connection.
-        keepAliveTimeout: 15_000,
+        keepAliveTimeout,
         connectionsCheckingInterval: 2000,
         requireHostHeader: false
       },

@@ -20,6 +20,7 @@ import type { InvalidOptions } from "../../internal/Options.ts"
 import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
 import type { BindError } from "../server/BindError.ts"
 import { handleClientErrors } from "../server/clientErrors.ts"
+import { keepAliveTimeout } from "../server/HttpServer.ts"
 import { type ListenOptions, listen } from "../server/listen.ts"
 import { malformedRequest } from "./ApiError.ts"
 import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
@@ -116,7 +117,7 @@ const serve = <R>(app: HttpApp.Default<never, R>, options: ListenOptions) =>
       constTrue
     )
     const server = handleClientErrors(
-      createServer({ requireHostHeader: false }, handler),
+      createServer({ keepAliveTimeout, requireHostHeader: false }, handler),
       ({ message, status }) => ({
         headers: {},
         body: malformedRequest(status, message).body

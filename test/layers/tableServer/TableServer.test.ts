@@ -194,6 +194,17 @@ describe("TableServer", () => {
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
+  it.scoped("keeps a connection for longer than clients keep one for their next request", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* temporaryFolder({ "Objects.json": "[]" })
+      const { port } = yield* start(directory)
+      const { received, send } = yield* rawHttp.connect(port)
+      send(rawHttp.format({ target: "/v0/appX/Objects", headers: { Connection: "keep-alive" } }))
+      const response = yield* received.until((text) => text.includes("\r\n\r\n"))
+      assert.include(response, "\r\nKeep-Alive: timeout=15\r\n")
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
   it.scoped("logs where it serves what", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
