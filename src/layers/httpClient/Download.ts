@@ -119,8 +119,11 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
   })
 
   const download: Download = ({ file, headers = {}, name, onBytes, resumes = false, size, url }) => {
-    const writing = <A, R>(write: Effect.Effect<A, PlatformError, R>) =>
-      Effect.mapError(write, (cause) => failed(`cannot write ${name}: ${explain(cause)}`, { cause }))
+    const onDisk =
+      (action: "read" | "write") =>
+      <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
+        Effect.mapError(effect, (cause) => failed(`cannot ${action} ${name}: ${explain(cause)}`, { cause }))
+    const writing = onDisk("write")
     let reported = 0
     const reportThat = (bytes: number) =>
       Effect.suspend(() => {
@@ -139,14 +142,14 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
         })
       )
       return { bytes, hash }
-    })
+    }).pipe(onDisk("read"))
 
     const attempt = Effect.gen(function* () {
       yield* checkSize(Option.getOrElse(size, () => 0))
       const handle = yield* writing(fileSystem.open(file, { flag: resumes ? "a" : "wx" }))
       const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
 
-      const there = resumes ? yield* writing(readPart) : nothing()
+      const there = resumes ? yield* readPart : nothing()
       const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
       yield* reportThat(part.bytes)
       if (part.bytes > 0 && Option.contains(size, part.bytes)) {

@@ -1,6 +1,7 @@
 /**
  * Downloads without tables: what is particular to attachments is tested with those.
  */
+import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
@@ -9,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Download from "../../../src/layers/httpClient/Download.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
@@ -121,6 +123,13 @@ const resuming = Effect.fnUntraced(function* (part: string) {
 const whole = { sha256: sha256(ten) }
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0)
 
+const unreadable = new SystemError({
+  reason: "Unknown",
+  module: "FileSystem",
+  method: "read",
+  cause: Object.assign(new Error("i/o error"), { code: "EIO" })
+})
+
 describe("a download that resumes", () => {
   it.scoped("asks for the rest only", () =>
     Effect.gen(function* () {
@@ -131,6 +140,22 @@ describe("a download that resumes", () => {
       expect(yield* content).toBe(ten)
       expect(reports).toEqual([4, 6])
     }).pipe(run)
+  )
+
+  it.scoped("says so where what there is cannot be read", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* resuming("0123")
+      expect((yield* Effect.flip(fetch)).detail).toBe("cannot read film: the disk reports an error.")
+    }).pipe(
+      Effect.provideServiceEffect(
+        FileSystem.FileSystem,
+        Effect.map(FileSystem.FileSystem, (fileSystem) => ({
+          ...fileSystem,
+          stream: () => Stream.fail(unreadable)
+        }))
+      ),
+      run
+    )
   )
 
   it.scoped("asks for nothing where the file is whole", () =>
