@@ -17,7 +17,7 @@ import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
-import * as Replica from "./layers/replica/Replica.ts"
+import { makeReplica } from "./layers/replica/makeReplica.ts"
 import * as ReplicaOptions from "./layers/replica/ReplicaOptions.ts"
 import * as TableServer from "./layers/tableServer/TableServer.ts"
 import * as TableServerOptions from "./layers/tableServer/TableServerOptions.ts"
@@ -142,7 +142,7 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 
 /** Fetches content from its sources into immutable versions on disk and announces the active one. */
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
-  ofVersions(ContentOptions.decode(config), (options) =>
+  versionsPlugin(ContentOptions.decode(config), (options) =>
     Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
       Effect.provide(Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "sources")), pacing)
     )
@@ -153,8 +153,8 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
  * the place of `content`, with the same commands, events and files.
  */
 export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
-  ofVersions(ReplicaOptions.decode(config), (_, directory) =>
-    Replica.make({ ...Struct.omit(config, "ackLease", "downloadPath", "keepVersions"), directory })
+  versionsPlugin(ReplicaOptions.decode(config), (options, directory) =>
+    makeReplica({ ...options, directory })
   )
 
 type VersionsOptions = Pick<
@@ -163,7 +163,7 @@ type VersionsOptions = Pick<
 >
 
 /** A plugin that makes versions in its downloads folder. */
-const ofVersions = <Options extends VersionsOptions, E>(
+const versionsPlugin = <Options extends VersionsOptions, E>(
   options: Either.Either<Options, InvalidOptions>,
   make: (
     options: Options,

@@ -12,9 +12,7 @@ import { Content } from "../../services/Content.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
-import { makeContent } from "../content/makeContent.ts"
-import { copyVersions } from "./copyVersions.ts"
-import { pollPauses } from "./pollPauses.ts"
+import { makeReplica } from "./makeReplica.ts"
 import { decodeLayer, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
 
 /**
@@ -36,10 +34,4 @@ export const layer = (
 > => Layer.scoped(Content, make(config))
 
 /** The same without a layer. */
-export const make = Effect.fnUntraced(function* (config: ReplicaLayerConfig) {
-  const { commands, directory, from, maxTimeout, name, pollEvery } = yield* decodeLayer(config)
-  return yield* makeContent(
-    { commands, name, pauses: pollPauses(pollEvery) },
-    copyVersions({ addresses: from, directory, maxTimeout })
-  )
-})
+export const make = (config: ReplicaLayerConfig) => Effect.flatMap(decodeLayer(config), makeReplica)
