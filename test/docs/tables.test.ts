@@ -36,7 +36,7 @@ import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { surplus } from "../../src/layers/server/connectionLimit.ts"
 import * as serialized from "../../src/layers/server/serialized.ts"
-import { patience } from "../../src/layers/server/stallTimeout.ts"
+import { stallTimeout } from "../../src/layers/server/stallTimeout.ts"
 import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
@@ -129,7 +129,7 @@ describe("the limits of", () => {
         `^${number(EventBusMemory.subscriberCapacity)} .*${number(EventBusMemory.maxWaitingSize)} `
       ),
       "a client that does not read its response, or has closed its side and waits for one":
-        expect.stringContaining(`${Number.parseInt(patience, 10)} s`)
+        expect.stringContaining(`${Number.parseInt(stallTimeout, 10)} s`)
     })
   })
 
@@ -137,7 +137,7 @@ describe("the limits of", () => {
     expect(limitsBelow("## 11. Content over HTTP")).toMatchObject({
       connections: expect.stringContaining(`${surplus} more`),
       "a response of which the client takes nothing": expect.stringContaining(
-        `${Number.parseInt(patience, 10)} s`
+        `${Number.parseInt(stallTimeout, 10)} s`
       ),
       "lists of files in memory": expect.stringContaining(String(capacity)),
       "a manifest": expect.stringContaining(number(maxManifestBytes))

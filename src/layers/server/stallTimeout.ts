@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 
 /** How long a response may stay unread, and how long a client that sends nothing more is worked for. */
-export const patience = "30 seconds"
+export const stallTimeout = "30 seconds"
 
 /**
  * Lets clients close their side of a connection and be given what they still wait for. Node would close the other
@@ -34,7 +34,7 @@ export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
 
 /**
  * Waits for the end of a response, and ends one that stalls: of which nothing more could be written for as long as
- * `patience`. A client that goes on reading may be slow: it has to take 64 KiB in that time, what is written at once.
+ * `stallTimeout`. A client that goes on reading may be slow: it has to take 64 KiB in that time, what is written at once.
  */
 export const closedUnlessStalled = (response: ServerResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -60,4 +60,4 @@ const closedInTime = (closable: EventEmitter, destroy: () => void): Effect.Effec
     const closed = () => resume(Effect.void)
     closable.once("close", closed)
     return Effect.sync(() => closable.off("close", closed))
-  }).pipe(Effect.timeoutTo({ duration: patience, onSuccess: () => {}, onTimeout: destroy }))
+  }).pipe(Effect.timeoutTo({ duration: stallTimeout, onSuccess: () => {}, onTimeout: destroy }))

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { surplus } from "../../../src/layers/server/connectionLimit.ts"
-import { patience } from "../../../src/layers/server/stallTimeout.ts"
+import { stallTimeout } from "../../../src/layers/server/stallTimeout.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import * as server from "../../support/contentServer.ts"
 import * as lifetime from "../../support/lifetime.ts"
@@ -57,8 +57,8 @@ describe("a reader that stalls", () => {
         }
         yield* somebodySleeps
         // Twice: it may have taken something since the first half began.
-        yield* TestClock.adjust(patience)
-        yield* TestClock.adjust(patience)
+        yield* TestClock.adjust(stallTimeout)
+        yield* TestClock.adjust(stallTimeout)
         yield* openResponsesBecome(0)
         expect(received.size()).toBeLessThan(size)
       }).pipe(Effect.scoped)

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
-import { patience } from "../../../src/layers/server/stallTimeout.ts"
+import { stallTimeout } from "../../../src/layers/server/stallTimeout.ts"
 import * as lifetime from "../../support/lifetime.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
@@ -55,7 +55,7 @@ describe("a client that sends nothing more", () => {
       yield* started
       finish()
       yield* somebodySleeps
-      yield* TestClock.adjust(patience)
+      yield* TestClock.adjust(stallTimeout)
       expect(yield* received.whole).toBe("")
       yield* before.isAllAgain()
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
@@ -92,7 +92,7 @@ describe("a response that nobody reads", () => {
       stall()
       send(command)
       yield* somebodySleeps
-      yield* TestClock.adjust(patience)
+      yield* TestClock.adjust(stallTimeout)
       yield* before.isAllAgain()
       expect(received.bytes().length).toBeLessThan(20_000_000)
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
