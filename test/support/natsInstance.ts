@@ -5,6 +5,7 @@ import { expect } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
@@ -48,6 +49,10 @@ export const startInstance = (config: nats.NatsConfig) =>
 export const insist = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, Schedule.spaced("50 millis"))
 
+/** Looks every 10 ms: at each turn of the event loop, it would take the processor from the servers that it waits for. */
+export const until = (condition: () => boolean) =>
+  Effect.repeat(Effect.sleep("10 millis"), { until: condition })
+
 /** Everything that a feed delivers, and the end of the feed. */
 export const collect = (bus: typeof EventBus.Service) =>
   Effect.gen(function* () {
@@ -56,24 +61,42 @@ export const collect = (bus: typeof EventBus.Service) =>
     const fiber = yield* Effect.forkScoped(
       Effect.exit(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))
     )
-    return { seen, fiber }
+    /** Waits for the last of the numbers that somebody publishes; the feed has not ended. */
+    const last = Effect.gen(function* () {
+      yield* until(() => seen.at(-1)?.name === lastNumber)
+      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+    })
+    return { seen, fiber, last }
   })
 
-/** Publishes numbers until it is interrupted, and keeps those that the bus has accepted, and those that it may have. */
-export const publishNumbers = (bus: typeof EventBus.Service, accepted: Array<number>) =>
+/** The name of the event behind all numbers. */
+const lastNumber = "last"
+
+/** Publishes numbers until `end`, and keeps those that the bus has accepted. */
+export const publishNumbers = (bus: typeof EventBus.Service) =>
   Effect.gen(function* () {
-    for (let number = 0; ; number++) {
-      const exit = yield* Effect.exit(bus.publish(`name ${number % 3}`, number))
-      if (Exit.isSuccess(exit)) {
-        accepted.push(number)
-      } else {
-        yield* Effect.sleep("20 millis")
+    const accepted: Array<number> = []
+    const publishing = yield* Effect.gen(function* () {
+      for (let number = 0; ; number++) {
+        const exit = yield* Effect.exit(bus.publish(`name ${number % 3}`, number))
+        if (Exit.isSuccess(exit)) {
+          accepted.push(number)
+        } else {
+          yield* Effect.sleep("20 millis")
+        }
       }
+    }).pipe(Effect.forkScoped)
+    return {
+      accepted,
+      /** Waits until so many more are accepted. */
+      more: (count: number) =>
+        Effect.suspend(() => {
+          const before = accepted.length
+          return until(() => accepted.length >= before + count)
+        }),
+      end: Effect.zipRight(Fiber.interrupt(publishing), bus.publish(lastNumber, -1))
     }
   })
-
-export const until = (condition: () => boolean) =>
-  Effect.repeat(Effect.sleep("10 millis"), { until: condition })
 
 /** No gap, nothing twice, and nothing missing that was accepted. */
 export const expectExact = (seen: ReadonlyArray<BusEvent>, accepted: ReadonlyArray<number>) => {

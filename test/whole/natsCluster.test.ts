@@ -4,16 +4,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import { startNatsCluster } from "../support/natsCluster.ts"
-import {
-  collect,
-  expectExact,
-  insist,
-  publishNumbers,
-  startInstance,
-  until
-} from "../support/natsInstance.ts"
+import { collect, expectExact, insist, publishNumbers, startInstance } from "../support/natsInstance.ts"
 import { isMissing } from "../support/programs.ts"
 
 describe.skipIf(isMissing("nats-server"))("the services on a cluster of NATS", () => {
@@ -26,28 +18,20 @@ describe.skipIf(isMissing("nats-server"))("the services on a cluster of NATS", (
       if (one === undefined || two === undefined || three === undefined) return
       yield* insist(one.events.publish("first", "first"))
       const [here, there] = [yield* insist(collect(one.events)), yield* insist(collect(three.events))]
-      const accepted: Array<number> = []
-      const publisher = yield* Effect.fork(publishNumbers(two.events, accepted))
-      const publishMore = Effect.suspend(() => {
-        const before = accepted.length
-        return until(() => accepted.length > before + 100)
-      })
-      yield* publishMore
+      const { accepted, end, more } = yield* publishNumbers(two.events)
+      yield* more(100)
       yield* setCut("three", true)
       // Those with the majority go on, if need be after the choice of another leader.
-      yield* publishMore
+      yield* more(100)
       const [took, error] = yield* Effect.timed(Effect.flip(three.events.publish("lost", "lost")))
       expect(Duration.toMillis(took)).toBeLessThan(11_000)
       expect(error.message).toContain("The event bus could not publish an event: ")
       yield* setCut("three", false)
-      yield* publishMore
+      yield* more(100)
       yield* insist(three.events.publish("joined", "joined"))
-      yield* Fiber.interrupt(publisher)
-      yield* two.events.publish("last", -1)
-      yield* until(() => here.seen.at(-1)?.payload === -1)
-      yield* until(() => there.seen.at(-1)?.payload === -1)
-      expect(yield* Fiber.poll(here.fiber)).toMatchObject({ _tag: "None" })
-      expect(yield* Fiber.poll(there.fiber)).toMatchObject({ _tag: "None" })
+      yield* end
+      yield* here.last
+      yield* there.last
       expectExact(here.seen, [])
       const common = here.seen.filter(({ sequence }) => sequence >= (there.seen[0]?.sequence ?? 0))
       expect(there.seen).toEqual(common)

@@ -29,24 +29,19 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
       const other = yield* startInstance({ servers: server.url })
-      const { fiber, seen } = yield* collect(other.events)
+      const { last, seen } = yield* collect(other.events)
       yield* one.commands.register(greet)
-      const accepted: Array<number> = []
-      const publisher = yield* Effect.fork(publishNumbers(one.events, accepted))
+      const { accepted, end, more } = yield* publishNumbers(one.events)
       for (const signal of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
-        const before = accepted.length
-        yield* until(() => accepted.length > before + 200)
+        yield* more(200)
         yield* server.signal(signal)
         const late = yield* Effect.timed(Effect.flip(one.backlog.snapshot))
         expect(Duration.toMillis(late[0])).toBeLessThan(6000)
         yield* server.start
       }
-      const before = accepted.length
-      yield* until(() => accepted.length > before + 200)
-      yield* Fiber.interrupt(publisher)
-      yield* one.events.publish("last", -1)
-      yield* until(() => seen.at(-1)?.payload === -1)
-      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+      yield* more(200)
+      yield* end
+      yield* last
       expectExact(seen, accepted)
       const names = (yield* one.backlog.snapshot).map(({ name }) => name)
       expect([...names].sort()).toEqual(["last", "name 0", "name 1", "name 2"])
@@ -145,19 +140,15 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
     Effect.gen(function* () {
       const server = yield* startNatsServer()
       const one = yield* startInstance({ servers: server.url })
-      const { fiber, seen } = yield* collect(one.events)
-      const accepted: Array<number> = []
-      const publisher = yield* Effect.fork(publishNumbers(one.events, accepted))
-      yield* until(() => accepted.length > 100)
+      const { last, seen } = yield* collect(one.events)
+      const { accepted, end, more } = yield* publishNumbers(one.events)
+      yield* more(100)
       yield* server.signal("SIGSTOP")
       yield* Effect.sleep("7 seconds")
       yield* server.signal("SIGCONT")
-      const before = accepted.length
-      yield* until(() => accepted.length > before + 100)
-      yield* Fiber.interrupt(publisher)
-      yield* one.events.publish("last", -1)
-      yield* until(() => seen.at(-1)?.payload === -1)
-      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+      yield* more(100)
+      yield* end
+      yield* last
       expectExact(seen, accepted)
     })
   )
@@ -342,22 +333,18 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
         const disk = yield* smallDisk
         const server = yield* startNatsServer({ store: disk.folder, jetStream: "max_file: 1GB" })
         const one = yield* startInstance({ servers: server.url })
-        const { fiber, seen } = yield* collect(one.events)
-        const accepted: Array<number> = []
-        const publisher = yield* Effect.fork(publishNumbers(one.events, accepted))
-        yield* until(() => accepted.length > 50)
+        const { last, seen } = yield* collect(one.events)
+        const { accepted, end, more } = yield* publishNumbers(one.events)
+        yield* more(50)
         yield* disk.fill(1)
         yield* Effect.repeat(one.status, { until: (status) => status.includes("did not respond in time") })
         yield* disk.free
         // The server has come to a standstill, and nothing but this ends it.
         yield* server.signal("SIGKILL")
         yield* server.start
-        const before = accepted.length
-        yield* until(() => accepted.length > before + 50)
-        yield* Fiber.interrupt(publisher)
-        yield* one.events.publish("last", -1)
-        yield* until(() => seen.at(-1)?.payload === -1)
-        expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+        yield* more(50)
+        yield* end
+        yield* last
         expectExact(seen, accepted)
       }).pipe(Effect.provide(NodeContext.layer))
   )
