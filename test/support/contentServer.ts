@@ -1,7 +1,6 @@
 /**
  * The content server on a free port, over a downloads folder with versions that the test makes.
  */
-import { createHash } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
@@ -11,14 +10,13 @@ import * as ContentServerLayer from "../../src/layers/contentServer/ContentServe
 import type { ContentServerConfig } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { ContentServer } from "../../src/services/ContentServer.ts"
 import * as rawHttp from "./rawHttp.ts"
+import { sha256 } from "./sha256.ts"
 import { memoryServices } from "./transport.ts"
 
 export const versionId = "20261121T093000Z"
 
 /** The files of the source `exhibits`, by their paths. */
 export type Files = Readonly<Record<string, string | Uint8Array>>
-
-export const sha256 = (content: string | Uint8Array) => createHash("sha256").update(content).digest("hex")
 
 export const fileListOf = (files: Files, id = versionId) => ({
   schemaVersion: 1,

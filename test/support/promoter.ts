@@ -3,7 +3,6 @@
  * fetches, and what its downloads hold.
  */
 import { spawn } from "node:child_process"
-import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import { basename, join, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -17,6 +16,7 @@ import { inject } from "vitest"
 import { attachmentId } from "../../src/layers/tableServer/tables/identifiers.ts"
 import { FileListJson, fileListName, filesOf } from "../../src/services/FileList.ts"
 import * as Received from "./Received.ts"
+import { sha256 } from "./sha256.ts"
 import * as TableServer from "./tableServer.ts"
 
 /** How large a film is, in bytes: large enough to be killed in the middle of. */
@@ -188,7 +188,7 @@ export const readPromoted = Effect.fnUntraced(function* (folder: string) {
   for (const { filename, id, path, size } of saved) {
     const content = yield* fs.readFile(`${folder}/${path}`)
     // The server makes the id of the name and the content.
-    const is = { size: content.length, id: attachmentId(filename, checksum(content)) }
+    const is = { size: content.length, id: attachmentId(filename, sha256(content)) }
     expect(is, `${folder}/${path}`).toEqual({ size, id })
   }
 
@@ -201,12 +201,10 @@ export const readPromoted = Effect.fnUntraced(function* (folder: string) {
   const contents = yield* Effect.forEach(expected, (path) =>
     Effect.map(
       fs.readFile(`${folder}/${path}`),
-      (content) => [path, { size: content.length, sha256: checksum(content) }] as const
+      (content) => [path, { size: content.length, sha256: sha256(content) }] as const
     )
   )
   expect(list.versionId).toBe(basename(folder))
   expect(Object.fromEntries(filesOf(list))).toEqual(Object.fromEntries(contents))
   return { edition, files: expected.map((path) => `${folder}/${path}`) }
 }, Effect.orDie)
-
-export const checksum = (content: Uint8Array) => createHash("sha256").update(content).digest("hex")

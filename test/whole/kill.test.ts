@@ -1,6 +1,5 @@
 /**
  * Controllers that are killed at random instants while they fetch tables and attachments and promote them.
- * `npm run kill` for 200 of them; `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run.
  */
 import { closeSync, openSync, readSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -10,14 +9,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
 import { Manifest } from "../../src/services/VersionStore.ts"
-import { checksum, filmBytes, makePromoters, readPromoted, stagingOf } from "../support/promoter.ts"
-
-const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
-const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
-const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
-const seed = KILL_SEED ?? String(Date.now())
+import { isLong, makeKills, runs, seed } from "../support/kills.ts"
+import { filmBytes, makePromoters, readPromoted, stagingOf } from "../support/promoter.ts"
+import { sha256 } from "../support/sha256.ts"
 
 const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
 
@@ -80,14 +75,14 @@ const openReader = Effect.fnUntraced(function* (
   )
   const buffer = Buffer.alloc(filmBytes)
   const contents = Effect.sync(() =>
-    open.map(({ fd }) => checksum(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0))))
+    open.map(({ fd }) => sha256(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0))))
   )
   const before = yield* contents
   return {
     /** Dies where anything has changed for it. */
     check: Effect.gen(function* () {
       expect(yield* contents).toEqual(before)
-      expect(yield* Effect.forEach(files, (file) => Effect.map(fs.readFile(file), checksum))).toEqual(before)
+      expect(yield* Effect.forEach(files, (file) => Effect.map(fs.readFile(file), sha256))).toEqual(before)
     })
   }
 })
@@ -115,19 +110,7 @@ describe("a controller that is killed", () => {
         }
         const notYetNamed = new Set<string>()
         let last = { versionId: "", edition: 0 }
-        const prepare = Scope.extend(yield* makePromoters(folder), yield* Effect.scope)
-        let next = yield* prepare
-
-        const killOne = Effect.gen(function* () {
-          const promoter = next
-          next = yield* prepare
-          yield* promoter.ready
-          yield* promoter.go
-          yield* promoter.said(yield* Random.choice(milestones))
-          yield* Effect.sleep(yield* Random.nextRange(0, isLong ? 300 : 100))
-          yield* promoter.kill
-          return yield* promoter.output
-        })
+        const { killOne, next } = yield* makeKills(yield* makePromoters(folder), milestones, 100)
 
         /** What holds after each kill. */
         const check = Effect.fnUntraced(function* (output: string) {
@@ -176,12 +159,13 @@ describe("a controller that is killed", () => {
           }).pipe(Effect.scoped)
         }
 
-        yield* next.ready
-        yield* next.go
-        expect(yield* next.started).toEqual([])
-        yield* next.said("content:version:promoted", 4)
-        yield* next.kill
-        yield* check(yield* next.output)
+        const promoter = yield* next
+        yield* promoter.ready
+        yield* promoter.go
+        expect(yield* promoter.started).toEqual([])
+        yield* promoter.said("content:version:promoted", 4)
+        yield* promoter.kill
+        yield* check(yield* promoter.output)
         expect(figures.reused).toBeGreaterThan(0)
         expect(figures.attachments).toBeGreaterThan(figures.reused)
         if (runs >= 200) {

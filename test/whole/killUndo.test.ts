@@ -1,6 +1,5 @@
 /**
  * Controllers that are killed at random instants while they fetch, roll back, hold and resume.
- * `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -9,18 +8,15 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
 import { HoldOutcome, Manifest } from "../../src/services/VersionStore.ts"
+import { isLong, makeKills, runs, seed } from "../support/kills.ts"
 import { makePromoters, readPromoted } from "../support/promoter.ts"
-
-const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
-const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
-const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
-const seed = KILL_SEED ?? String(Date.now())
 
 const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
 const decodeOutcome = Schema.decodeUnknownSync(Schema.parseJson(Schema.NullOr(HoldOutcome)))
 const decodePromoted = Schema.decodeUnknownSync(Schema.parseJson(Manifest.pick("versionId")))
+
+const milestones = ["started", "undoing", "undone", "content:fetch:done"] as const
 
 const announcedIn = (output: string) =>
   [...output.matchAll(/^content:version:promoted (.*)$/gm)].map(
@@ -36,21 +32,9 @@ it.live(
       const folder = yield* fs.makeTempDirectoryScoped()
       const downloads = `${folder}/downloads`
       const figures = { held: 0, waiting: 0, inBetween: 0, undone: 0, announced: 0, editions: 0 }
-      const prepare = Scope.extend(yield* makePromoters(folder, "undo"), yield* Effect.scope)
-      let next = yield* prepare
+      const { killOne } = yield* makeKills(yield* makePromoters(folder, "undo"), milestones, 150)
       let latestEdition = 0
       let before = Option.none<Manifest>()
-
-      const killOne = Effect.gen(function* () {
-        const promoter = next
-        next = yield* prepare
-        yield* promoter.ready
-        yield* promoter.go
-        yield* promoter.said(yield* Random.choice(["started", "undoing", "undone", "content:fetch:done"]))
-        yield* Effect.sleep(yield* Random.nextRange(0, isLong ? 300 : 150))
-        yield* promoter.kill
-        return yield* promoter.output
-      })
 
       const check = Effect.fnUntraced(function* (output: string) {
         expect(output).not.toMatch(/failed|error|logged/)

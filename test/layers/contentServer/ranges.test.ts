@@ -6,12 +6,13 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as server from "../../support/contentServer.ts"
+import { sha256 } from "../../support/sha256.ts"
 
 const { get, versionId } = server
 
 const size = 1000
 const content = Buffer.from(Array.from({ length: size }, (_, index) => (index * 7) % 251))
-const etag = `"${server.sha256(content)}"`
+const etag = `"${sha256(content)}"`
 const target = `/versions/${versionId}/exhibits/film.mp4`
 
 /** A server with a film. */

@@ -1,0 +1,47 @@
+/**
+ * Promoters that are killed at random instants, each while the next is made ready.
+ *
+ * `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run; `npm run kill` kills 200.
+ */
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Scope from "effect/Scope"
+import type { Promoter } from "./promoter.ts"
+
+const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
+
+export const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
+export const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
+export const seed = KILL_SEED ?? String(Date.now())
+
+export interface Kills {
+  /** Lets the next one go, kills it soon after it has said one of the milestones, and gives all that it has said. */
+  readonly killOne: Effect.Effect<string>
+  /** The one that would be killed next. */
+  readonly next: Effect.Effect<Promoter>
+}
+
+export const makeKills = Effect.fnUntraced(function* (
+  start: Effect.Effect<Promoter, never, Scope.Scope>,
+  milestones: NonEmptyReadonlyArray<string>,
+  /** How long it goes on behind a milestone, in milliseconds, unless there are many runs. */
+  longest: number
+) {
+  const prepare = Scope.extend(start, yield* Effect.scope)
+  let next = yield* prepare
+  const kills: Kills = {
+    killOne: Effect.gen(function* () {
+      const promoter = next
+      next = yield* prepare
+      yield* promoter.ready
+      yield* promoter.go
+      yield* promoter.said(yield* Random.choice(milestones))
+      yield* Effect.sleep(yield* Random.nextRange(0, isLong ? 300 : longest))
+      yield* promoter.kill
+      return yield* promoter.output
+    }),
+    next: Effect.sync(() => next)
+  }
+  return kills
+})
