@@ -14,6 +14,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as library from "./index.ts"
 import type { Command } from "./layers/cli/Command.ts"
+import * as check from "./layers/cli/check.ts"
 import { completionScript } from "./layers/cli/completions.ts"
 import { end, endFirmly } from "./layers/cli/ending.ts"
 import * as fetch from "./layers/cli/fetch.ts"
@@ -40,6 +41,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   start.makeCommand(library),
   status.command,
   fetch.makeCommand(library),
+  check.makeCommand(library),
   verify.makeCommand(library),
   versions.makeCommand(library),
   undo.makeRollback(library),

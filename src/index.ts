@@ -81,6 +81,7 @@ export {
   UnknownCommand
 } from "./services/CommandBus.ts"
 export { CopyFailed } from "./services/Content.ts"
+export { ContentCheck } from "./services/ContentCheck.ts"
 export { ContentEvent, FetchOutcome } from "./services/ContentEvents.ts"
 export {
   ContentSource,

@@ -95,6 +95,11 @@ export interface StagedVersion {
   /** What a source has in the latest version, where it is part of that. The folder must not be changed. */
   readonly previous: (sourceId: string) => Option.Option<PreviousContent>
 
+  /** The files that a source has put into its folder, by their paths in it with forward slashes. */
+  readonly files: (
+    source: VersionSource
+  ) => Effect.Effect<Readonly<Record<string, SourceFile>>, VersionStoreError>
+
   /**
    * Makes it the latest version: durable on disk first, then named by the manifest in one step. It is the active one, or
    * waits while another one is held.

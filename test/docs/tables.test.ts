@@ -9,6 +9,7 @@ import * as AST from "effect/SchemaAST"
 import { jsonText } from "../../src/internal/JsonText.ts"
 import { AirtableSourceOptions } from "../../src/layers/airtable/AirtableOptions.ts"
 import { nameOf } from "../../src/layers/cli/Command.ts"
+import * as check from "../../src/layers/cli/check.ts"
 import * as fetch from "../../src/layers/cli/fetch.ts"
 import { globalOptions } from "../../src/layers/cli/globalOptions.ts"
 import * as init from "../../src/layers/cli/init.ts"
@@ -90,6 +91,7 @@ describe("the options of vitrine", () => {
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
     tables: [...tablesCommand.options, ...tablesCommand.arguments],
+    check: check.makeCommand({}).options,
     verify: verify.makeCommand({}).options,
     versions: versions.makeCommand({}).options,
     rollback: undo.makeRollback({}).options,

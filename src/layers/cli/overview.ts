@@ -20,6 +20,10 @@ export const commands = {
     usage: "fetch",
     description: "Fetch the content once: in the controller that runs, or else here, and end."
   },
+  check: {
+    usage: "check",
+    description: "Fetch without showing anything: check what comes, and say what it would change."
+  },
   verify: {
     usage: "verify [VERSION]",
     description: "Read the files of a version, and list those that are not as they were written."

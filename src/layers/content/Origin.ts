@@ -5,6 +5,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type { FetchError } from "../../services/Content.ts"
+import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
 import type { Report } from "./report.ts"
@@ -21,6 +22,9 @@ export interface Origin {
    * Without it there is a fetch at each tick.
    */
   readonly look?: Effect.Effect<News, FetchError>
+
+  /** What `fetch` would change. It reports nothing and promotes nothing. */
+  readonly check?: Effect.Effect<ContentCheck, FetchError>
 
   /** What the status says of it beside its sources. */
   readonly rows?: Effect.Effect<ReadonlyArray<Row>>

@@ -1,26 +1,35 @@
 /**
  * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep`,
- * `content.verify`, `content.versions`, `content.rollback`, `content.hold` and `content.resume`, or those of another name.
+ * `content.check`, `content.verify`, `content.versions`, `content.rollback`, `content.hold` and `content.resume`, or those of another name.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
-import type { Content } from "../../services/Content.ts"
+import type { Content, FetchError } from "../../services/Content.ts"
+import type { ContentCheck } from "../../services/ContentCheck.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import type { Undo } from "./undo.ts"
 
 /** Who asks, for people. */
 const by = Schema.optionalWith(Schema.String, { exact: true })
 
+export interface Fetching extends Pick<Content["Type"], "fetch"> {
+  /** Missing where nothing can be fetched without being promoted. */
+  readonly check?: Effect.Effect<ContentCheck, FetchError>
+}
+
 /** Until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
-  fetch: Content["Type"]["fetch"],
+  { check, fetch }: Fetching,
   undo: Undo
 ) {
   const commands = yield* CommandBus
   const store = yield* VersionStore
   yield* commands.register({ type: `${name}.fetch`, fields: Schema.Struct({}), run: () => fetch })
+  if (check !== undefined) {
+    yield* commands.register({ type: `${name}.check`, fields: Schema.Struct({}), run: () => check })
+  }
   yield* commands.register({
     type: `${name}.manifest.read`,
     fields: Schema.Struct({}),

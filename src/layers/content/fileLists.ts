@@ -64,7 +64,8 @@ export const makeList = Effect.fnUntraced(function* (
   return written(list, fileListText(list))
 })
 
-const listSource = Effect.fnUntraced(function* (
+/** The files of a source, in a folder of a version. */
+export const listSource = Effect.fnUntraced(function* (
   folder: string,
   { digests = {}, ...source }: VersionSource
 ): Effect.fn.Return<ListedSource, PlatformError, FileSystem.FileSystem | Path.Path> {

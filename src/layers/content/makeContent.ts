@@ -13,6 +13,7 @@ import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
+import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { ContentState, FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -149,6 +150,9 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
   const fetch = once(reportFetch(withRoom(store)(origin.fetch)))
 
+  const makeCheck = (check: Effect.Effect<ContentCheck, FetchError>) =>
+    Effect.map(singleFlight<ContentCheck, FetchError>(scope), (once) => once(check))
+
   /** A look that fails is a failed fetch, unless the one before failed alike: that was reported. */
   const lookFailed = (error: FetchError) =>
     Effect.if(isKnown(error), {
@@ -168,7 +172,8 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         })
 
   if (commands) {
-    yield* registerCommands(name, fetch, yield* makeUndo(activeVersion))
+    const check = origin.check === undefined ? {} : { check: yield* makeCheck(origin.check) }
+    yield* registerCommands(name, { fetch, ...check }, yield* makeUndo(activeVersion))
   }
   yield* state.addSection({
     name,

@@ -22,7 +22,7 @@ import type {
 } from "../../services/VersionStore.ts"
 import type { Damage } from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
-import { type WrittenList, wholeFiles } from "./fileLists.ts"
+import { listSource, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf } from "./hold.ts"
 
 type Platform = FileSystem.FileSystem | Path.Path
@@ -185,6 +185,12 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
         return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
       },
       previous: contentOf,
+      files: (source) =>
+        listSource(folder, source).pipe(
+          Effect.map(({ files }) => files),
+          mapDiskError("read", directoryOf(source.sourceId)),
+          Effect.provide(platform)
+        ),
       promote: (sources) => promote(sources).pipe(store.inTurn, Effect.provide(platform))
     }
   }

@@ -23,6 +23,7 @@ import { WaitObserver } from "../../services/WaitObserver.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
+import { compareTable } from "./compareTables.ts"
 import { makeExpectations } from "./Expectations.ts"
 import { makeEmptyTables } from "./emptyTables.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
@@ -177,7 +178,14 @@ const makeUncounted = Effect.fnUntraced(function* ({
     )
   const source: ContentSource = {
     id,
-    fetch: (target) => ofSource(fetch(target))
+    fetch: (target) => ofSource(fetch(target)),
+    compare: (target) =>
+      ofSource(
+        Effect.all([
+          ...tables.map((table) => compareTable({ table, holds: recordTable.holds }, target, cells)),
+          ...keyValueTables.map((table) => compareTable({ table, holds: keyValueTable.holds }, target, cells))
+        ])
+      )
   }
   return source
 })
