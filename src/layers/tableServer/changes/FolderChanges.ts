@@ -14,39 +14,46 @@ import { changesBetween, type TableChange } from "./TableChange.ts"
 
 export interface FolderChanges {
   /**
-   * The changes since the look before this one, in one array for each table that has any. At the first look every table
-   * is new. One look at a time.
+   * Gives `take` the changes since the look before this one, in one array for each table that has any. At the first look
+   * every table is new. A look that is interrupted has not happened. One look at a time.
    */
-  readonly look: Effect.Effect<ReadonlyArray<ReadonlyArray<TableChange>>, TableFolderError>
+  readonly look: <A>(
+    take: (changes: ReadonlyArray<ReadonlyArray<TableChange>>) => A
+  ) => Effect.Effect<A, TableFolderError>
 }
 
 export const make = (folder: TableFolder, attachments: AttachmentFolder): FolderChanges => {
   let known: ReadonlyMap<string, Table> = new Map()
 
-  const read = (name: string) =>
-    folder.find(name).pipe(
-      Effect.flatMap(Effect.transposeMapOption(withAttachments)),
-      Effect.catchTag("vitrine/InvalidTableFile", () =>
-        Effect.sync(() => Option.fromNullable(known.get(name)))
+  const read = Effect.gen(function* () {
+    // Many cells may have the same file.
+    const find = yield* Effect.cachedFunction(attachments.find)
+    const withAttachments = (table: Table) =>
+      Effect.map(
+        // Their links are new at each listing, and so are no change.
+        serveAttachments(table.records, find, () => null),
+        (records) => ({ ...table, records })
+      )
+    const tables = yield* Effect.forEach(yield* folder.names, (name) =>
+      folder.find(name).pipe(
+        Effect.flatMap(Effect.transposeMapOption(withAttachments)),
+        Effect.catchTag("vitrine/InvalidTableFile", () =>
+          Effect.sync(() => Option.fromNullable(known.get(name)))
+        )
       )
     )
-
-  /** Attachments as they are listed, without their links, which are new each time. */
-  const withAttachments = (table: Table) =>
-    Effect.map(
-      serveAttachments(table.records, attachments.find, () => null),
-      (records) => ({ ...table, records })
-    )
+    return new Map(tables.flatMap(Option.toArray).map((table) => [table.name, table]))
+  })
 
   return {
-    look: Effect.gen(function* () {
-      const tables = yield* Effect.forEach(yield* folder.names, read)
-      const now = new Map(tables.flatMap(Option.toArray).map((table) => [table.name, table]))
-      const before = known
-      known = now
-      return [...new Set([...before.keys(), ...now.keys()])]
-        .map((name) => changesBetween(before.get(name), now.get(name)))
-        .filter((changes) => changes.length > 0)
-    })
+    look: (take) =>
+      Effect.map(read, (now) => {
+        const before = known
+        known = now
+        const changes = [...new Set([...before.keys(), ...now.keys()])]
+          .map((name) => changesBetween(before.get(name), now.get(name)))
+          .filter((changes) => changes.length > 0)
+        return take(changes)
+      })
   }
 }

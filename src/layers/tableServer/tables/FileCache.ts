@@ -44,15 +44,14 @@ export const make = <A>(
 
     const readAnew = (file: string, known: Entry<A> | undefined) =>
       Effect.gen(function* () {
-        const place = yield* placeOf(file)
-        const info = yield* fs.stat(place)
+        const info = yield* fs.stat(path.join(directory, file))
         const modified = Option.match(info.mtime, { onNone: () => 0, onSome: (time) => time.getTime() })
         const stamp = `${modified} ${info.size}`
         if (known?.stamp === stamp && known.isSettled) {
           return known
         }
         const isSettled = Date.now() - modified > timeStepMs
-        const content = yield* load(file, place).pipe(
+        const content = yield* load(file, yield* placeOf(file)).pipe(
           Effect.map((loaded): Entry<A>["content"] => Either.right(loaded)),
           Effect.catchTag("vitrine/InvalidTableFile", (error) => Effect.succeed(Either.left(error)))
         )

@@ -60,17 +60,16 @@ export const extend = (webhook: Webhook, now: number): Webhook =>
 
 /** Adds the payloads that it watches, while it is enabled. */
 export const append = (webhook: Webhook, payloads: ReadonlyArray<Payload>, now: number): Webhook => {
-  if (!isEnabled(webhook, now)) {
-    return webhook
-  }
   const own = payloads.filter(
     ({ dataType }) => dataType === undefined || webhook.dataTypes.includes(dataType)
   )
-  return {
-    ...webhook,
-    payloads: [...webhook.payloads, ...own].slice(-maxPayloads),
-    nextCursor: webhook.nextCursor + own.length
-  }
+  return isEnabled(webhook, now) && own.length > 0
+    ? {
+        ...webhook,
+        payloads: [...webhook.payloads, ...own].slice(-maxPayloads),
+        nextCursor: webhook.nextCursor + own.length
+      }
+    : webhook
 }
 
 /** Ends its life. */

@@ -53,20 +53,20 @@ export const make = (changes: FolderChanges): Effect.Effect<Webhooks> =>
     let transactions = 0
 
     /** Gives every webhook the changes since the last time. */
-    const notice = Effect.gen(function* () {
-      const changed = yield* changes.look
-      const now = yield* Clock.currentTimeMillis
-      const payloads = changed.flatMap((parts) => {
-        transactions += 1
-        return parts.map((part) => ({ ...part, noticedAt: now, transaction: transactions }))
+    const notice = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      changes.look((changed) => {
+        const payloads = changed.flatMap((parts) => {
+          transactions += 1
+          return parts.map((part) => ({ ...part, noticedAt: now, transaction: transactions }))
+        })
+        for (const [baseId, webhooks] of bases) {
+          bases.set(
+            baseId,
+            webhooks.map((webhook) => Webhook.append(webhook, payloads, now))
+          )
+        }
       })
-      for (const [baseId, webhooks] of bases) {
-        bases.set(
-          baseId,
-          webhooks.map((webhook) => Webhook.append(webhook, payloads, now))
-        )
-      }
-    }).pipe(Effect.uninterruptible)
+    )
 
     /** The webhooks of a base as they are now. */
     const current = Effect.fnUntraced(function* (baseId: string) {

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import type { AttachmentFolder } from "../../../../src/layers/tableServer/attachments/AttachmentFolder.ts"
@@ -18,15 +20,17 @@ type Tables = Readonly<Record<string, Records | null>>
 
 const attachments: AttachmentFolder = { find: () => Effect.dieMessage("there are no attachments") }
 
-/** Tables in memory, and webhooks that watch them. */
+/** Tables in memory, and webhooks that watch them. The table `Slow` is read when `slow` says so. */
 const watch = Effect.gen(function* () {
   let tables: Tables = {}
+  let slow: Effect.Effect<void> = Effect.void
   const folder: TableFolder = {
     directory: "/tables",
     names: Effect.sync(() => Object.keys(tables)),
     views: Effect.succeed({}),
     find: (name) => {
       const records = tables[name]
+      if (name === "Slow") return Effect.as(slow, Option.none())
       if (records === null) return new InvalidTableFile({ file: name, problem: "is malformed." })
       return Effect.succeed(
         Option.map(Option.fromNullable(records), (records) => ({
@@ -42,7 +46,11 @@ const watch = Effect.gen(function* () {
     Effect.sync(() => {
       tables = edited
     })
-  return { ...webhooks, edit }
+  const slowDown = (until: Effect.Effect<void>) =>
+    Effect.sync(() => {
+      slow = until
+    })
+  return { ...webhooks, edit, slowDown }
 })
 
 const record = FastCheck.record(
@@ -171,24 +179,37 @@ describe("Webhooks", () => {
     { fastCheck: { numRuns: 100 } }
   )
 
-  it.effect("keep a bounded number of payloads, and readers see the gap", () =>
+  it.effect("have the changes that were found for a reader who left", () =>
     Effect.gen(function* () {
-      const { create, edit, payloads } = yield* watch
+      const { create, edit, payloads, slowDown } = yield* watch
       const { id } = yield* create("app", ["tableData"])
-      const count = Webhook.maxPayloads + 5
-      for (let edits = 0; edits <= count; edits++) {
-        yield* edit({ One: { rec1: { a: String(edits) } } })
-        yield* payloads("app", id, { cursor: 1, limit: 1 })
-      }
-      // The first edit makes the table and then the record.
-      const made = count + 2
-      const page = yield* payloads("app", id, { cursor: 1, limit: 50 })
-      assert.strictEqual(page.cursor, made + 1 - Webhook.maxPayloads + 50)
-      const rest = yield* payloads("app", id, { cursor: page.cursor, limit: 10_000 })
-      assert.strictEqual(rest.payloads.length + 50, Webhook.maxPayloads)
-      assert.strictEqual(rest.cursor, made + 1)
+      yield* edit({ One: { rec1: {} }, Slow: {} })
+      const isReading = yield* Deferred.make<void>()
+      yield* slowDown(Effect.zipRight(Deferred.succeed(isReading, undefined), Effect.never))
+      const reader = yield* Effect.fork(payloads("app", id, { cursor: 1, limit: 50 }))
+      yield* Deferred.await(isReading)
+      yield* Fiber.interrupt(reader)
+      yield* slowDown(Effect.void)
+      assert.strictEqual((yield* payloads("app", id, { cursor: 1, limit: 50 })).cursor, 3)
     })
   )
+
+  it("keep a bounded number of payloads, and readers see the gap", () => {
+    const many = Array.from({ length: Webhook.maxPayloads + 5 }, (_, transaction) => ({
+      noticedAt: 0,
+      transaction,
+      body: {}
+    }))
+    const webhook = many.reduce(
+      (webhook, payload) => Webhook.append(webhook, [payload], 0),
+      Webhook.make("ach", ["tableData"], 0)
+    )
+    const page = Webhook.pageAt(webhook, 1, 50)
+    assert.deepStrictEqual(page, { payloads: many.slice(5, 55), cursor: 56, mightHaveMore: true })
+    const rest = Webhook.pageAt(webhook, page.cursor, Webhook.maxPayloads)
+    assert.deepStrictEqual(rest.payloads, many.slice(55))
+    assert.strictEqual(rest.cursor, many.length + 1)
+  })
 
   it.effect("of a bounded number of bases are remembered, those used last", () =>
     Effect.gen(function* () {
