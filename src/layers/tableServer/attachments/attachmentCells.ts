@@ -63,3 +63,12 @@ export const serveAttachments = <E>(
 
 const hasDeclared = (cell: unknown): boolean =>
   Array.isArray(cell) && cell.some((item) => isDeclared(item) || hasDeclared(item))
+
+/** The files that the cells of records name, each once. */
+export const declaredFiles = (records: ReadonlyArray<ServedRecord>): ReadonlyArray<string> => {
+  const filesIn = (value: unknown): ReadonlyArray<string> =>
+    isDeclared(value) ? [value.file] : Array.isArray(value) ? value.flatMap(filesIn) : []
+  return [
+    ...new Set(records.flatMap(({ fields }) => Object.values(fields).filter(Array.isArray).flatMap(filesIn)))
+  ]
+}

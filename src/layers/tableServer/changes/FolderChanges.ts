@@ -6,8 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TableFolderError } from "../../../services/TableServer.ts"
-import type { AttachmentFolder } from "../attachments/AttachmentFolder.ts"
-import { serveAttachments } from "../attachments/attachmentCells.ts"
+import type { AttachmentFile, AttachmentFolder } from "../attachments/AttachmentFolder.ts"
+import { declaredFiles, serveAttachments } from "../attachments/attachmentCells.ts"
 import type { Table } from "../tables/Table.ts"
 import type { TableFolder } from "../tables/TableFolder.ts"
 import { changesBetween, type TableChange } from "./TableChange.ts"
@@ -23,26 +23,30 @@ export interface FolderChanges {
 }
 
 export const make = (folder: TableFolder, attachments: AttachmentFolder): FolderChanges => {
-  let known: ReadonlyMap<string, Table> = new Map()
+  let known: ReadonlyMap<string, Seen> = new Map()
+
+  const see = Effect.fnUntraced(function* (table: Table) {
+    const before = known.get(table.name)
+    const files = before?.table === table ? before.files : declaredFiles(table.records)
+    const found = yield* Effect.forEach(files, attachments.find)
+    if (before?.table === table && found.every((file, index) => file === before.found[index])) {
+      return before
+    }
+    // Links are new at each listing, and so are no change.
+    const records = yield* serveAttachments(table.records, attachments.find, () => null)
+    return { table, files, found, served: { ...table, records } }
+  })
 
   const read = Effect.gen(function* () {
-    // Many cells may have the same file.
-    const find = yield* Effect.cachedFunction(attachments.find)
-    const withAttachments = (table: Table) =>
-      Effect.map(
-        // Their links are new at each listing, and so are no change.
-        serveAttachments(table.records, find, () => null),
-        (records) => ({ ...table, records })
-      )
     const tables = yield* Effect.forEach(yield* folder.names, (name) =>
       folder.find(name).pipe(
-        Effect.flatMap(Effect.transposeMapOption(withAttachments)),
+        Effect.flatMap(Effect.transposeMapOption(see)),
         Effect.catchTag("vitrine/InvalidTableFile", () =>
           Effect.sync(() => Option.fromNullable(known.get(name)))
         )
       )
     )
-    return new Map(tables.flatMap(Option.toArray).map((table) => [table.name, table]))
+    return new Map(tables.flatMap(Option.toArray).map((seen) => [seen.table.name, seen]))
   })
 
   return {
@@ -51,9 +55,19 @@ export const make = (folder: TableFolder, attachments: AttachmentFolder): Folder
         const before = known
         known = now
         const changes = [...new Set([...before.keys(), ...now.keys()])]
-          .map((name) => changesBetween(before.get(name), now.get(name)))
+          .filter((name) => before.get(name) !== now.get(name))
+          .map((name) => changesBetween(before.get(name)?.served, now.get(name)?.served))
           .filter((changes) => changes.length > 0)
         return take(changes)
       })
   }
+}
+
+/** A table and its attachments, which are all the same objects while nothing has changed. */
+interface Seen {
+  readonly table: Table
+  readonly files: ReadonlyArray<string>
+  readonly found: ReadonlyArray<AttachmentFile>
+  /** As it is listed, without links. */
+  readonly served: Table
 }
