@@ -89,7 +89,7 @@ const inFolder = (directory: string, config: nats.NatsConfig): nats.NatsConfig =
 const tlsOf = (directory: string, more = "") =>
   `tls { cert_file: "${directory}/cert.pem", key_file: "${directory}/key.pem", ${more} }`
 
-describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
+describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () => {
   it.scopedLive.each(Object.entries(kinds))("come in with %s, and say who is kept out", ([, make]) =>
     Effect.gen(function* () {
       const { files = {}, right, secrets, server, wrong } = make()

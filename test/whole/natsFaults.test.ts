@@ -23,7 +23,8 @@ import { startNatsServer } from "../support/natsServer.ts"
 import { isMissing } from "../support/programs.ts"
 import { mayMount, smallDisk } from "../support/tmpfs.ts"
 
-describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
+// Most of a test is waiting for a server that is away.
+describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () => {
   it.scopedLive("go on exactly when the server is stopped or killed, and comes back with its store", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
@@ -152,7 +153,10 @@ describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
       expectExact(seen, accepted)
     })
   )
+})
 
+// One after the other: here it is measured how long something takes.
+describe.skipIf(isMissing("nats-server"))("the services on NATS", () => {
   it.scopedLive("fail in bounded time while the server is suspended, and recover", () =>
     Effect.gen(function* () {
       const server = yield* startNatsServer()
