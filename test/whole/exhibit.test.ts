@@ -134,6 +134,38 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       })
     )
 
+    it.scoped("goes on with what it shows while a column is renamed, or a view has no rows", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder, start } = yield* makeExhibit
+        const { kiosk, logged } = yield* start()
+        const version = yield* logged(/New version (\S+):/)
+        const page = yield* openTab(kiosk)
+        yield* waitForData(page, "version", version)
+        const before = yield* titles(page)
+        expect(before).toHaveLength(21)
+
+        const objects = `${folder}/tables/Objects.csv`
+        yield* edit(objects, ",title,", ",titel,")
+        yield* logged(
+          /Version rejected, .*, record rec\w+ and 20 more, (field "title": .*"titel" is new: was it renamed)/
+        )
+        yield* edit(objects, ",titel,", ",title,")
+        yield* logged(/(Fetching works again)/)
+        const views = { Objects: { "Grid view": { filter: { room: "Nowhere" } } } }
+        yield* fs.writeFileString(`${folder}/tables/views.json`, JSON.stringify(views))
+        yield* logged(
+          /(Table "Objects": expected at least 1 record, found no records in the view "Grid view"\.)/
+        )
+        expect(yield* titles(page)).toEqual(before)
+        yield* waitForData(page, "version", version)
+
+        yield* fs.remove(`${folder}/tables/views.json`)
+        yield* edit(objects, "The Penrice Fog Bell", "A changed cell")
+        yield* waitForTitle(page, bell, "A changed cell")
+      })
+    )
+
     it.scoped("shows the pictures that come with the content, and a picture that has changed", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

@@ -129,6 +129,43 @@ describe.concurrent("a controller that runs", () => {
       })
   )
 
+  it.scopedLive("checks what a fetch would change, or why it would be rejected, with it and without it", () =>
+    Effect.gen(function* () {
+      const { list, read, run, serveTables, vitrine, write } = yield* project
+      const config = (yield* read("vitrine.config.ts"))
+        .replace("1 second", "1 hour")
+        .replace("defaultView", 'expect: { Objects: { fields: { title: "text" } } }, defaultView')
+      yield* write("vitrine.config.ts", config)
+      const TABLES = yield* serveTables()
+      const controller = yield* run(["start"], { TABLES })
+      const versionId = yield* controller.logged(/New version (\S+):/)
+      yield* controller.logged(/(Ready)/)
+      expect(yield* vitrine("check")).toMatchObject({
+        status: 0,
+        stdout:
+          "museum: 2 records, nothing has changed\nEverything is as expected. A fetch changes nothing.\n"
+      })
+      yield* write("tables/Objects.csv", `${yield* read("tables/Objects.csv")}A-3,Compass\n`)
+      const changed =
+        "museum: 3 records\n  Objects: 3 in all, 1 added, 0 changed, 0 removed\n  files: 0 added, 0 changed, 0 removed\nEverything is as expected. A fetch makes a new version.\n"
+      expect(yield* vitrine("check")).toMatchObject({ status: 0, stdout: changed })
+      expect((yield* vitrine("stop")).status).toBe(0)
+
+      const alone = yield* run(["check"], { TABLES })
+      expect(yield* alone.ended).toMatchObject({ status: 0, stdout: changed })
+      yield* write("tables/Objects.csv", (yield* read("tables/Objects.csv")).replace("title", "titel"))
+      const rejected = yield* run(["check"], { TABLES })
+      expect(yield* rejected.ended).toMatchObject({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /Table "Objects", record rec\w+ and 2 more, field "title": expected text, found nothing\. "title" is missing; "titel" is new: was it renamed\?\n$/
+        )
+      })
+      expect(yield* list("downloads/versions")).toEqual([versionId])
+    })
+  )
+
   it.scopedLive("goes back to the version before and stays there, over a restart, until it is resumed", () =>
     Effect.gen(function* () {
       const { read, run, serveTables, vitrine, write } = yield* project
