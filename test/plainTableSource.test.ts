@@ -252,6 +252,23 @@ describe("a table that cannot be read", () => {
   )
 })
 
+describe("a table that is not as expected", () => {
+  it.scopedLive.each<[string, Parameters<typeof setUp>[1], string]>([
+    [
+      "a record",
+      { expect: { Objects: { fields: { nowhere: "text" } } } },
+      'Table "Objects", record rec2 and 1 more, field "nowhere": expected text, found nothing.'
+    ],
+    ["a key", { expect: { Settings: { minRecords: 99 } } }, 'Table "Settings": expected at least 99 keys']
+  ])("fails its document: %s", ([, options, words]) =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({ Objects: objects, Settings: settings }, options)
+      const outcomes = yield* Effect.forEach(fetch(), settle)
+      expect(outcomes.at(-1)).toHaveProperty("error.message", expect.stringContaining(words))
+    })
+  )
+})
+
 describe("an abort", () => {
   it.scopedLive("breaks the request off, and fails what is left with its reason", () =>
     Effect.gen(function* () {
