@@ -47,6 +47,13 @@ import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts
 
 const tablesBelow = (page: string, heading: string) => rowsOf(below(heading, read(page)))
 
+interface PackageLock {
+  /** By their paths; that of the project itself is empty. */
+  readonly packages: Readonly<
+    Record<string, { readonly dev?: boolean; readonly peer?: boolean; readonly license?: string }>
+  >
+}
+
 /** What stands as code in the first cells. */
 const namesIn = (rows: ReadonlyArray<ReadonlyArray<string>>) => rows.flatMap(([name = ""]) => codeIn(name))
 
@@ -223,6 +230,18 @@ describe("the tables name", () => {
     const { dependencies = {}, peerDependencies = {} } = JSON.parse(read("package.json"))
     const documented = namesIn(tablesBelow("docs/api.md", "## Dependencies"))
     expect(documented.sort()).toEqual(Object.keys({ ...dependencies, ...peerDependencies }).sort())
+  })
+
+  it("the licences of all packages that are installed with it", () => {
+    const { packages }: PackageLock = JSON.parse(read("package-lock.json"))
+    const installed = Object.entries(packages).flatMap(([path, { dev = false, license, peer = false }]) =>
+      path === "" || dev || peer ? [] : [[path.replace(/^.*node_modules\//, ""), license]]
+    )
+    const documented = tablesBelow("docs/it.md", "## Licences").flatMap(([license, names = ""]) =>
+      codeIn(names).map((name) => [name, license])
+    )
+    expect(installed.length).toBeGreaterThan(10)
+    expect(Object.fromEntries(documented)).toMatchObject(Object.fromEntries(installed))
   })
 
   it("messages that are in the source", () => {

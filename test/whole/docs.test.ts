@@ -103,7 +103,10 @@ const runScript = (reader: Reader, { text }: Sample) =>
 
 const needsProject = (line: string) => line.startsWith("npx vitrine ")
 
-const isRun = ({ info, language }: Sample) => ["console", "js", "sh"].includes(language) && info !== "server"
+/** What sets up a server of another maker, or a whole machine. */
+const isSetUp = ({ info }: Sample) => ["machine", "server"].includes(info)
+
+const isRun = (sample: Sample) => ["console", "js", "sh"].includes(sample.language) && !isSetUp(sample)
 
 const environment = Layer.provideMerge(Browser.layer, NodeContext.layer)
 

@@ -11,7 +11,7 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { linksOf, repository } from "../support/documents.ts"
+import { below, codeIn, linksOf, read, repository, rowsOf } from "../support/documents.ts"
 import { newFolder, Packed } from "../support/packed.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
 import { FromRegistry, installs } from "./package/install.ts"
@@ -54,7 +54,7 @@ layer(environment, {
   it.effect("has what is needed inside, and nothing else", () =>
     Effect.map(Packed, ({ paths, size }) => {
       const isDocumentation = (path: string) =>
-        /^(docs|scratchpad)\/|^bench\/README\.md$|^[A-Z]+\.md$/.test(path)
+        /^(docs|scratchpad|deploy)\/|^bench\/README\.md$|^[A-Z]+\.md$/.test(path)
       const others = paths.filter((path) => !isDocumentation(path))
       expect([...new Set(others.map((path) => path.split("/")[0]))].sort()).toEqual([
         "LICENSE",
@@ -120,6 +120,12 @@ layer(environment, {
           new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)\n\n.*License[^]*?Copyright`, "m")
         )
       }
+      const licences = rowsOf(below("## Licences", read("docs/it.md"))).flatMap(([licence, names = ""]) =>
+        codeIn(names).map((name) => [name, licence])
+      )
+      const noticed = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+ \((.+)\)$/gm)].map(([, ...parts]) => parts)
+      expect(noticed.length).toBeGreaterThan(bundled.size)
+      expect(Object.fromEntries(licences)).toMatchObject(Object.fromEntries(noticed))
     })
   )
 

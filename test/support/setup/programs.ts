@@ -21,7 +21,10 @@ const programs = {
   curl: { executables: ["curl"], packages: ["curl"] },
   mcs: { executables: ["mcs"], packages: ["mono-mcs", "libmono-system-runtime-serialization4.0-cil"] },
   nginx: { executables: ["nginx", "/usr/sbin/nginx"], packages: ["nginx-light"] },
-  "nats-server": { executables: ["nats-server"], packages: ["nats-server"] }
+  mosquitto: { executables: ["mosquitto", "/usr/sbin/mosquitto"], packages: ["mosquitto"] },
+  "nats-server": { executables: ["nats-server"], packages: ["nats-server"] },
+  python3: { executables: ["python3"], packages: ["python3"] },
+  "systemd-analyze": { executables: ["systemd-analyze"], packages: ["systemd"] }
 } satisfies Record<string, Program>
 
 export type ProgramName = keyof typeof programs

@@ -5,14 +5,15 @@
  * Skipped where no registry is reachable; where `CI` is set, they run and fail.
  */
 import { execFile, spawnSync } from "node:child_process"
-import { cpSync, existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { chmodSync, chownSync, cpSync, existsSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { expect, type Vitest } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { buildImage } from "../../support/dockerfile.ts"
 import { read } from "../../support/documents.ts"
 import { newFolder, Packed } from "../../support/packed.ts"
 import { runVitrine } from "../../support/vitrineProcess.ts"
@@ -111,6 +112,9 @@ const runs = ({ vitrine }: Pick<Project, "vitrine">, configuration: string) =>
     return stderr
   })
 
+/** The tables of the example are not part of an image. */
+const withoutTables = (configuration: string) => configuration.replace(/tableServer\(\{.*\}\),/, "")
+
 /** A plugin of the project's own, made with the Effect that it has installed. */
 const ownPlugin = `import { Effect, Layer } from "effect"
 import { defineConfig, EventBus, httpTransport, Plugin } from "vitrine"
@@ -183,6 +187,39 @@ export const installs = (it: It) => {
       const stderr = yield* runs(project, "vitrine.config.ts")
       expect(stderr.match(/npm install effect@3/g)).toHaveLength(1)
     })
+  )
+
+  it.scoped.skipIf(!isReachable || process.getuid?.() !== 0)(
+    "runs in what the steps of its Dockerfile make, as the user of that (skipped but for root)",
+    () =>
+      Effect.gen(function* () {
+        const { folder, vitrine, write } = yield* emptyProject
+        const { tarball } = yield* Packed
+        cpSync(tarball, join(folder, basename(tarball)))
+        yield* succeeds(folder, "npm", ...npmInstall, `./${basename(tarball)}`)
+        yield* Effect.flatMap(vitrine("init", "--page"), ({ ended }) => ended)
+        const configuration = readFileSync(join(folder, "vitrine.config.ts"), "utf8")
+        yield* write("vitrine.config.ts", withoutTables(configuration).replaceAll(/87[13]0/g, "0"))
+
+        const root = yield* newFolder
+        chmodSync(root, 0o755)
+        const image = buildImage("deploy/docker/Dockerfile", folder, root)
+        expect(image.uid).toBe(1000)
+        const [node, bin = "", ...args] = image.command
+        expect(node).toBe("node")
+        const runDir = yield* newFolder
+        chownSync(runDir, image.uid, image.uid)
+        const controller = yield* runVitrine(
+          args.map((arg) => (arg === "/tmp/vitrine" ? runDir : arg)),
+          { cwd: image.cwd, bin: join(image.cwd, bin), uid: image.uid, env: { HOME: "/nonexistent" } }
+        )
+        const page = yield* controller.logged(/Content server on \S+: page at (\S+),/)
+        yield* controller.logged(/(Ready)/)
+        const served = yield* Effect.promise(async () => (await fetch(page)).text())
+        expect(served).toContain("<title>Exhibit</title>")
+        yield* controller.signal("SIGTERM")
+        expect(yield* controller.ended).toMatchObject({ status: 0 })
+      })
   )
 
   scenario("is refused beside Effect 4; forced, all runs that brings its own Effect", () =>

@@ -1,0 +1,136 @@
+/**
+ * The files with which systems start a controller: each is what its system reads, and what it starts runs.
+ */
+import { spawnSync } from "node:child_process"
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { startedBy, taskSettings, unitSettings } from "../support/deployment.ts"
+import { read } from "../support/documents.ts"
+import { isMissing, pathOf } from "../support/programs.ts"
+import { makeProject } from "../support/project.ts"
+import { eventually } from "../support/waiting.ts"
+
+/** A user that owns nothing. */
+const nobody = 65534
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "vitrine-deploy-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+)
+
+/** Starts what a system would start, in a project, and ends it as that system does. */
+const runs = Effect.fnUntraced(function* (
+  name: keyof typeof startedBy,
+  options: { readonly uid?: number; readonly runDir?: string } = {}
+) {
+  const { args, program } = startedBy[name]()
+  const [bin, ...rest] = args
+  expect(program).toMatch(/[/\\]node(\.exe)?$/)
+  expect(bin).toBe("node_modules/vitrine/dist/bin.js")
+
+  const { folder, read, run, serveTables } = yield* makeProject
+  const TABLES = yield* serveTables()
+  chmodSync(folder, 0o755)
+  const { uid } = options
+  if (uid !== undefined) {
+    mkdirSync(`${folder}/downloads`)
+    chownSync(`${folder}/downloads`, uid, uid)
+  }
+  const arguments_ = rest.map((arg) => (arg === "/run/vitrine" ? `${options.runDir}` : arg))
+  const controller = yield* run(arguments_, { TABLES, HOME: "/nonexistent" }, options)
+  return { controller, read }
+}, Effect.provide(NodeContext.layer))
+
+describe("the service of systemd", () => {
+  it.scopedLive.skipIf(process.getuid?.() !== 0)(
+    "runs as a user that may write to the downloads and its own folder only (skipped but for root)",
+    () =>
+      Effect.gen(function* () {
+        const settings = unitSettings(read("deploy/systemd/vitrine.service"))
+        expect(settings.get("ReadWritePaths")).toEqual(["/opt/exhibit/downloads"])
+        expect(settings.get("RuntimeDirectory")).toEqual(["vitrine"])
+        const runDir = yield* temporaryFolder
+        chownSync(runDir, nobody, nobody)
+        const { controller, read: readFile } = yield* runs("systemd", { uid: nobody, runDir })
+        const versionId = yield* controller.logged(/New version (\S+):/)
+        expect(JSON.parse(yield* readFile("downloads/manifest.json"))).toMatchObject({ versionId })
+        yield* controller.logged(/(Ready)/)
+        yield* controller.signal("SIGTERM")
+        expect(yield* controller.ended).toMatchObject({
+          status: 0,
+          stderr: expect.not.stringMatching(/ (warn|error) /)
+        })
+      })
+  )
+
+  it.scopedLive.skipIf(isMissing("systemd-analyze"))(
+    "is understood by systemd, and so is the kiosk's (skipped where systemd cannot be had)",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const verify = (name: string, change: (text: string) => string = (text) => text) => {
+          // What it starts is on another machine.
+          const unit = read(`deploy/systemd/${name}`).replace(/^ExecStart=\S+/m, "ExecStart=/bin/true")
+          writeFileSync(`${folder}/${name}`, change(unit))
+          const { status, stderr } = spawnSync(pathOf("systemd-analyze"), ["verify", `${folder}/${name}`], {
+            encoding: "utf8"
+          })
+          return { status, stderr }
+        }
+        const fine = { status: 0, stderr: "" }
+        expect(verify("vitrine.service")).toEqual(fine)
+        expect(verify("kiosk.service")).toEqual(fine)
+        const misspelt = (unit: string) => unit.replace("ProtectHome=yes", "ProtectHomes=yes")
+        expect(verify("vitrine.service", misspelt)).not.toEqual(fine)
+      })
+  )
+
+  it.skipIf(isMissing("systemd-analyze"))(
+    "is exposed no more than a service with a network has to be (skipped where systemd cannot be had)",
+    () => {
+      const analyze = (threshold: number) =>
+        spawnSync(
+          pathOf("systemd-analyze"),
+          [
+            ...["security", "--offline=true", `--threshold=${threshold}`, "--no-pager"],
+            join(import.meta.dirname, "../../deploy/systemd/vitrine.service")
+          ],
+          { encoding: "utf8" }
+        )
+      // In tenths, of 10.0 for a service that is free to do everything.
+      expect(analyze(20)).toMatchObject({ status: 0 })
+      expect(analyze(5).status).not.toBe(0)
+    }
+  )
+})
+
+describe.skipIf(isMissing("python3"))("what starts a controller (skipped where Python cannot be had)", () => {
+  it.scopedLive.each(["launchd", "the Task Scheduler"] as const)(
+    "is run by %s, with a log in a file",
+    (name) =>
+      Effect.gen(function* () {
+        const { controller, read } = yield* runs(name)
+        const isReady = read("logs/controller.log").pipe(
+          Effect.map((log) => log.includes("Ready")),
+          Effect.orElseSucceed(() => false)
+        )
+        yield* eventually(isReady)
+        yield* controller.signal("SIGTERM")
+        expect(yield* controller.ended).toMatchObject({ status: 0 })
+      })
+  )
+
+  it("goes on for ever as a task of Windows", () => {
+    expect(taskSettings()).toMatchObject({
+      Interval: "PT1M",
+      MultipleInstancesPolicy: "IgnoreNew",
+      ExecutionTimeLimit: "PT0S",
+      DisallowStartIfOnBatteries: "false",
+      StopIfGoingOnBatteries: "false"
+    })
+  })
+})
