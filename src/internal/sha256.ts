@@ -6,8 +6,12 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
+const pattern = /^[0-9a-f]{64}$/
+
+export const isSha256 = (text: string): boolean => pattern.test(text)
+
 export const Sha256 = Schema.String.pipe(
-  Schema.pattern(/^[0-9a-f]{64}$/, { message: () => "must be 64 lower-case hexadecimal digits" })
+  Schema.pattern(pattern, { message: () => "must be 64 lower-case hexadecimal digits" })
 )
 
 export const sha256OfText = (text: string): string => createHash("sha256").update(text).digest("hex")

@@ -4,20 +4,42 @@
  * It may come from another machine: whatever decodes can be stored on Linux, macOS and Windows, and lies in the folder of
  * its source.
  */
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { foldCase, isPortableFileName } from "../internal/FileName.ts"
+import { isSha256 } from "../internal/sha256.ts"
 import { SourceFile } from "./ContentSource.ts"
 import { VersionId } from "./VersionStore.ts"
 
 /** The name of the file, which no source may have for its id. */
 export const fileListName = "files.json"
 
+/** The name of the prototype would be no key of the record. */
+const isFilePath = (path: string): boolean =>
+  path !== "__proto__" && path.split("/").every(isPortableFileName)
+
 const FilePath = Schema.String.pipe(
-  // The name of the prototype would be no key of the record.
-  Schema.filter((path) => path !== "__proto__" && path.split("/").every(isPortableFileName), {
+  Schema.filter(isFilePath, {
     description: "relative paths with forward slashes, of names that Linux, macOS and Windows can store"
   })
 )
+
+type ListedFiles = Readonly<Record<string, SourceFile>>
+
+const CheckedFiles = Schema.Record({ key: FilePath, value: SourceFile })
+  // Without it, other keys would be left out.
+  .annotations({ parseOptions: { onExcessProperty: "error" } })
+  .pipe(Schema.filter((files) => clash(Object.keys(files))))
+
+/** The schema of each file takes ten times as long, so it is asked only for what is wrong. */
+const ListedFiles: Schema.Schema<ListedFiles> = Schema.declare([], {
+  decode: () => (input, options) =>
+    areListedFiles(input)
+      ? ParseResult.succeed(input)
+      : ParseResult.decodeUnknown(CheckedFiles)(input, options),
+  encode: () => (files, options) => ParseResult.encodeUnknown(CheckedFiles)(files, options)
+})
 
 const SourceId = Schema.String.pipe(
   Schema.filter(
@@ -32,10 +54,7 @@ const ListedSource = Schema.Struct({
   fingerprint: Schema.String,
   records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
   /** By their paths in the folder of the source, with forward slashes. */
-  files: Schema.Record({ key: FilePath, value: SourceFile })
-    // Without it, other keys would be left out.
-    .annotations({ parseOptions: { onExcessProperty: "error" } })
-    .pipe(Schema.filter((files) => clash(Object.keys(files))))
+  files: ListedFiles
 })
 export type ListedSource = typeof ListedSource.Type
 
@@ -76,6 +95,20 @@ export const filesOf = ({ sources }: FileList): ReadonlyMap<string, SourceFile> 
       Object.entries(files).map(([path, file]) => [`${sourceId}/${path}`, file] as const)
     )
   )
+
+const areListedFiles = (input: unknown): input is ListedFiles =>
+  Predicate.isRecord(input) &&
+  Object.values(input).every(isListedFile) &&
+  Object.keys(input).every(isFilePath) &&
+  clash(Object.keys(input)) === true
+
+const isListedFile = (input: unknown): boolean =>
+  Predicate.isRecord(input) &&
+  Object.keys(input).length === 2 &&
+  Number.isSafeInteger(input.size) &&
+  Number(input.size) >= 0 &&
+  Predicate.isString(input.sha256) &&
+  isSha256(input.sha256)
 
 /** Says which paths cannot be stored side by side, where a file system ignores case; `true` where all can. */
 const clash = (paths: ReadonlyArray<string>): true | string => {
