@@ -113,10 +113,12 @@ export interface StagedVersion {
 /** A version of another controller that is still being put together. It is discarded with its scope unless it was promoted. */
 export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   /**
-   * Takes a file with this content over from any version on disk, wherever it lies there, into the folder of its source.
-   * `false` where none has it.
+   * Takes files over by their content from any version on disk, wherever they lie there, into the folders of their sources.
+   * Gives those that none has. It is cheapest for all files of the version at once, before anything else is put there.
    */
-  readonly reuse: (file: CopiedFile) => Effect.Effect<boolean, VersionStoreError>
+  readonly reuse: (
+    files: ReadonlyArray<CopiedFile>
+  ) => Effect.Effect<ReadonlyArray<CopiedFile>, VersionStoreError>
 
   /**
    * Makes it the latest version, as a `StagedVersion` does, under the id and with the `files.json` that it has. All files of the list must be there,

@@ -433,10 +433,10 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         const staged = yield* store.stageCopy
         const directory = yield* staged.sourceDirectory("rooms")
         const film = { sourceId: "rooms", path: "new/place", size: 4, sha256: sha256OfText("film") }
-        expect(yield* staged.reuse(film)).toBe(true)
+        const other = { ...film, path: "b", sha256: sha256OfText("none") }
+        const cut = { ...film, path: "c", size: 5 }
+        expect(yield* staged.reuse([other, film, cut])).toEqual([other, cut])
         expect(yield* fs.readFileString(path.join(directory, "new", "place"))).toBe("film")
-        expect(yield* staged.reuse({ ...film, path: "b", sha256: sha256OfText("none") })).toBe(false)
-        expect(yield* staged.reuse({ ...film, path: "c", size: 5 })).toBe(false)
         expect(yield* fs.readDirectory(directory)).toEqual(["new"])
       }).pipe(Effect.scoped)
     )
@@ -744,9 +744,9 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           detail: "files are missing or damaged."
         })
         const staged = yield* store.stageCopy
-        const same = { sourceId: "objects", path: "same", size: 4 }
-        expect(yield* staged.reuse({ ...same, sha256: sha256OfText("size") })).toBe(false)
-        expect(yield* staged.reuse({ ...same, sha256: sha256OfText("tour") })).toBe(true)
+        const same = { sourceId: "objects", path: "same", size: 4, sha256: sha256OfText("size") }
+        const tour = { ...same, path: "tour", sha256: sha256OfText("tour") }
+        expect(yield* staged.reuse([same, tour])).toEqual([same])
 
         yield* TestClock.adjust("1 second")
         const second = yield* promoteSources(sources)
@@ -774,9 +774,9 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         yield* fs.writeFileString(path.join(directory, "same"), "SIZE")
         expect((yield* store.verify()).problems).toEqual([{ path: "objects/same", problem: "content" }])
         const staged = yield* store.stageCopy
-        const file = { sourceId: "objects", path: "file" }
-        expect(yield* staged.reuse({ ...file, size: 4, sha256: sha256OfText("size") })).toBe(false)
-        expect(yield* staged.reuse({ ...file, size: 5, sha256: sha256OfText("whole") })).toBe(true)
+        const size = { sourceId: "objects", path: "same", size: 4, sha256: sha256OfText("size") }
+        const whole = { sourceId: "objects", path: "whole", size: 5, sha256: sha256OfText("whole") }
+        expect(yield* staged.reuse([size, whole])).toEqual([size])
       }).pipe(Effect.scoped)
     )
 

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
+import { filesOf } from "../../services/FileList.ts"
 import {
   type DownloadsInUse,
   InvalidConsumerId,
@@ -36,6 +37,7 @@ import * as ManifestFile from "./ManifestFile.ts"
 import { makePublishing } from "./publish.ts"
 import * as Readers from "./Readers.ts"
 import { discard, expired, restore } from "./retention.ts"
+import * as Spare from "./Spare.ts"
 import { makeStageCopy } from "./stageCopy.ts"
 import { makeStage, type StagingStore } from "./staging.ts"
 import * as Trash from "./Trash.ts"
@@ -60,6 +62,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const folder = yield* DownloadsFolder.make(directory)
   const manifestFile = yield* ManifestFile.make(folder)
   const trash = yield* Trash.make
+  const spare = Spare.make(trash)
   const { claim, claimed, wasClaimed } = yield* makeClaim(folder, trash)
 
   yield* folder.makeRoot
@@ -112,22 +115,56 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     }))
   }, Effect.provide(platform))
 
+  const listIn = (versionId: VersionId, version = folder.ofVersion(versionId)) =>
+    Effect.map(
+      readList(version, versionId),
+      Option.map(({ list }) => list)
+    )
+
+  const latest = Effect.flatMap(
+    manifestFile.active,
+    Effect.transposeMapOption((manifest) =>
+      Effect.map(listIn(latestOf(manifest)), (list) => ({
+        manifest,
+        folder: folder.ofVersion(latestOf(manifest)),
+        list
+      }))
+    )
+  )
+
+  /** Keeps the folder of a version that was just swept. */
+  const keepSpare = Effect.fnUntraced(function* (versionId: VersionId, swept: string) {
+    const [before, after] = [yield* listIn(versionId, swept), yield* latest]
+    const newest = Option.flatMap(after, ({ list }) => list)
+    if (Option.isSome(before) && Option.isSome(newest)) {
+      yield* spare.keep(swept, filesOf(before.value), filesOf(newest.value))
+    }
+  })
+
   /** Removes all versions but those that are shown and the newest ones. */
   const sweepDownTo = Effect.fnUntraced(function* (keepVersions: number) {
     if (!wasClaimed()) {
       return []
     }
-    const removed = yield* leasing.withPermits(1)(
-      Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
-        Effect.filter(expired(versions, keepVersions), ({ versionId }) =>
-          discard(folder, trash, versionId).pipe(
-            Effect.tap(() => damage.forget(versionId)),
-            Effect.as(true),
-            Effect.catchAll((error) => Effect.as(Trash.warnTriedAgain(error), false))
+    const removed = yield* leasing
+      .withPermits(1)(
+        Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
+          Effect.forEach(expired(versions, keepVersions), ({ versionId }) =>
+            discard(folder, trash, versionId).pipe(
+              Effect.tap(() => damage.forget(versionId)),
+              Effect.map((swept) => [{ versionId, swept }]),
+              Effect.catchAll((error) => Effect.as(Trash.warnTriedAgain(error), []))
+            )
           )
         )
       )
-    )
+      .pipe(Effect.map(Array.flatten))
+    const last = removed.at(-1)
+    if (keepVersions === 0) {
+      yield* spare.discard
+    } else if (last !== undefined && Option.isSome(last.swept)) {
+      yield* keepSpare(last.versionId, last.swept.value)
+    }
     yield* trash.empty
     yield* restore(folder, manifestFile)
     return removed.map(({ versionId }) => versionId)
@@ -139,23 +176,8 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const changing = <A, E>(change: Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>) =>
     Effect.zipRight(claimed, change).pipe(inTurn, Effect.provide(platform))
 
-  const listIn = (versionId: VersionId) =>
-    Effect.map(
-      readList(folder.ofVersion(versionId), versionId),
-      Option.map(({ list }) => list)
-    )
-
   const staging: StagingStore = {
-    latest: Effect.flatMap(
-      manifestFile.active,
-      Effect.transposeMapOption((manifest) =>
-        Effect.map(listIn(latestOf(manifest)), (list) => ({
-          manifest,
-          folder: folder.ofVersion(latestOf(manifest)),
-          list
-        }))
-      )
-    ),
+    latest,
     versions: Effect.gen(function* () {
       const listed = yield* Effect.forEach((yield* folder.versionIds).reverse(), (versionId) =>
         Effect.map(
@@ -177,6 +199,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
         trash.add(staged)
         return trash.empty
       }),
+    takeSpare: spare.take,
     publish: publishing.publish,
     publishCopy: publishing.publishCopy,
     damage,
@@ -218,7 +241,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     hold: (request) => changing(publishing.hold(request)),
     resume: changing(publishing.resume),
     summarize: (versionId) =>
-      Effect.flatMap(found(versionId), listIn).pipe(
+      Effect.flatMap(found(versionId), (versionId) => listIn(versionId)).pipe(
         Effect.map(Option.map(summaryOf)),
         Effect.provide(platform)
       ),

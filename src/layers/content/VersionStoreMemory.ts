@@ -154,6 +154,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     makeFolder: fs.makeTempDirectory({ directory: root }).pipe(mapDiskError("write to", root)),
     removeFolder: (folder) => Effect.ignore(remove(folder)),
     publish,
+    takeSpare: Effect.succeedNone,
     publishCopy,
     damage,
     inTurn

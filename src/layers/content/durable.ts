@@ -45,20 +45,20 @@ const whileHeldOpen = {
 }
 
 /**
- * Makes everything below a folder durable. A file that is the same one as in `durable`, a folder that already is, needs
- * nothing: it was linked from there. Nor do those in `linked`, by their paths with forward slashes.
+ * Makes everything below a folder durable. A file that is the same one as in `latest`, a folder that already is, needs
+ * nothing: it was linked from there. Nor do files and folders in `durable`, by their paths with forward slashes.
  */
 export const syncTree = Effect.fnUntraced(function* (
   directory: string,
-  durable: Option.Option<string>,
-  linked: ReadonlySet<string> = new Set()
+  latest: Option.Option<string>,
+  durable: ReadonlySet<string> = new Set()
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
   const isLinked = (entry: string, { dev, ino, nlink }: FileSystem.File.Info) =>
-    Option.isSome(durable) && Option.isSome(ino) && Option.exists(nlink, (links) => links > 1)
-      ? fs.stat(path.join(durable.value, entry)).pipe(
+    Option.isSome(latest) && Option.isSome(ino) && Option.exists(nlink, (links) => links > 1)
+      ? fs.stat(path.join(latest.value, entry)).pipe(
           Effect.map((other) => other.dev === dev && Option.contains(other.ino, ino.value)),
           Effect.orElseSucceed(() => false)
         )
@@ -66,7 +66,7 @@ export const syncTree = Effect.fnUntraced(function* (
 
   const entries = yield* fs.readDirectory(directory, { recursive: true })
   yield* Effect.forEach(
-    entries.filter((entry) => !linked.has(entry.replaceAll(path.sep, "/"))),
+    entries.filter((entry) => !durable.has(entry.replaceAll(path.sep, "/"))),
     Effect.fnUntraced(function* (entry) {
       const full = path.join(directory, entry)
       const stats = yield* fs.stat(full)

@@ -4,8 +4,10 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
@@ -111,9 +113,27 @@ export const filesIn = Effect.fnUntraced(function* (
   )
 })
 
-/** The list of another controller's version. */
-export const decodeList = (text: string) =>
-  Effect.map(Schema.decode(FileListJson)(text), (list) => written(list, text))
+/** The lists that were decoded last, by their digests: most are read again at each change. */
+const decoded = new Map<string, FileList>()
+const maxDecoded = 4
+
+/** What the text of a list says. The four lists that were read last stay in memory. */
+export const decodeList = (text: string): Effect.Effect<WrittenList, ParseError> =>
+  Effect.suspend(() => {
+    const sha256 = sha256OfText(text)
+    const known = decoded.get(sha256)
+    return Effect.map(
+      known === undefined ? Schema.decode(FileListJson)(text) : Effect.succeed(known),
+      (list) => {
+        decoded.delete(sha256)
+        decoded.set(sha256, list)
+        for (const oldest of Array.take([...decoded.keys()], decoded.size - maxDecoded)) {
+          decoded.delete(oldest)
+        }
+        return { list, text, sha256 }
+      }
+    )
+  })
 
 /** Writes the list of the version in the folder. */
 export const writeList = Effect.fnUntraced(function* (folder: string, { text }: WrittenList) {

@@ -36,12 +36,12 @@ export const makePublishing = Effect.fnUntraced(function* (
   const makeDurable = Effect.fnUntraced(function* (
     staged: string,
     list: WrittenList,
-    linked?: ReadonlySet<string>
+    durable?: ReadonlySet<string>
   ) {
     const active = yield* manifestFile.active
-    const durable = Option.map(active, (manifest) => folder.ofVersion(latestOf(manifest)))
+    const latest = Option.map(active, (manifest) => folder.ofVersion(latestOf(manifest)))
     yield* writeList(staged, list).pipe(
-      Effect.zipRight(syncTree(staged, durable, linked)),
+      Effect.zipRight(syncTree(staged, latest, durable)),
       mapDiskError("write to", folder.staging)
     )
   })
@@ -115,7 +115,7 @@ export const makePublishing = Effect.fnUntraced(function* (
     publishCopy: Effect.fnUntraced(function* (
       staged: string,
       list: WrittenList,
-      linked: ReadonlySet<string>
+      durable: ReadonlySet<string>
     ) {
       const manifest = manifestOf(list)
       const version = folder.ofVersion(manifest.versionId)
@@ -123,7 +123,7 @@ export const makePublishing = Effect.fnUntraced(function* (
       if (Option.exists(before, (text) => text !== list.text)) {
         return yield* otherContent(version)
       }
-      yield* makeDurable(staged, list, linked)
+      yield* makeDurable(staged, list, durable)
       return yield* (yield* folder.hasVersion(manifest.versionId))
         ? repair(staged, manifest, list)
         : move(staged, manifest)

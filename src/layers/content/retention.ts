@@ -44,8 +44,9 @@ export const expired = (
 }
 
 /**
- * Takes a version out in one step, so that no half of it is ever seen among the others. Where it cannot be moved, on a
- * full disk or out of the image of a container, it is removed in place: first what says that it is whole.
+ * Takes a version out in one step, so that no half of it is ever seen among the others, and gives the folder that it is now.
+ * Where it cannot be moved, on a full disk or out of the image of a container, it is removed in place: first what says
+ * that it is whole.
  */
 export const discard = Effect.fnUntraced(function* (
   folder: DownloadsFolder,
@@ -56,15 +57,20 @@ export const discard = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const version = folder.ofVersion(versionId)
   const discarded = path.join(folder.staging, randomUUID())
-  yield* fs.rename(version, discarded).pipe(
-    Effect.tap(() => trash.add(discarded)),
+  return yield* fs.rename(version, discarded).pipe(
+    Effect.map(() => {
+      trash.add(discarded)
+      return Option.some(discarded)
+    }),
     Effect.catchIf(
       (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
       () =>
-        Effect.zipRight(
-          fs.remove(path.join(version, fileListName), { force: true }),
-          fs.remove(version, { recursive: true, force: true })
-        )
+        fs
+          .remove(path.join(version, fileListName), { force: true })
+          .pipe(
+            Effect.zipRight(fs.remove(version, { recursive: true, force: true })),
+            Effect.as(Option.none<string>())
+          )
     ),
     mapDiskError("remove", version)
   )

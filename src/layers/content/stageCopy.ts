@@ -4,16 +4,25 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { linkOrCopy, sizeOfWhole } from "../../internal/reuseFile.ts"
+import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import { fileListName, filesOf } from "../../services/FileList.ts"
+import { type FileList, fileListName, filesOf } from "../../services/FileList.ts"
 import type { CopiedFile, StagedCopy, VersionCopy, VersionStoreError } from "../../services/VersionStore.ts"
 import { readCopy } from "./copies.ts"
 import { mapDiskError } from "./diskError.ts"
+import { findAll, foldersOf, removeOthers, type Takeover } from "./folderEntries.ts"
 import type { StagingStore } from "./staging.ts"
+
+/** A file that some version has. */
+interface KnownFile extends Takeover {
+  readonly file: CopiedFile
+  /** In the folder of the version, with forward slashes. */
+  readonly name: string
+}
 
 export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingStore, "latest" | "publish">) {
   const fs = yield* FileSystem.FileSystem
@@ -28,6 +37,9 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
     const directories = new Set<string>()
     /** The sizes of what was linked, by paths with forward slashes: it needs neither be looked at nor made durable again. */
     const linked = new Map<string, number>()
+    /** Of the spare folder, where that was used: the files that stay, and the folders out of which something was removed. */
+    const kept = new Set<string>()
+    let touched = Option.none<ReadonlySet<string>>()
 
     const makeDirectory = (directory: string) =>
       directories.has(directory)
@@ -36,29 +48,87 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
             directories.add(directory)
           })
 
-    const takeOver = (from: string, { path: name, size, sourceId }: CopiedFile) => {
-      const to = path.join(directoryOf(sourceId), name)
-      return Effect.zipRight(makeDirectory(path.dirname(to)), linkOrCopy(from, to)).pipe(
+    /** Brings the spare folder here, with those of its files that are wanted. Without it, all is linked. */
+    const useSpare = Effect.fnUntraced(function* (files: ReadonlyArray<KnownFile>) {
+      const spare = yield* store.takeSpare
+      if (Option.isNone(spare)) {
+        return
+      }
+      const wanted = new Map(
+        files
+          .filter(({ file, name }) => spare.value.files.get(name)?.sha256 === file.sha256)
+          .map(({ file, name }) => [name, file])
+      )
+      yield* Effect.gen(function* () {
+        const removed = yield* removeOthers(spare.value.folder, wanted)
+        yield* fs.remove(folder, { recursive: true })
+        yield* fs.rename(spare.value.folder, folder)
+        touched = Option.some(new Set([...spare.value.touched, ...removed]))
+      }).pipe(
+        Effect.catchAll(() =>
+          Effect.zipRight(
+            store.removeFolder(spare.value.folder),
+            fs.makeDirectory(folder, { recursive: true })
+          )
+        )
+      )
+    }, Effect.uninterruptible)
+
+    /** What is in the spare folder under the name of another file is one of other versions, too: it must not be written on. */
+    const makeWay = ({ to }: KnownFile) =>
+      Option.isSome(touched) ? fs.remove(to, { force: true }) : Effect.void
+
+    const takeOver = ({ file, from, name, to }: KnownFile) =>
+      makeDirectory(path.dirname(to)).pipe(
+        Effect.zipRight(linkOrCopy(from, to)),
         Effect.map((isLink) => {
-          if (isLink) linked.set(`${sourceId}/${name}`, size)
+          if (isLink) linked.set(name, file.size)
           return true
         }),
         Effect.catchIf(
           (error) => !isDiskFull(error),
           () => Effect.succeed(false)
-        ),
-        mapDiskError("write to", folder)
+        )
       )
-    }
 
-    const reuse = (file: CopiedFile) =>
-      Effect.flatMap(fileOfContent, (files) => {
-        const from = files.get(file.sha256)
-        return from === undefined
-          ? Effect.succeed(false)
-          : Effect.flatMap(sizeOfWhole(from, Option.some(file.size)), (size) =>
-              Option.isSome(size) ? takeOver(from, file) : Effect.succeed(false)
-            )
+    const reuse = Effect.fnUntraced(
+      function* (files: ReadonlyArray<CopiedFile>, contents: ReadonlyMap<string, string>) {
+        const known = Array.filterMap(files, (file) =>
+          Option.map(Option.fromNullable(contents.get(file.sha256)), (from): KnownFile => {
+            const name = `${file.sourceId}/${file.path}`
+            return { file, from, name, size: file.size, to: path.join(folder, name) }
+          })
+        )
+        if (directories.size === 0 && linked.size === 0) {
+          yield* useSpare(known)
+        }
+        const taken = new Set<CopiedFile>()
+        for (const [takeover, found] of Array.zip(known, yield* findAll(known))) {
+          if (found === "there") {
+            linked.set(takeover.name, takeover.size)
+            kept.add(takeover.name)
+            taken.add(takeover.file)
+            continue
+          }
+          yield* makeWay(takeover)
+          if (found === "elsewhere" && (yield* takeOver(takeover))) {
+            taken.add(takeover.file)
+          }
+        }
+        return files.filter((file) => !taken.has(file))
+      },
+      mapDiskError("write to", folder)
+    )
+
+    /** Files and folders that are durable already. */
+    const durable = (list: FileList): ReadonlySet<string> =>
+      Option.match(touched, {
+        onNone: () => new Set(linked.keys()),
+        onSome: (touched) => {
+          const changed = foldersOf([...filesOf(list).keys()].filter((name) => !kept.has(name)))
+          const folders = [...foldersOf(kept)].filter((name) => !changed.has(name) && !touched.has(name))
+          return new Set([...linked.keys(), ...folders])
+        }
       })
 
     const promote = (copy: VersionCopy) =>
@@ -69,7 +139,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
             mapDiskError("write to", folder)
           )
         ),
-        Effect.flatMap((list) => store.publishCopy(folder, list, new Set(linked.keys()))),
+        Effect.flatMap((list) => store.publishCopy(folder, list, durable(list.list))),
         Effect.tap(() => store.damage.forget(copy.manifest.versionId)),
         Effect.map((manifest) => ({ changed: true, manifest }))
       )
@@ -79,7 +149,8 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
         const directory = directoryOf(sourceId)
         return makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
       },
-      reuse: (file) => Effect.provide(reuse(file), platform),
+      reuse: (files) =>
+        Effect.flatMap(fileOfContent, (contents) => reuse(files, contents)).pipe(Effect.provide(platform)),
       promote: (copy) => promote(copy).pipe(store.inTurn, Effect.provide(platform))
     }
   }

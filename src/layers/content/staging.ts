@@ -24,6 +24,7 @@ import type { Damage } from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
 import { listSource, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf } from "./hold.ts"
+import type { SpareFolder } from "./Spare.ts"
 
 type Platform = FileSystem.FileSystem | Path.Path
 
@@ -41,11 +42,13 @@ export interface StagingStore {
     folder: string,
     sources: ReadonlyArray<VersionSource>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
-  /** As `publish`, of a folder that has all files of the list; `linked` are paths of those that are durable already. */
+  /** Gives away the folder of an old version, so that a copy is put together in that. */
+  readonly takeSpare: Effect.Effect<Option.Option<SpareFolder>>
+  /** As `publish`, of a folder that has all files of the list; `durable` are files and folders that already are. */
   readonly publishCopy: (
     folder: string,
     list: WrittenList,
-    linked: ReadonlySet<string>
+    durable: ReadonlySet<string>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
   readonly damage: Damage
   /** Runs one effect at a time, of those that change the manifest. */

@@ -1,9 +1,11 @@
 /**
  * Reports how far a copy has come, source by source, as sources that are fetched report it.
  */
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { FileList, ListedSource } from "../../services/FileList.ts"
+import type { CopiedFile } from "../../services/VersionStore.ts"
 import { setRecords } from "../content/metrics.ts"
 import { type Report, timestamp } from "../content/report.ts"
 
@@ -86,10 +88,24 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
       yield* setRecords(sourceId, records)
     })
 
-  const fileDone = (counter: Counter) => {
-    counter.done++
+  const done = (counter: Counter, files = 1) => {
+    counter.done += files
     return counter.done === counter.total ? reportDone(counter) : Effect.void
   }
+
+  const reused = (files: ReadonlyArray<CopiedFile>) =>
+    Effect.forEach(
+      Object.values(Array.groupBy(files, ({ sourceId }) => sourceId)),
+      (ofSource) => {
+        const step = Array.lastNonEmpty(ofSource)
+        return withCounter(step, (counter) => {
+          counter.reused += ofSource.length
+          counter.bytes += ofSource.reduce((sum, { size }) => sum + size, 0)
+          return Effect.zipRight(reportNowAndThen(step, counter), done(counter, ofSource.length))
+        })
+      },
+      { discard: true }
+    )
 
   return {
     /** How many records the version has. */
@@ -112,15 +128,10 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
         return reportNowAndThen(step, counter)
       }),
 
-    reused: (step: Step, size: number) =>
-      withCounter(step, (counter) => {
-        counter.reused++
-        counter.bytes += size
-        return Effect.zipRight(reportNowAndThen(step, counter), fileDone(counter))
-      }),
+    reused,
 
     downloaded: (step: Step) =>
-      withCounter(step, (counter) => Effect.zipRight(reportProgress(step, counter), fileDone(counter))),
+      withCounter(step, (counter) => Effect.zipRight(reportProgress(step, counter), done(counter))),
 
     failed: (step: Step, error: unknown) =>
       Effect.flatMap(timestamp, (timestamp) =>

@@ -7,11 +7,11 @@ import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { explain, isDiskFull } from "../../internal/systemError.ts"
-import { type FileList, FileListJson, fileListName } from "../../services/FileList.ts"
+import { type FileList, fileListName } from "../../services/FileList.ts"
 import { type CopiedFile, VersionStore, VersionStoreError } from "../../services/VersionStore.ts"
+import { decodeList } from "../content/fileLists.ts"
 import type { Fetched } from "../content/Origin.ts"
 import type { Report } from "../content/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
@@ -74,7 +74,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
       fs.readFileString(part),
       (cause) => new VersionStoreError({ action: "read", path: part, detail: explain(cause), cause })
     )
-    const list = yield* Effect.mapError(Schema.decode(FileListJson)(text), (error) =>
+    const { list } = yield* Effect.mapError(decodeList(text), (error) =>
       hub.failed(`${file} is no list of files: ${issueText(placedIssues(error))}`, { isTransient: false })
     )
     return { list, text }
@@ -87,25 +87,19 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
       const staged = yield* store.stageCopy
       yield* parts.makeFolder
       const { list, text } = yield* readList(hub, version)
-      const contents = contentsOf(list)
-      yield* parts.keepOnly(new Set(contents.keys()))
+      const files = copiedFiles(list)
+      yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
+      const progress = yield* makeCopyProgress(list, report)
+      yield* progress.start
+      const missing = new Set(yield* staged.reuse(files))
+      yield* progress.reused(files.filter((file) => !missing.has(file)))
       const directories = new Map<string, string>()
       for (const { sourceId } of list.sources) {
         directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
       }
-      const progress = yield* makeCopyProgress(list, report)
-      yield* progress.start
 
       const copyContent = Effect.fnUntraced(function* (files: Array.NonEmptyReadonlyArray<CopiedFile>) {
-        const missing = yield* Effect.filter(files, (file) =>
-          Effect.tap(Effect.negate(staged.reuse(file)), (isMissing) =>
-            isMissing ? Effect.void : progress.reused(file, file.size)
-          )
-        )
-        const [first] = missing
-        if (first === undefined) {
-          return
-        }
+        const [first] = files
         const { path: name, sha256, size, sourceId } = first
         yield* fetchPart(
           hub,
@@ -113,12 +107,13 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
           { sha256, size: Option.some(size) },
           progress.onBytes(first)
         ).pipe(Effect.tapError((error) => progress.failed(first, error)))
-        for (const file of missing) {
+        for (const file of files) {
           yield* parts.place(sha256, path.join(directories.get(file.sourceId) ?? "", ...file.path.split("/")))
-          yield* file === first ? progress.downloaded(file) : progress.reused(file, size)
+          yield* file === first ? progress.downloaded(file) : progress.reused([file])
         }
       })
-      yield* Effect.forEach(contents.values(), copyContent, { concurrency, discard: true })
+      const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
+      yield* Effect.forEach(contents, copyContent, { concurrency, discard: true })
       const promotion = yield* staged.promote({ manifest: version.manifest, fileList: text })
       yield* removeParts
       return { ...promotion, records: progress.records } satisfies Fetched
@@ -132,17 +127,9 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
 /** The address of a version at its hub. */
 const folderOf = ({ manifest }: HubVersion) => `versions/${manifest.versionId}`
 
-/** The files of each content. */
-const contentsOf = ({ sources }: FileList): ReadonlyMap<string, Array.NonEmptyReadonlyArray<CopiedFile>> =>
-  new Map(
-    Object.entries(
-      Array.groupBy(
-        sources.flatMap(({ files, sourceId }) =>
-          Object.entries(files).map(([path, file]) => ({ sourceId, path, ...file }))
-        ),
-        ({ sha256 }) => sha256
-      )
-    )
+const copiedFiles = ({ sources }: FileList): ReadonlyArray<CopiedFile> =>
+  sources.flatMap(({ files, sourceId }) =>
+    Object.entries(files).map(([path, file]) => ({ sourceId, path, ...file }))
   )
 
 /** What came has another digest than the file should have. */
