@@ -197,6 +197,11 @@ describe("a copy", () => {
       renameSync(`${file}.new`, file)
       yield* copy(store, 5, edition(5))
       expect(readVersion(directory, idOf(5))).toMatchObject(edition(5))
+      yield* store.sweep
+      rmSync(join(directory, "versions", idOf(5), "two", "c"))
+      writeFileSync(join(directory, "versions", idOf(5), "two", "c"), "longer")
+      expect(yield* copy(store, 6, edition(6))).toBe(2)
+      expect(readVersion(directory, idOf(6))).toMatchObject(edition(6))
     })
   )
 })
