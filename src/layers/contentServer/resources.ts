@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import { fileListName } from "../../services/FileList.ts"
 import { VersionId } from "../../services/VersionStore.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import { BadRequest, NotFound, type Unreadable } from "./errors.ts"
@@ -35,6 +36,8 @@ export interface FileResource {
   readonly headers: Headers
   /** The version that it is part of. */
   readonly versionId: Option.Option<VersionId>
+  /** The same in gzip, for whoever accepts that. */
+  readonly gzip: Option.Option<Effect.Effect<TextResource>>
 }
 
 export interface Redirect {
@@ -103,7 +106,9 @@ export const make = Effect.fnUntraced(function* ({
       return yield* notFound(["versions", ...names])
     }
     const versions = yield* rootOf(path.join(downloadPath, "versions"), noManifest)
-    const listed = (yield* lists.of(versions, versionId)).find(rest.join("/"))
+    const list = yield* lists.of(versions, versionId)
+    const name = rest.join("/")
+    const listed = list.find(name)
     if (Option.isNone(listed) || rest.some(hasSlash)) {
       return yield* notFound(["versions", ...names])
     }
@@ -111,15 +116,17 @@ export const make = Effect.fnUntraced(function* ({
     const found = yield* plainFile(versions, names)
     if (!Option.exists(found, (found) => found.type === "File" && found.size === size)) {
       return yield* new NotFound({
-        detail: `${rest.join("/")} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
+        detail: `${name} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
       })
     }
-    return fileResource(path.join(versions, ...names), size, Option.some(versionId), {
+    const headers = {
       "Content-Type": inertMediaTypeOf(names.at(-1) ?? ""),
       "Cache-Control": "public, max-age=31536000, immutable",
       "Content-Security-Policy": "sandbox",
       ETag: `"${sha256}"`
-    })
+    }
+    const resource = fileResource(path.join(versions, ...names), size, Option.some(versionId), headers)
+    return name === fileListName ? withGzip(resource, headers, list.gzip) : resource
   })
 
   const siteFile = Effect.fnUntraced(function* (site: string, names: ReadonlyArray<string>, raw: string) {
@@ -205,4 +212,24 @@ const fileResource = (
   size: number,
   versionId: Option.Option<VersionId>,
   headers: Headers
-): FileResource => ({ _tag: "File", file, size, versionId, headers })
+): FileResource => ({ _tag: "File", file, size, versionId, headers, gzip: Option.none() })
+
+/** A strong tag is of one encoding (RFC 9110, section 8.8.3). */
+const withGzip = (
+  resource: FileResource,
+  headers: TextResource["headers"],
+  gzip: Effect.Effect<Buffer>
+): FileResource => {
+  const varying = { ...headers, Vary: "Accept-Encoding" }
+  return {
+    ...resource,
+    headers: varying,
+    gzip: Option.some(
+      Effect.map(gzip, (body) => ({
+        _tag: "Text",
+        body,
+        headers: { ...varying, "Content-Encoding": "gzip", ETag: headers.ETag.replace(/"$/, '-gzip"') }
+      }))
+    )
+  }
+}

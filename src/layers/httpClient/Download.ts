@@ -4,15 +4,17 @@
  * It owns retries, the pace and the limits. What an expired link means belongs to whoever asks.
  */
 import { createHash, type Hash } from "node:crypto"
+import { createGunzip } from "node:zlib"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { explain } from "../../internal/systemError.ts"
-import { broken, DownloadFailed, failed, retryable, tooSlow } from "./DownloadFailed.ts"
+import { broken, DownloadFailed, type Failure, failed, retryable, tooSlow } from "./DownloadFailed.ts"
 import * as DownloadPace from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
 import { retryAfter, withRetries } from "./HttpFailure.ts"
@@ -40,6 +42,8 @@ export interface Target {
   readonly size: Option.Option<number>
   /** Whether what there is of the file is its beginning, and what has come of it stays when the download fails. */
   readonly resumes?: boolean
+  /** Whether it may come in gzip, where it begins at its beginning. */
+  readonly acceptsGzip?: boolean
   /** Told of every part that is written, and that as much is gone again where it has to begin anew. */
   readonly onBytes: OnBytes
 }
@@ -87,8 +91,8 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
     const pace = yield* DownloadPace.make(maxTimeout)
     let bytes = before
-    const saving = response.stream.pipe(
-      Stream.mapError(({ cause }) => broken(url, cause)),
+    const body = Stream.mapError(response.stream, ({ cause }) => broken(url, cause))
+    const saving = (isGzip(response) ? Stream.pipeThroughChannel(body, gunzip(url)) : body).pipe(
       // All that has come since the last write: every write takes a turn of a thread.
       Stream.runForEachChunk((chunks): Effect.Effect<void, DownloadFailed> => {
         const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
@@ -118,7 +122,17 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     return { sha256: hash.digest("hex") }
   })
 
-  const download: Download = ({ file, headers = {}, name, onBytes, resumes = false, size, url }) => {
+  const download: Download = ({
+    acceptsGzip,
+    file,
+    headers = {},
+    name,
+    onBytes,
+    resumes = false,
+    size,
+    url
+  }) => {
+    let accepted = acceptsGzip === true ? "gzip" : "identity"
     const onDisk =
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
@@ -157,17 +171,23 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       }
       // Nothing that takes time may come between the response and the reading of its body: a body that breaks off
       // unread looks empty.
-      const response = yield* get(
-        url,
-        part.bytes === 0 ? headers : { ...headers, range: `bytes=${part.bytes}-` }
-      )
-      yield* accept(response, part.bytes)
+      const encoding = part.bytes === 0 ? accepted : "identity"
+      // A server, or a client, that gets it wrong is asked for the file as it is at the next try.
+      accepted = "identity"
+      const response = yield* get(url, {
+        ...headers,
+        "accept-encoding": encoding,
+        ...(part.bytes === 0 ? {} : { range: `bytes=${part.bytes}-` })
+      })
+      yield* accept(response, part.bytes, encoding)
       if (response.status === 416 || (response.status === 206 && !isRest(response, part.bytes, size))) {
         yield* startAnew
         return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
       }
       const begun = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
-      const length = Option.map(contentLength(response), (bytes) => begun.bytes + bytes)
+      const length = isGzip(response)
+        ? Option.none()
+        : Option.map(contentLength(response), (bytes) => begun.bytes + bytes)
       yield* checkSize(Option.getOrElse(length, () => 0))
       return yield* save(
         response,
@@ -203,8 +223,12 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
 const readSize = 1024 * 1024
 
 /** Fails unless the response has a file, or what is there to say about the rest of one. */
-const accept = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, offset: number) {
-  const { headers, status } = response
+const accept = Effect.fnUntraced(function* (
+  response: HttpClientResponse.HttpClientResponse,
+  offset: number,
+  encoding: string
+) {
+  const { status } = response
   const { origin } = new URL(response.request.url)
   if (status !== 200 && !(offset > 0 && aboutRanges.has(status))) {
     const refusal = `${origin} responds with HTTP ${status}`
@@ -212,10 +236,21 @@ const accept = Effect.fnUntraced(function* (response: HttpClientResponse.HttpCli
       ? Effect.fail(retryable(refusal, yield* retryAfter(response)))
       : failed(refusal, { isExpired: expiredStatuses.has(status) })
   }
-  if ((headers["content-encoding"] ?? "identity") !== "identity") {
+  if (!["identity", encoding].includes(encodingOf(response))) {
     return yield* failed(`${origin} gives it compressed, though it was not asked to`)
   }
 })
+
+const encodingOf = ({ headers }: HttpClientResponse.HttpClientResponse): string =>
+  headers["content-encoding"] ?? "identity"
+
+const isGzip = (response: HttpClientResponse.HttpClientResponse): boolean => encodingOf(response) === "gzip"
+
+const gunzip = (url: URL) =>
+  NodeStream.fromDuplex<Failure, Failure>(
+    () => createGunzip(),
+    (cause) => broken(url, cause)
+  )
 
 const expiredStatuses: ReadonlySet<number> = new Set([403, 404, 410])
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])

@@ -109,7 +109,8 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
           url: `${url}${file.split("/").map(encodeURIComponent).join("/")}`,
           headers,
           name: file,
-          resumes: true
+          resumes: true,
+          acceptsGzip: Option.isNone(target.size)
         }),
         (cause) => {
           const error = failed(`${file}: ${cause.detail}`, {

@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -379,6 +380,60 @@ describe("the server", () => {
         const port = yield* server.port
         const error = yield* Effect.flip(ContentServerLayer.make({ port }))
         expect(error).toMatchObject({ _tag: "vitrine/BindError", code: "EADDRINUSE", port })
+      })
+    )
+  )
+})
+
+describe("the list of a version's files", () => {
+  const list = `${version}/files.json`
+
+  it.scoped("is in gzip for whoever accepts that, under a tag of its own", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        const plain = yield* get(list)
+        const gzip = { "Accept-Encoding": "br, gzip;q=0.8" }
+        const compressed = yield* get(list, gzip)
+        expect(gunzipSync(compressed.body)).toEqual(plain.body)
+        expect(compressed).toMatchObject({
+          status: 200,
+          headers: {
+            "content-encoding": "gzip",
+            "content-length": String(compressed.body.length),
+            "content-type": "application/json",
+            "cache-control": "public, max-age=31536000, immutable",
+            "content-security-policy": "sandbox",
+            vary: "Accept-Encoding",
+            etag: `"${sha256(plain.body)}-gzip"`
+          }
+        })
+        expect(plain.headers).toMatchObject({ vary: "Accept-Encoding", etag: `"${sha256(plain.body)}"` })
+        expect(plain.headers).not.toHaveProperty("content-encoding")
+
+        const etag = compressed.headers.etag ?? ""
+        expect(yield* get(list, { ...gzip, "If-None-Match": etag })).toMatchObject({
+          status: 304,
+          headers: { etag, vary: "Accept-Encoding" }
+        })
+        const other = yield* get(list, { ...gzip, "If-None-Match": plain.headers.etag ?? "" })
+        expect(other.status).toBe(200)
+        const part = yield* get(list, { ...gzip, Range: "bytes=1-4" })
+        expect(part).toMatchObject({ status: 206, headers: { vary: "Accept-Encoding" } })
+        expect(part.body).toEqual(plain.body.subarray(1, 5))
+      })
+    )
+  )
+
+  it.scoped("is as it is for others, as are all other files", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        for (const accepted of ["", "identity", "br", "gzip;q=0", "gzip;q=0.0", "xgzip"]) {
+          const { headers } = yield* get(list, { "Accept-Encoding": accepted })
+          expect(headers).not.toHaveProperty("content-encoding")
+        }
+        const { headers } = yield* get(`${version}/exhibits/Objects.json`, { "Accept-Encoding": "gzip" })
+        expect(headers).not.toHaveProperty("content-encoding")
+        expect(headers).not.toHaveProperty("vary")
       })
     )
   )

@@ -68,11 +68,19 @@ export const make = Effect.fnUntraced(function* ({
         return writeText(response, resource)
       case "Redirect":
         return writeRedirect(response, resource.location)
-      case "File":
+      case "File": {
+        const sending = Option.match(
+          Option.filter(resource.gzip, () => wantsGzip(response.req)),
+          {
+            onNone: () => sendFile(response, resource),
+            onSome: Effect.flatMap((compressed) => writeText(response, compressed))
+          }
+        )
         return Option.match(resource.versionId, {
-          onNone: () => sendFile(response, resource),
-          onSome: (versionId) => reading.of(versionId)(sendFile(response, resource))
+          onNone: () => sending,
+          onSome: (versionId) => reading.of(versionId)(sending)
         })
+      }
     }
   }
 
@@ -111,6 +119,13 @@ export const make = Effect.fnUntraced(function* ({
   }
   return listener
 })
+
+/** Parts are of the file as it is, and so are conditions other than `If-None-Match`. */
+const wantsGzip = ({ headers }: IncomingMessage): boolean =>
+  /(^|,)\s*gzip\s*(;\s*q=(1|0\.0*[1-9])|,|$)/i.test(String(headers["accept-encoding"] ?? "")) &&
+  uncompressed.every((name) => headers[name] === undefined)
+
+const uncompressed = ["range", "if-match", "if-unmodified-since"]
 
 /** Too late for another answer: the client sees that this one is not whole. */
 const cut = (response: ServerResponse) =>

@@ -28,7 +28,11 @@ export const writeRedirect = (response: ServerResponse, location: string) =>
 
 export const writeText = (response: ServerResponse, { body, headers }: TextResource) =>
   isKnown(response.req.headers["if-none-match"], headers.ETag)
-    ? write(response, 304, { ETag: headers.ETag, "Cache-Control": headers["Cache-Control"] })
+    ? write(response, 304, {
+        ETag: headers.ETag,
+        "Cache-Control": headers["Cache-Control"],
+        ...(headers.Vary === undefined ? {} : { Vary: headers.Vary })
+      })
     : write(response, 200, headers, body)
 
 /** By RFC 9110, section 13.1.2: a weak tag matches the strong one. */
