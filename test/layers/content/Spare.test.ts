@@ -21,6 +21,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.ts"
 import { type FileList, fileListText } from "../../../src/services/FileList.ts"
@@ -197,7 +198,9 @@ describe("a copy", () => {
       renameSync(`${file}.new`, file)
       yield* copy(store, 5, edition(5))
       expect(readVersion(directory, idOf(5))).toMatchObject(edition(5))
-      yield* store.sweep
+      // For so long what was verified is kept.
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* store.sweep).toEqual([idOf(3)])
       rmSync(join(directory, "versions", idOf(5), "two", "c"))
       writeFileSync(join(directory, "versions", idOf(5), "two", "c"), "longer")
       expect(yield* copy(store, 6, edition(6))).toBe(2)
