@@ -90,6 +90,7 @@ export {
   type FetchTarget,
   type PreviousContent,
   SourceFailed,
+  type SourceNews,
   type SourceProgress
 } from "./services/ContentSource.ts"
 export {
@@ -145,7 +146,10 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
   versionsPlugin(ContentOptions.decode(config), (options) =>
     Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
-      Effect.provide(Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "sources")), pacing)
+      Effect.provide(
+        Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "settle", "sources")),
+        pacing
+      )
     )
   )
 

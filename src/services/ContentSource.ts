@@ -16,6 +16,7 @@ import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
 import type { DocumentChanges } from "./ContentCheck.ts"
+import type { Row } from "./ControllerState.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
 import { Violation } from "./Violation.ts"
 import { WaitReason } from "./WaitObserver.ts"
@@ -39,7 +40,28 @@ export interface ContentSource {
   readonly compare?: (
     target: Pick<FetchTarget, "directory" | "previous">
   ) => Effect.Effect<ReadonlyArray<DocumentChanges>, SourceFailed>
+
+  /**
+   * A cheap question: what has changed since the mark that an earlier look gave; none at the first. It is asked at each tick, and
+   * the source is fetched only where something has changed. Without it the source is fetched at each tick.
+   */
+  readonly look?: (mark: Option.Option<string>) => Effect.Effect<SourceNews, SourceFailed>
+
+  /** What the status says of it, beside its fetches. */
+  readonly rows?: Effect.Effect<ReadonlyArray<Row>>
 }
+
+export interface SourceNews {
+  /**
+   * Where the next look begins: an `ETag`, a revision number, a position in a list of changes. It is taken before anything is
+   * read, so that what changes meanwhile is found by the next look. Opaque to others, kept in memory.
+   */
+  readonly mark: string
+  readonly changed: Changed
+}
+
+/** Nothing, everything, or parts by names of the source's own. At the first look it is everything. */
+export type Changed = "nothing" | "everything" | ReadonlyArray<string>
 
 /** The source of a program that has one. A second one is a layer of the same Tag elsewhere, or goes into `sources`. */
 export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentSource")
@@ -49,6 +71,8 @@ export interface FetchTarget {
   readonly directory: string
   /** What this source has in the latest version: the active one, or the one that waits while that is held. */
   readonly previous: Option.Option<PreviousContent>
+  /** The only parts that have changed since `previous`, where looks have found which. */
+  readonly changedParts?: ReadonlyArray<string>
   /** Told as often as there is something new to tell; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }

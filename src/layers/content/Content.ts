@@ -1,6 +1,7 @@
 /**
  * The content of sources.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -11,14 +12,14 @@ import type { ContentSource, SourceEnvironment } from "../../services/ContentSou
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
-import { type ContentConfig, decodeFetching } from "./ContentOptions.ts"
+import { type ContentConfig, decodeFetching, defaultSettle } from "./ContentOptions.ts"
 import { fetchSources } from "./fetchSources.ts"
 import { pauseAfter } from "./keepFetching.ts"
 import { makeContent } from "./makeContent.ts"
 
 export { Content }
 
-type FetchingConfig = Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "sources">
+type FetchingConfig = Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "settle" | "sources">
 
 /**
  * The content of these sources, in any store of versions. It registers the commands `content.fetch`, `content.ack` and
@@ -41,9 +42,14 @@ export const make = Effect.fnUntraced(function* (config: FetchingConfig) {
 
 /** As `make`, of decoded options and sources that are made. */
 export const fromSources = (
-  { commands = true, fetchEvery, name = "content" }: Partial<Omit<FetchingConfig, "sources">>,
+  {
+    commands = true,
+    fetchEvery,
+    name = "content",
+    settle = defaultSettle
+  }: Partial<Omit<FetchingConfig, "sources">>,
   sources: ReadonlyArray<ContentSource>
 ) => {
   const pauses = (failures: number) => Effect.succeed(pauseAfter(failures, Option.fromNullable(fetchEvery)))
-  return makeContent({ commands, name, pauses }, fetchSources(sources))
+  return makeContent({ commands, name, pauses }, fetchSources(sources, Duration.decode(settle)))
 }

@@ -1,30 +1,15 @@
 /**
  * The options of the content plugin.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { fileKey } from "../../internal/FileName.ts"
+import { duration, lengthOfTime } from "../../internal/lengthOfTime.ts"
 import { needsEffect3 } from "../../internal/needsEffect3.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
 import { fileListName } from "../../services/FileList.ts"
-
-/** What a user may write for a length of time: `"10 minutes"`, milliseconds, or a `Duration`. */
-const isDuration = (value: unknown): value is Duration.DurationInput =>
-  Predicate.isString(value) || Predicate.isNumber(value) || Duration.isDuration(value)
-    ? Option.exists(
-        Duration.decodeUnknown(value),
-        Duration.between({ minimum: "1 second", maximum: "24 days" })
-      )
-    : false
-
-export const duration = expects(
-  Schema.declare(isDuration),
-  'a length of time such as "10 minutes" or "30 seconds", from 1 second to 24 days'
-)
 
 const isDefinition = (value: unknown): value is ContentSourceDefinition =>
   Predicate.isRecord(value) && Array.isArray(value.issues) && Predicate.isObject(value.make)
@@ -72,6 +57,13 @@ const name = expects(
   'a name such as "archive", of small letters, digits and hyphens'
 )
 
+export const defaultSettle = "10 seconds"
+
+const settle = lengthOfTime(
+  { minimum: 0, maximum: "10 minutes" },
+  'a length of time such as "10 seconds", 10 minutes at most, or 0'
+)
+
 export const ContentOptions = Schema.Struct({
   /**
    * What its commands and events begin with, and the name of its status section and slice of the state. Two contents of
@@ -87,6 +79,12 @@ export const ContentOptions = Schema.Struct({
 
   /** Time between the end of one fetch and the next. Without it, content is fetched at the start only. */
   fetchEvery: Schema.optionalWith(duration, { exact: true }),
+
+  /**
+   * How long changes that go on are waited for before a version is made of them; 0 makes it at once. Only of sources that can be
+   * asked what has changed. Default 10 seconds.
+   */
+  settle: optional(settle, defaultSettle),
 
   /** How many versions are kept on disk; the active one and those that consumers show come on top. Default 3. */
   keepVersions: optional(expects(Schema.Int.pipe(Schema.between(1, 1000)), "an integer from 1 to 1000"), 3),
@@ -107,7 +105,7 @@ export const decode = decodeOptions("the options of the content plugin", Content
 /** As `decode`, of what is no matter of the store of versions. */
 export const decodeFetching = decodeOptions(
   "the options of the content",
-  ContentOptions.pick("name", "commands", "fetchEvery", "sources")
+  ContentOptions.pick("name", "commands", "fetchEvery", "settle", "sources")
 )
 
 const VersionStoreMemoryOptions = ContentOptions.pick("keepVersions", "ackLease")

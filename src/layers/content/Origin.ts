@@ -26,8 +26,14 @@ export interface Origin {
   /** What `fetch` would change. It reports nothing and promotes nothing. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
 
+  /** As `fetch`, of what the looks have found. Without it `fetch` stands for it. */
+  readonly fetchNew?: Effect.Effect<Fetched, FetchError>
+
   /** What the status says of it beside its sources. */
   readonly rows?: Effect.Effect<ReadonlyArray<Row>>
+
+  /** What the status says of each source, by their ids, beside its fetches. */
+  readonly sourceRows?: Effect.Effect<Readonly<Record<string, ReadonlyArray<Row>>>>
 }
 
 /** `same` is what was fetched last; `nothing` means that there is nothing that could be fetched. */

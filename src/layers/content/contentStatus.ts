@@ -25,6 +25,8 @@ export interface StatusParts {
   readonly versions: ReadonlyArray<VersionOverview>
   readonly nextFetch: Option.Option<NextFetch>
   readonly originRows: ReadonlyArray<Row>
+  /** By the ids of the sources. */
+  readonly rowsOfSources: Readonly<Record<string, ReadonlyArray<Row>>>
 }
 
 export const statusRows = ({
@@ -32,6 +34,7 @@ export const statusRows = ({
   nextFetch,
   originRows,
   overview: { isFetching, lastFetch, rejection, sources },
+  rowsOfSources,
   versions
 }: StatusParts): ReadonlyArray<Row> => [
   {
@@ -58,7 +61,7 @@ export const statusRows = ({
     items: Object.entries(sources).map(([label, source]) => ({
       type: "list",
       label,
-      items: sourceRows(source)
+      items: [...sourceRows(source), ...(rowsOfSources[label] ?? [])]
     }))
   },
   {

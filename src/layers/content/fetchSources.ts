@@ -1,141 +1,146 @@
 /**
- * Fetching all sources into one version: all of them succeed, or nothing changes.
+ * Fetching sources into one version: all of them succeed, or nothing changes.
+ *
+ * Those that can be asked cheaply what has changed are only fetched where something has (docs/change-feed.md).
  */
+import * as Boolean from "effect/Boolean"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
-import { serializeError } from "../../internal/SerializedError.ts"
-import type { Changes, ContentCheck } from "../../services/ContentCheck.ts"
-import {
-  type ContentSource,
-  SourceFailed,
-  type SourceFile,
-  type SourceProgress
-} from "../../services/ContentSource.ts"
+import type { Changed, ContentSource } from "../../services/ContentSource.ts"
+import type { Row } from "../../services/ControllerState.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
-import { setRecords } from "./metrics.ts"
+import { checkSources } from "./checkSources.ts"
+import { fetchSource } from "./fetchSource.ts"
+import { makeLooks } from "./looks.ts"
 import type { MakeOrigin, Origin } from "./Origin.ts"
-import { type Report, timestamp } from "./report.ts"
-import { violationsOf } from "./violationsOf.ts"
+import { type Changes, everythingOf, merge } from "./sourceNews.ts"
 
-/** What the sources gave is promoted, if it is new. */
-export const fetchSources = (sources: ReadonlyArray<ContentSource>): MakeOrigin<never, VersionStore> =>
+/** From one look to the next while changes go on. */
+const settlePause = Duration.seconds(1)
+
+/** What the sources gave is promoted, if it is new. Changes that go on are waited for, for `settle` at most. */
+export const fetchSources = (
+  sources: ReadonlyArray<ContentSource>,
+  settle: Duration.Duration
+): MakeOrigin<never, VersionStore> =>
   Effect.fnUntraced(function* (report) {
     const store = yield* VersionStore
+    const looks = makeLooks(sources)
+    const sourceIds = sources.map(({ id }) => id)
+    /** How many records the sources had when they were read last. */
+    const records = new Map<string, number>()
 
-    const fetchSource = Effect.fn("Content.fetchSource")(
-      function* (source: ContentSource, staged: StagedVersion, report: Report) {
-        const sourceId = source.id
-        yield* Effect.annotateCurrentSpan("source", sourceId)
-        yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
-        const directory = yield* staged.sourceDirectory(sourceId)
-        const progress = (progress: SourceProgress) =>
-          report({ name: "content:source:progress", payload: { sourceId, ...progress } })
-        const [duration, { digests, fingerprint, ...counts }] = yield* Effect.timed(
-          source
-            .fetch({ directory, previous: staged.previous(sourceId), progress })
-            .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
-        )
-        yield* report({
-          name: "content:source:done",
-          payload: {
-            timestamp: yield* timestamp,
-            sourceId,
-            ...counts,
-            durationMs: Math.round(Duration.toMillis(duration))
-          }
-        })
-        const { attachments, bytes, records } = counts
-        yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
-        yield* setRecords(sourceId, records)
-        return {
-          version: { sourceId, fingerprint, records, ...(digests === undefined ? {} : { digests }) },
-          directory,
-          records,
-          ...(counts.warnings === undefined ? {} : { warnings: counts.warnings })
+    const fetchVersion = (source: ContentSource, staged: StagedVersion, changed: Changed) =>
+      Effect.map(fetchSource(source, staged, changed, report), ({ version }) => version)
+
+    /** What has not changed is taken over, where that is whole. */
+    const takeOrFetch = (source: ContentSource, staged: StagedVersion, changed: Changed) =>
+      Option.match(
+        Option.flatMap(staged.previous(source.id), ({ fingerprint }) => fingerprint),
+        {
+          onNone: () => fetchVersion(source, staged, "everything"),
+          onSome: (fingerprint) =>
+            changed === "nothing"
+              ? Effect.succeed({ sourceId: source.id, fingerprint, records: records.get(source.id) ?? 0 })
+              : fetchVersion(source, staged, changed)
         }
-      },
-      (effect, { id: sourceId }, _, report) =>
-        Effect.tapError(effect, (error) =>
-          Effect.gen(function* () {
-            const failure = { timestamp: yield* timestamp, sourceId, error: serializeError(error) }
-            yield* report({ name: "content:source:error", payload: failure })
-            const violations = violationsOf(error)
-            if (violations !== undefined) {
-              yield* report({ name: "content:version:rejected", payload: { ...failure, violations } })
-            }
-          })
-        )
-    )
+      )
 
     const promote = Effect.fn("Content.promote")(function* (
       staged: StagedVersion,
-      versions: ReadonlyArray<VersionSource>
+      versions: ReadonlyArray<VersionSource & { readonly records: number }>
     ) {
       const promotion = yield* staged.promote(versions)
       const { changed, manifest } = promotion
       yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
-      return promotion
+      for (const version of versions) {
+        records.set(version.sourceId, version.records)
+      }
+      return { ...promotion, records: versions.reduce((sum, { records }) => sum + records, 0) }
     })
 
-    const fetch = Effect.gen(function* () {
-      const staged = yield* store.stage
-      const fetched = yield* Effect.forEach(sources, (source) => fetchSource(source, staged, report), {
-        concurrency: "unbounded"
+    /** Makes a version of what has changed, unless `beforePromotion` fails when all of it is read. */
+    const makeVersion = <E = never>(changes: Changes, beforePromotion: Effect.Effect<unknown, E>) =>
+      Effect.gen(function* () {
+        const staged = yield* store.stage
+        const fetched = yield* Effect.forEach(
+          sources,
+          (source) => takeOrFetch(source, staged, changes.get(source.id) ?? "nothing"),
+          { concurrency: "unbounded" }
+        )
+        yield* beforePromotion
+        return yield* promote(staged, fetched)
+      }).pipe(Effect.scoped)
+
+    const fetchAll = Effect.gen(function* () {
+      yield* looks.hasLooked() ? Effect.ignore(looks.look) : Effect.void
+      looks.take()
+      const all = everythingOf(sourceIds)
+      return yield* looks.backUnlessDone(() => all)(makeVersion(all, Effect.void))
+    })
+
+    const fetchNew = Effect.suspend(() => {
+      let taken = looks.take()
+      const makeSettled = Effect.gen(function* () {
+        const latest = (yield* Clock.currentTimeMillis) + Duration.toMillis(settle)
+        const goesOn = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          // Where it cannot be asked, the next tick asks.
+          now < latest ? Effect.orElseSucceed(looks.look, () => false) : Effect.succeed(false)
+        )
+        // What nobody has seen yet need not wait.
+        const check =
+          records.size === 0 ? Effect.void : Effect.filterOrFail(goesOn, Boolean.not, stillChanging)
+        while (true) {
+          const made = yield* makeVersion(taken, check).pipe(
+            Effect.asSome,
+            Effect.catchTag("vitrine/StillChanging", () => Effect.succeedNone)
+          )
+          if (Option.isSome(made)) {
+            return made.value
+          }
+          do {
+            yield* Effect.sleep(settlePause)
+          } while (yield* goesOn)
+          taken = merge(taken, looks.take())
+        }
       })
-      const promotion = yield* promote(
-        staged,
-        fetched.map(({ version }) => version)
-      )
-      return { ...promotion, records: fetched.reduce((sum, { records }) => sum + records, 0) }
-    }).pipe(Effect.scoped)
-
-    const checkSource = Effect.fnUntraced(function* (source: ContentSource, staged: StagedVersion) {
-      const { directory, version, ...found } = yield* fetchSource(source, staged, () => Effect.void)
-      const { sourceId } = version
-      const previous = staged.previous(sourceId)
-      const isSame = Option.exists(previous, ({ fingerprint }) =>
-        Option.contains(fingerprint, version.fingerprint)
-      )
-      if (isSame) {
-        return { sourceId, changed: false, ...found, files: noChanges }
-      }
-      const documents = yield* source.compare?.({ directory, previous }) ?? Effect.succeed(undefined)
-      const paths = new Set(documents?.map(({ path }) => path))
-      const others = (files: Files) => Record.filter(files, (_, path) => !paths.has(path))
-      const before = Option.match(previous, { onNone: () => ({}), onSome: ({ files }) => files })
-      return {
-        sourceId,
-        changed: true,
-        ...found,
-        ...(documents === undefined ? {} : { documents }),
-        files: changedFiles(others(before), others(yield* staged.files(version)))
-      }
+      return looks.backUnlessDone(() => taken)(makeSettled)
     })
 
-    const check = Effect.gen(function* () {
-      const staged = yield* store.stage
-      return {
-        sources: yield* Effect.forEach(sources, (source) => checkSource(source, staged), {
-          concurrency: "unbounded"
-        })
-      } satisfies ContentCheck
-    }).pipe(Effect.scoped, Effect.withSpan("Content.check"))
+    /** Those that cannot be asked are fetched at each tick. */
+    const unasked = everythingOf(sources.flatMap(({ id, look }) => (look === undefined ? [id] : [])))
 
-    return { sourceIds: sources.map(({ id }) => id), fetch, check } satisfies Origin
+    const look = Effect.gen(function* () {
+      const hasNew = yield* looks.look
+      looks.add(unasked)
+      if ((yield* store.manifest).status !== "ok") {
+        looks.add(everythingOf(sourceIds))
+      }
+      if (looks.isNothingFound()) {
+        return "same"
+      }
+      const refusal = yield* looks.refusal
+      return hasNew || unasked.size > 0 || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
+    })
+
+    const sourceRows = Effect.map(
+      Effect.forEach(sources, ({ id, rows }) => Effect.map(rows ?? Effect.succeed([]), (rows) => [id, rows])),
+      (rows): Readonly<Record<string, ReadonlyArray<Row>>> => Object.fromEntries(rows)
+    )
+
+    return {
+      sourceIds,
+      fetch: fetchAll,
+      check: yield* checkSources(sources),
+      ...(unasked.size === sources.length ? {} : { look, fetchNew }),
+      sourceRows
+    } satisfies Origin
   })
 
-type Files = Record.ReadonlyRecord<string, SourceFile>
+/** More has changed since the sources began to be read. */
+class StillChanging extends Data.TaggedError("vitrine/StillChanging") {}
 
-const noChanges: Changes = { added: 0, changed: 0, removed: 0 }
-
-const changedFiles = (before: Files, after: Files): Changes => {
-  const names = Object.keys(after)
-  const kept = names.filter((name) => Object.hasOwn(before, name))
-  return {
-    added: names.length - kept.length,
-    changed: kept.filter((name) => before[name]?.sha256 !== after[name]?.sha256).length,
-    removed: Object.keys(before).length - kept.length
-  }
-}
+const stillChanging = () => new StillChanging()

@@ -149,6 +149,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 
   const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
   const fetch = once(reportFetch(withRoom(store)(origin.fetch)))
+  const fetchNew = origin.fetchNew === undefined ? fetch : once(reportFetch(withRoom(store)(origin.fetchNew)))
 
   const makeCheck = (check: Effect.Effect<ContentCheck, FetchError>) =>
     Effect.map(singleFlight<ContentCheck, FetchError>(scope), (once) => once(check))
@@ -167,7 +168,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
           onFailure: lookFailed,
           onSuccess: (news) =>
             Effect.flatMap(Ref.get(overview), ({ lastFetch }) =>
-              news === "new" || (news === "same" && lastFetch._tag !== "Done") ? fetch : Effect.void
+              news === "new" ? fetchNew : news === "same" && lastFetch._tag !== "Done" ? fetch : Effect.void
             )
         })
 
@@ -185,7 +186,8 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         held: Effect.map(Ref.get(content), ({ held }) => held),
         versions: store.versions,
         nextFetch: Ref.get(nextFetch),
-        originRows: origin.rows ?? Effect.succeed([])
+        originRows: origin.rows ?? Effect.succeed([]),
+        rowsOfSources: origin.sourceRows ?? Effect.succeed({})
       }),
       statusRows
     )

@@ -7,8 +7,9 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { duration } from "../../internal/lengthOfTime.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
-import { ContentOptions, duration, folder } from "../content/ContentOptions.ts"
+import { ContentOptions, folder } from "../content/ContentOptions.ts"
 
 /** Where a copy of a downloads folder is served. */
 export interface Address {

@@ -15,7 +15,8 @@ const rowOf = (held: ReturnType<typeof leases>) =>
     held: undefined,
     versions: [{ versionId, active: true, isWaiting: false, leases: held, isRead: false }],
     nextFetch: Option.none(),
-    originRows: []
+    originRows: [],
+    rowsOfSources: {}
   })
     .flatMap((row) => (row.type === "list" ? row.items : []))
     .find((row) => row.type === "kv" && row.label === versionId)

@@ -1,0 +1,66 @@
+/**
+ * Fetching one source into a version.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { serializeError } from "../../internal/SerializedError.ts"
+import {
+  type Changed,
+  type ContentSource,
+  SourceFailed,
+  type SourceProgress
+} from "../../services/ContentSource.ts"
+import type { StagedVersion } from "../../services/VersionStore.ts"
+import { setRecords } from "./metrics.ts"
+import { type Report, timestamp } from "./report.ts"
+import { violationsOf } from "./violationsOf.ts"
+
+/** Fetches into the folder of the source in a staged version, as far as something has changed. */
+export const fetchSource = Effect.fn("Content.fetchSource")(
+  function* (source: ContentSource, staged: StagedVersion, changed: Changed, report: Report) {
+    const sourceId = source.id
+    yield* Effect.annotateCurrentSpan("source", sourceId)
+    yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
+    const directory = yield* staged.sourceDirectory(sourceId)
+    const progress = (progress: SourceProgress) =>
+      report({ name: "content:source:progress", payload: { sourceId, ...progress } })
+    const target = {
+      directory,
+      previous: staged.previous(sourceId),
+      progress,
+      ...(typeof changed === "string" ? {} : { changedParts: changed })
+    }
+    const [duration, { digests, fingerprint, ...counts }] = yield* Effect.timed(
+      source.fetch(target).pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
+    )
+    yield* report({
+      name: "content:source:done",
+      payload: {
+        timestamp: yield* timestamp,
+        sourceId,
+        ...counts,
+        durationMs: Math.round(Duration.toMillis(duration))
+      }
+    })
+    const { attachments, bytes, records } = counts
+    yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
+    yield* setRecords(sourceId, records)
+    return {
+      version: { sourceId, fingerprint, records, ...(digests === undefined ? {} : { digests }) },
+      directory,
+      records,
+      ...(counts.warnings === undefined ? {} : { warnings: counts.warnings })
+    }
+  },
+  (effect, { id: sourceId }, _staged, _changed, report) =>
+    Effect.tapError(effect, (error) =>
+      Effect.gen(function* () {
+        const failure = { timestamp: yield* timestamp, sourceId, error: serializeError(error) }
+        yield* report({ name: "content:source:error", payload: failure })
+        const violations = violationsOf(error)
+        if (violations !== undefined) {
+          yield* report({ name: "content:version:rejected", payload: { ...failure, violations } })
+        }
+      })
+    )
+)

@@ -1,0 +1,98 @@
+/**
+ * Asking sources whether anything has changed, and remembering what has until it is in a version.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type { FetchError } from "../../services/Content.ts"
+import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
+import { pauseAfter } from "./keepFetching.ts"
+import { type Changes, changesIn, merge, none } from "./sourceNews.ts"
+
+/** Before what failed for a reason that does not pass by itself is tried again, though nothing has changed. */
+const lastingPause = Duration.minutes(10)
+
+export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
+  const marks = new Map<string, string>()
+  /** Found, and in no version yet. */
+  let found: Changes = none
+  let failure: { readonly error: FetchError; readonly retryAt: number; readonly inRow: number } | undefined
+
+  const lookAt = ({ id, look }: ContentSource) =>
+    look === undefined
+      ? Effect.succeedNone
+      : look(Option.fromNullable(marks.get(id))).pipe(
+          Effect.catchAllDefect((cause) => new SourceFailed({ sourceId: id, cause })),
+          Effect.map((news) => Option.some({ id, ...news }))
+        )
+
+  const look = Effect.map(
+    Effect.forEach(sources, lookAt, { concurrency: "unbounded" }),
+    (answers): boolean => {
+      const news = answers.flatMap(Option.toArray)
+      for (const { id, mark } of news) {
+        marks.set(id, mark)
+      }
+      const changes = changesIn(news)
+      found = merge(found, changes)
+      return changes.size > 0
+    }
+  )
+
+  const failed = (error: FetchError) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const isTransient = "isTransient" in error && error.isTransient === true
+      const inRow = isTransient ? (failure?.inRow ?? 0) + 1 : 0
+      const pause = Option.filter(pauseAfter(inRow, Option.none()), () => isTransient)
+      failure = {
+        error,
+        inRow,
+        retryAt: now + Duration.toMillis(Option.getOrElse(pause, () => lastingPause))
+      }
+    })
+
+  return {
+    /** Whether something has changed since the look before. */
+    look,
+
+    hasLooked: () => marks.size > 0,
+
+    /** Adds to what has been found. */
+    add: (changes: Changes): void => {
+      found = merge(found, changes)
+    },
+
+    /** What has been found, for whoever makes a version of it. */
+    take: (): Changes => {
+      const taken = found
+      found = none
+      return taken
+    },
+
+    isNothingFound: () => found.size === 0,
+
+    /** What the last fetch failed with, where it is too early to try the same again. */
+    refusal: Effect.map(Clock.currentTimeMillis, (now) =>
+      failure !== undefined && now < failure.retryAt ? Option.some(failure.error) : Option.none()
+    ),
+
+    /** What a fetch has taken is back among what has been found where it comes to no version. */
+    backUnlessDone:
+      (taken: () => Changes) =>
+      <A>(fetch: Effect.Effect<A, FetchError>): Effect.Effect<A, FetchError> =>
+        fetch.pipe(
+          Effect.tapError(failed),
+          Effect.onExit((exit) =>
+            Effect.sync(() => {
+              if (Exit.isSuccess(exit)) {
+                failure = undefined
+              } else {
+                found = merge(taken(), found)
+              }
+            })
+          )
+        )
+  }
+}

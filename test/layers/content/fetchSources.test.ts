@@ -1,0 +1,345 @@
+/**
+ * Sources that can be asked what has changed: docs/change-feed.md says what is asked and read when.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import * as TestContext from "effect/TestContext"
+import * as Content from "../../../src/layers/content/Content.ts"
+import * as VersionStoreMemory from "../../../src/layers/content/VersionStoreMemory.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { fetch, rowValue } from "../../support/content.ts"
+import { withLog } from "../../support/logged.ts"
+import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
+
+const environment = VersionStoreMemory.layer().pipe(
+  Layer.merge(EventBusMemory.layer),
+  Layer.provideMerge(NodeContext.layer)
+)
+
+const parts = ["A", "B"] as const
+type Part = (typeof parts)[number]
+
+/** How long a look takes, and the reading of a part. */
+const lookMillis = 50
+const partMillis = 200
+
+/** A source of two parts that somebody edits, which logs what has changed. */
+const makeWorld = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const revisions = { A: 0, B: 0 }
+  const log: Array<Part> = []
+  const failingLooks: Array<"transient" | "lasting"> = []
+  const failingReads: Array<"transient" | "lasting"> = []
+  const counts = { looks: 0, reads: 0, parts: 0, failures: 0 }
+
+  const failIfTold = (failing: typeof failingLooks) =>
+    Effect.suspend(() => {
+      const kind = failing.shift()
+      if (kind === undefined) return Effect.void
+      counts.failures++
+      return new SourceFailed({
+        sourceId: "objects",
+        cause: new Error(kind),
+        isTransient: kind === "transient"
+      })
+    })
+
+  const source: ContentSource = {
+    id: "objects",
+    look: (mark) =>
+      Effect.gen(function* () {
+        counts.looks++
+        yield* failIfTold(failingLooks)
+        const news = {
+          mark: String(log.length),
+          changed: Option.match(mark, {
+            onNone: () => "everything" as const,
+            onSome: (mark) => log.slice(Number(mark))
+          })
+        }
+        yield* Effect.sleep(lookMillis)
+        return news
+      }),
+    fetch: ({ changedParts, directory, previous }) =>
+      Effect.gen(function* () {
+        counts.reads++
+        const contents: Array<string> = []
+        for (const part of parts) {
+          const file = `${directory}/${part}`
+          if (changedParts?.includes(part) === false) {
+            const { directory } = Option.getOrThrow(previous)
+            yield* Effect.orDie(fs.copyFile(`${directory}/${part}`, file))
+          } else {
+            counts.parts++
+            yield* Effect.orDie(fs.writeFileString(file, `${part}${revisions[part]}`))
+            yield* Effect.sleep(partMillis)
+          }
+          contents.push(yield* Effect.orDie(fs.readFileString(file)))
+        }
+        yield* failIfTold(failingReads)
+        return { fingerprint: contents.join(), records: 2, bytes: 4 }
+      })
+  }
+
+  return {
+    source,
+    counts,
+    failingLooks,
+    failingReads,
+    edit: (part: Part) => {
+      revisions[part]++
+      log.push(part)
+    },
+    newest: () => parts.map((part) => `${part}${revisions[part]}`).join()
+  }
+})
+
+/** What the latest version is made of. */
+const latest = Effect.flatMap(VersionStore, ({ stage }) => stage).pipe(
+  Effect.map(({ previous }) =>
+    Option.getOrUndefined(Option.flatMap(previous("objects"), ({ fingerprint }) => fingerprint))
+  ),
+  Effect.scoped
+)
+
+const services = () => Layer.merge(CommandBusMemory.layer, ControllerStateMemory.layer("persistent"))
+
+/** Lets time pass, and everybody do what is due in it. */
+const pass = (duration: Duration.DurationInput) =>
+  Effect.gen(function* () {
+    const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(duration)
+    while (true) {
+      yield* somebodySleeps
+      const next = Math.min(...Chunk.toReadonlyArray(yield* TestClock.sleeps()))
+      yield* TestClock.setTime(Math.min(next, end))
+      yield* eventLoopTurn
+      if (next > end) return
+    }
+  })
+
+describe("sources that can be asked what has changed", () => {
+  const setUp = (options: Parameters<typeof Content.fromSources>[0]) =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld
+      const { start } = yield* Content.fromSources({ fetchEvery: "1 second", ...options }, [world.source])
+      yield* start
+      yield* pass("1 second")
+      return world
+    })
+
+  it.scoped("are read at the start, and then only what has changed of them", () =>
+    Effect.gen(function* () {
+      const { counts, edit, newest } = yield* setUp({})
+      expect(yield* latest).toBe("A0,B0")
+      yield* pass("10 seconds")
+      expect(counts).toMatchObject({ reads: 1, parts: 2 })
+      edit("B")
+      yield* pass(1000 + 2 * lookMillis + partMillis)
+      expect(yield* latest).toBe(newest())
+      expect(counts).toMatchObject({ reads: 2, parts: 3 })
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped("make one version of changes that go on, and do not wait longer than settle", () =>
+    Effect.gen(function* () {
+      const { counts, edit, newest } = yield* setUp({ settle: "5 seconds" })
+      const { versions } = yield* VersionStore
+      yield* Effect.forEach(Array.from({ length: 10 }), () =>
+        Effect.zipRight(
+          Effect.sync(() => edit("A")),
+          pass(200)
+        )
+      )
+      yield* pass("3 seconds")
+      expect(yield* latest).toBe(newest())
+      expect(yield* versions).toHaveLength(2)
+      const { reads } = counts
+      yield* Effect.forEach(Array.from({ length: 30 }), () =>
+        Effect.zipRight(
+          Effect.sync(() => edit("A")),
+          pass(300)
+        )
+      )
+      const shown = yield* latest
+      expect(shown).not.toBe("A10,B0")
+      expect(counts.reads - reads).toBeLessThan(6)
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped("wait for nothing where settle is 0", () =>
+    Effect.gen(function* () {
+      const { counts, edit } = yield* setUp({ settle: 0 })
+      edit("A")
+      yield* pass(1000 + lookMillis + partMillis)
+      expect(yield* latest).toBe("A1,B0")
+      expect(counts.looks).toBeLessThan(4)
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped("see what changes while they are read", () =>
+    Effect.gen(function* () {
+      const { edit, newest } = yield* setUp({ settle: 0 })
+      edit("B")
+      yield* pass(950 + lookMillis + partMillis / 2)
+      edit("B")
+      yield* pass("2 seconds")
+      expect(yield* latest).toBe(newest())
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped(
+    "are not read again for the same failure at every tick, but when something changes or time has passed",
+    () => {
+      const log: Array<string> = []
+      return Effect.gen(function* () {
+        const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "20 seconds" })
+        failingReads.push("lasting", "lasting", "transient")
+        edit("A")
+        yield* pass("1 minute")
+        expect(counts.reads).toBe(2)
+        expect(yield* rowValue("Last fetch")).toContain("failed: ")
+        edit("B")
+        yield* pass("1 minute")
+        expect(counts.reads).toBe(3)
+        yield* pass("10 minutes")
+        // The transient one, and what came a tick later.
+        expect(counts.reads).toBe(5)
+        expect(yield* latest).toBe(newest())
+        expect(log.filter((line) => line.startsWith("WARN"))).toHaveLength(2)
+      }).pipe(Effect.provide(services()), Effect.provide(environment), withLog(log))
+    }
+  )
+
+  it.scoped("are read as a whole by the command, and when the manifest is gone", () =>
+    Effect.gen(function* () {
+      const { counts } = yield* setUp({})
+      yield* Effect.fork(fetch)
+      yield* pass("1 second")
+      expect(counts).toMatchObject({ reads: 2, parts: 4 })
+      yield* pass("5 seconds")
+      expect(counts.reads).toBe(2)
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped(
+    "leave those alone that have not changed, and fetch those at each tick that cannot be asked",
+    () =>
+      Effect.gen(function* () {
+        const asked = yield* makeWorld
+        const other = yield* makeWorld
+        const { look, ...unasked } = other.source
+        const { start } = yield* Content.fromSources({ fetchEvery: "1 second" }, [
+          asked.source,
+          { ...unasked, id: "others" }
+        ])
+        yield* start
+        yield* pass("10 seconds")
+        expect(asked.counts.reads).toBe(1)
+        expect(other.counts.reads).toBeGreaterThan(4)
+        other.edit("A")
+        yield* pass("3 seconds")
+        expect(yield* rowValue("Last fetch")).toContain("4 records")
+      }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it("end with the newest content in one version, with no more looks and reads than the specification allows", () =>
+    FastCheck.assert(
+      FastCheck.asyncProperty(FastCheck.array(step, { minLength: 1, maxLength: 25 }), (steps) =>
+        Effect.runPromise(
+          history(steps).pipe(
+            Effect.scoped,
+            Effect.provide(environment),
+            withLog([]),
+            Effect.provide(TestContext.TestContext)
+          )
+        )
+      ),
+      { numRuns: Number(process.env.HISTORIES ?? 12) }
+    ))
+})
+
+type Step =
+  | { readonly type: "edit"; readonly part: Part }
+  | { readonly type: "pass"; readonly millis: number }
+  | { readonly type: "failLook" | "failRead"; readonly kind: "transient" | "lasting" }
+  | { readonly type: "restart" }
+
+const { constant, constantFrom, integer, oneof, record } = FastCheck
+const kind = constantFrom("transient" as const, "lasting" as const)
+const step: FastCheck.Arbitrary<Step> = oneof(
+  { weight: 6, arbitrary: record({ type: constant("edit" as const), part: constantFrom(...parts) }) },
+  {
+    weight: 6,
+    arbitrary: record({ type: constant("pass" as const), millis: integer({ min: 0, max: 25_000 }) })
+  },
+  { weight: 2, arbitrary: record({ type: constantFrom("failLook" as const, "failRead" as const), kind }) },
+  { weight: 1, arbitrary: record({ type: constant("restart" as const) }) }
+)
+
+const tick = 20_000
+
+const history = (steps: ReadonlyArray<Step>) =>
+  Effect.gen(function* () {
+    const world = yield* makeWorld
+    const { versions } = yield* VersionStore
+    let edits = 0
+    let starts = 0
+
+    const begin = Effect.gen(function* () {
+      starts++
+      const scope = yield* Scope.make()
+      const { start } = yield* Content.fromSources({ fetchEvery: tick, settle: "3 seconds" }, [
+        world.source
+      ]).pipe(Scope.extend(scope), Effect.provide(services()))
+      yield* start
+      return scope
+    })
+
+    let running = yield* begin
+    for (const step of steps) {
+      switch (step.type) {
+        case "edit":
+          edits++
+          world.edit(step.part)
+          break
+        case "pass":
+          yield* pass(step.millis)
+          break
+        case "failLook":
+          world.failingLooks.push(step.kind)
+          break
+        case "failRead":
+          world.failingReads.push(step.kind)
+          break
+        case "restart":
+          yield* Scope.close(running, Exit.void)
+          running = yield* begin
+      }
+    }
+    world.failingLooks.length = 0
+    world.failingReads.length = 0
+    yield* pass("11 minutes")
+    expect(yield* latest).toBe(world.newest())
+    const { failures, looks, reads } = world.counts
+    const made = (yield* versions).at(-1)
+    expect(made?.active).toBe(true)
+    const ticks = Math.ceil((yield* Clock.currentTimeMillis) / tick) + starts
+    expect(reads).toBeLessThanOrEqual(starts + edits + failures)
+    expect(looks).toBeLessThanOrEqual(ticks + 2 * edits + failures + starts)
+    yield* Scope.close(running, Exit.void)
+  })
