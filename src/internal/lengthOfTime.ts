@@ -7,21 +7,35 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { expects } from "./Options.ts"
 
+type Bounds = { readonly minimum: Duration.DurationInput; readonly maximum: Duration.DurationInput }
+
+const isWithin = (value: unknown, bounds: Bounds): boolean =>
+  Option.exists(Duration.decodeUnknown(value), Duration.between(bounds))
+
 /** What a user may write for a length of time: `"10 minutes"`, milliseconds, or a `Duration`. `what` it must be. */
-export const lengthOfTime = (
-  bounds: { readonly minimum: Duration.DurationInput; readonly maximum: Duration.DurationInput },
-  what: string
-) =>
+export const lengthOfTime = (bounds: Bounds, what: string) =>
   expects(
     Schema.declare(
       (value): value is Duration.DurationInput =>
-        (Predicate.isString(value) || Predicate.isNumber(value) || Duration.isDuration(value)) &&
-        Option.exists(Duration.decodeUnknown(value), Duration.between(bounds))
+        (isPlain(value) || Duration.isDuration(value)) && isWithin(value, bounds)
     ),
     what
   )
 
-export const duration = lengthOfTime(
-  { minimum: "1 second", maximum: "24 days" },
-  'a length of time such as "10 minutes" or "30 seconds", from 1 second to 24 days'
+const isPlain = (value: unknown): value is string | number =>
+  Predicate.isString(value) || Predicate.isNumber(value)
+
+const usual: Bounds = { minimum: "1 second", maximum: "24 days" }
+const usualText = 'a length of time such as "10 minutes" or "30 seconds", from 1 second to 24 days'
+
+export const duration = lengthOfTime(usual, usualText)
+
+/** As `duration`, for programs without Effect. */
+export const plainDuration = expects(
+  Schema.declare((value): value is string | number => isPlain(value) && isWithin(value, usual)),
+  usualText
 )
+
+/** What such an option says. */
+export const ofPlain = (value: string | number): Duration.Duration =>
+  Option.getOrThrow(Duration.decodeUnknown(value))

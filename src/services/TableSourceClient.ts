@@ -72,8 +72,37 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
 
     /** Absent where cells have no attachments. */
     readonly attachments?: AttachmentFormat
+
+    /** Absent where it cannot be asked what has changed, or is not to be. */
+    readonly changes?: ChangeFeed
+
+    /** How many requests it has sent, retries included. Absent where that is not counted. */
+    readonly calls?: Effect.Effect<CallCounts>
   }
 >() {}
+
+/** What has changed in the tables of the base, for little. */
+export interface ChangeFeed {
+  /**
+   * What has changed since the position of an earlier question: everything, without one. It ends within a bounded time, with a
+   * bounded number of requests.
+   */
+  readonly since: (position: Option.Option<string>) => Effect.Effect<TableChanges, TableError>
+}
+
+export interface TableChanges {
+  /** Where the next question begins. What is read from now on has everything that came before it. */
+  readonly position: string
+  /** Which tables, by name or id, as far as that is known; everything where it is not known what has changed. */
+  readonly changed: "everything" | ((table: string) => boolean)
+}
+
+/** Of this day and this month, in UTC, and in all, since the client was made. */
+export interface CallCounts {
+  readonly today: number
+  readonly month: number
+  readonly total: number
+}
 
 /** Why a table could not be read. */
 export const TableErrorReason = Schema.Literal(
@@ -96,6 +125,7 @@ export const TableErrorReason = Schema.Literal(
 )
 
 export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableError", {
+  /** Empty where it is not about one table, but about what has changed in the base. */
   table: Schema.String,
   reason: TableErrorReason,
   /** What happened and, where it is known, what to do; the server's own words included. */
@@ -107,7 +137,7 @@ export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableE
   cause: OptionalErrorChain
 }) {
   override get message() {
-    return `Table "${this.table}": ${this.detail}`
+    return this.table === "" ? `What has changed: ${this.detail}` : `Table "${this.table}": ${this.detail}`
   }
 
   /** Whether the same request may succeed later without anybody doing something. */

@@ -30,6 +30,12 @@ export interface TableSourceConfig<FieldSchema = never> {
    * nothing.
    */
   readonly expect?: Readonly<Record<string, TableExpectation<FieldSchema>>>
+
+  /**
+   * How often all tables are read though nothing seems to have changed, `"1 hour"` or milliseconds, where it can be asked what has
+   * changed. Default 1 hour.
+   */
+  readonly wholeEvery?: string | number
 }
 
 export interface TableExpectation<FieldSchema = never> {

@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../internal/FileName.ts"
+import { plainDuration } from "../../internal/lengthOfTime.ts"
 import { decodeOptions, expects, InvalidOptions, issuesOf, optional } from "../../internal/Options.ts"
 import type { PlacedIssue } from "../../internal/ParseIssues.ts"
 import { ExpectOptions, type FieldSchema } from "./ExpectOptions.ts"
@@ -51,7 +52,8 @@ export const TableSourceOptions = Schema.Struct({
     expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
     8 * 1024 ** 3
   ),
-  expect: optional(ExpectOptions, {})
+  expect: optional(ExpectOptions, {}),
+  wholeEvery: optional(plainDuration, "1 hour")
 })
 export type TableSourceOptions = typeof TableSourceOptions.Type
 

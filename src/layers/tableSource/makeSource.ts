@@ -10,7 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { fileName } from "../../internal/FileName.ts"
 import { fingerprint } from "../../internal/fingerprint.ts"
+import { ofPlain } from "../../internal/lengthOfTime.ts"
 import { makeProgressReporter, type ProgressReporter } from "../../internal/progressReporter.ts"
+import { linkOrCopy } from "../../internal/reuseFile.ts"
+import { explain } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
   type ContentSource,
@@ -24,11 +27,15 @@ import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
 import { compareTable } from "./compareTables.ts"
+import { callsRow, makeSavings } from "./apiCalls.ts"
 import { makeExpectations } from "./Expectations.ts"
 import { makeEmptyTables } from "./emptyTables.ts"
+import { makeKnownTables, type NamedTable } from "./knownTables.ts"
+import { makeLook } from "./lookForChanges.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { NotAsExpected, requireExpected } from "./NotAsExpected.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
+import { TableNotSaved } from "./TableNotSaved.ts"
 import { readTable } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 import { makeTableWarnings, warningText, warnOfNoTables } from "./tableWarnings.ts"
@@ -67,7 +74,8 @@ const makeUncounted = Effect.fnUntraced(function* ({
   keyValueTables,
   maxAttachmentBytes,
   maxTimeout,
-  tables
+  tables,
+  wholeEvery
 }: Options) {
   yield* warnOfNoTables({ id, tables, keyValueTables })
   const environment = yield* withoutParentSpan(Effect.context<Environment>())
@@ -78,11 +86,14 @@ const makeUncounted = Effect.fnUntraced(function* ({
     maxTimeout
   })
 
-  const format = (yield* TableSourceClient).attachments
+  const client = yield* TableSourceClient
+  const format = client.attachments
   const cells = AttachmentCells.make(format)
   const expectations = makeExpectations({ defaultView, expect })
   const warn = makeTableWarnings()
   const emptyTables = makeEmptyTables()
+  const calls = client.calls ?? Effect.succeed({ today: 0, month: 0, total: 0 })
+  const savings = makeSavings()
 
   const fetchTable = Effect.fn("TableSource.fetchTable")(function* (
     table: string,
@@ -117,12 +128,41 @@ const makeUncounted = Effect.fnUntraced(function* ({
     return { ...saved, name, table, warnings, verdict }
   })
 
+  const knownTables = makeKnownTables<Effect.Effect.Success<ReturnType<typeof fetchTable>>>()
+
+  /** Links its file, which has not changed. */
+  const takeTable = Effect.fnUntraced(function* <A extends NamedTable>(
+    { from, known }: { readonly from: string; readonly known: A },
+    directory: string,
+    progress: SourceProgressReporter
+  ) {
+    const { name, table } = known
+    const path = yield* Path.Path
+    yield* Effect.mapError(
+      linkOrCopy(path.join(from, name), path.join(directory, name)),
+      (cause) => new TableNotSaved({ table, detail: `cannot take over ${name}: ${explain(cause)}`, cause })
+    )
+    progress.documentDone()
+    return known
+  })
+
   const fetchAll = Effect.fnUntraced(function* (target: FetchTarget, progress: SourceProgressReporter) {
-    const { directory, previous } = target
+    const { changedParts, directory, previous } = target
     const pathOf = makeAttachmentPaths()
+    const known = knownTables.of(previous)
+    for (const attachment of known.attachments) {
+      pathOf(attachment)
+    }
+
+    const takeOrFetch = (table: string, kind: TableKind) =>
+      Option.match(changedParts?.includes(table) === false ? known.table(table) : Option.none(), {
+        onNone: () => fetchTable(table, kind, pathOf, target, progress),
+        onSome: (known) => takeTable(known, directory, progress)
+      })
+
     const files = yield* Effect.all([
-      ...tables.map((table) => fetchTable(table, recordTable, pathOf, target, progress)),
-      ...keyValueTables.map((table) => fetchTable(table, keyValueTable, pathOf, target, progress))
+      ...tables.map((table) => takeOrFetch(table, recordTable)),
+      ...keyValueTables.map((table) => takeOrFetch(table, keyValueTable))
     ])
     yield* requireExpected(files.map(({ verdict }) => verdict))
     const records = new Map(files.map(({ records, table }) => [table, records]))
@@ -137,6 +177,7 @@ const makeUncounted = Effect.fnUntraced(function* ({
           progress.report({ document: table, records: records.get(table) ?? 0, attachments })
       }
     )
+    knownTables.add(content, files)
     const warnings = files.flatMap(({ table, warnings }) =>
       warnings.map((warning) => warningText(table, warning))
     )
@@ -152,11 +193,15 @@ const makeUncounted = Effect.fnUntraced(function* ({
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
+    const callsBefore = (yield* calls).total
     const progress = makeProgressReporter<Step>(tables.length + keyValueTables.length, target.progress)
     const fetched = yield* fetchAll(target, progress).pipe(
       Effect.provideService(WaitObserver, countWaits(id, progress))
     )
     const { attachments, bytes, records } = fetched
+    if (target.changedParts === undefined) {
+      savings.wholeRead((yield* calls).total - callsBefore)
+    }
     yield* countAttachments(id, attachments)
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments.total })
     return fetched
@@ -176,6 +221,18 @@ const makeUncounted = Effect.fnUntraced(function* ({
       Effect.annotateLogs("source", id),
       Effect.provide(environment)
     )
+  const feed = client.changes
+  const watching =
+    feed === undefined ? undefined : makeLook([...tables, ...keyValueTables], ofPlain(wholeEvery), feed)
+
+  const rows = Effect.gen(function* () {
+    const without = watching === undefined ? Option.none() : Option.some(yield* savings.counts)
+    return [
+      ...(watching === undefined ? [] : [watching.row()]),
+      ...(client.calls === undefined ? [] : [callsRow(yield* calls, without)])
+    ]
+  })
+
   const source: ContentSource = {
     id,
     fetch: (target) => ofSource(fetch(target)),
@@ -185,7 +242,13 @@ const makeUncounted = Effect.fnUntraced(function* ({
           ...tables.map((table) => compareTable({ table, holds: recordTable.holds }, target, cells)),
           ...keyValueTables.map((table) => compareTable({ table, holds: keyValueTable.holds }, target, cells))
         ])
-      )
+      ),
+    ...(watching === undefined
+      ? {}
+      : {
+          look: (mark) => Effect.annotateLogs(Effect.zipLeft(watching.look(mark), savings.look), "source", id)
+        }),
+    rows
   }
   return source
 })
