@@ -45,6 +45,7 @@ export const AirtableClientOptions = Schema.Struct({
     ),
     "https://api.airtable.com"
   ),
+  changes: Schema.optionalWith(expects(Schema.Literal("webhook"), '"webhook"'), { exact: true }),
   maxTimeout: TableSourceOptions.fields.maxTimeout
 })
 export type AirtableClientOptions = typeof AirtableClientOptions.Type

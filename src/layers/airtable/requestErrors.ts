@@ -109,6 +109,12 @@ const classifyStatus = (
       advice: `the record ${oneLine(withoutKey(request.recordId))} is not there any more, or the API key may not read it`
     }
   }
+  if ("path" in request && (status === 403 || status === 404)) {
+    return {
+      reason: "NotFound",
+      advice: `there is no such thing, or the API key may not do this: it needs ${request.needs}`
+    }
+  }
   switch (status) {
     case 401:
       return { reason: "Unauthorized", advice: 'the server does not accept the API key. Check "apiKey"' }

@@ -76,6 +76,12 @@ export type Decode<A> = (json: unknown) => Either.Either<A, ParseResult.ParseErr
 
 export const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(RecordResponse)
 
+/** Decodes what is smaller than a page. What came instead is not printed. */
+export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> =>
+  Schema.decodeUnknownEither(
+    schema.annotations({ message: () => ({ message: `expected ${what}`, override: true }) })
+  )
+
 /** The schema takes ten times as long, so it is asked only for what is wrong. */
 export const decodePage: Decode<typeof PageResponse.Type> = (json) =>
   isPage(json) ? Either.right(json) : Schema.decodeUnknownEither(PageResponse)(json)

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import {
   type AttachmentFormat,
+  type ChangeFeed,
   CursorExpired,
   type PageRequest,
   type RecordRequest,
@@ -20,6 +21,8 @@ export interface TableSourceClientMemoryOptions {
   readonly pageSize?: number
   /** What attachments look like. Default: there are none. */
   readonly attachments?: AttachmentFormat
+  /** Whether it can be asked what has changed. Default: no. */
+  readonly changes?: boolean
 }
 
 export interface TableSourceClientMemory {
@@ -30,6 +33,9 @@ export interface TableSourceClientMemory {
 
   /** Lets the next request fail. Several failures are met in the order they were given. */
   readonly failNext: (error: TableError) => Effect.Effect<void>
+
+  /** Lets the next question what has changed fail; in order, too. */
+  readonly failNextChanges: (error: TableError) => Effect.Effect<void>
 
   /** Lets the next request wait: for its turn, for a server that recovers, for the end of a penalty. In order, too. */
   readonly delayNext: (duration: Duration.DurationInput) => Effect.Effect<void>
@@ -46,6 +52,7 @@ export interface TableSourceClientMemory {
 
 export const make = ({
   attachments,
+  changes = false,
   pageSize = 100
 }: TableSourceClientMemoryOptions = {}): Effect.Effect<TableSourceClientMemory> =>
   Effect.sync(() => {
@@ -55,6 +62,8 @@ export const make = ({
     const delays: Array<Duration.DurationInput> = []
     const removedViews = new Set<string>()
     const requests: Array<PageRequest | RecordRequest> = []
+    const edited: Array<string> = []
+    const changeFailures: Array<TableError> = []
     let cursors = 0
 
     const cursorAt = (start: number): string => {
@@ -96,13 +105,34 @@ export const make = ({
       )
     })
 
+    const since: ChangeFeed["since"] = (position) =>
+      Effect.suspend(() => {
+        const failure = changeFailures.shift()
+        const changed = Option.map(position, (position) => new Set(edited.slice(Number(position))))
+        return failure === undefined
+          ? Effect.succeed({
+              position: String(edited.length),
+              changed: Option.match(changed, {
+                onNone: () => "everything" as const,
+                onSome: (tables) => (table: string) => tables.has(table)
+              })
+            })
+          : Effect.fail(failure)
+      })
+
     return {
       client: TableSourceClient.of({
+        ...(changes ? { changes: { since } } : {}),
         listPage,
         readRecord,
         ...(attachments === undefined ? {} : { attachments })
       }),
-      setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
+      setTable: (table, records) =>
+        Effect.sync(() => {
+          tables.set(table, records)
+          edited.push(table)
+        }),
+      failNextChanges: (error) => Effect.sync(() => changeFailures.push(error)),
       failNext: (error) => Effect.sync(() => failures.push(error)),
       delayNext: (duration) => Effect.sync(() => delays.push(duration)),
       removeView: (view) => Effect.sync(() => removedViews.add(view)),
