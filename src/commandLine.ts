@@ -13,6 +13,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as library from "./index.ts"
+import * as watchWebhooks from "./layers/airtable/watchWebhooks.ts"
 import type { Command } from "./layers/cli/Command.ts"
 import * as check from "./layers/cli/check.ts"
 import { completionScript } from "./layers/cli/completions.ts"
@@ -32,6 +33,7 @@ import { withFittingColours } from "./layers/cli/terminal/plainOutput.ts"
 import * as undo from "./layers/cli/undo.ts"
 import * as verify from "./layers/cli/verify.ts"
 import * as versions from "./layers/cli/versions.ts"
+import * as watch from "./layers/cli/watch.ts"
 import * as HttpClient from "./layers/httpClient/HttpClientNode.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
@@ -48,6 +50,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   undo.makeHold(library),
   undo.makeResume(library),
   stop.command,
+  watch.makeCommand(watchWebhooks),
   tables.makeCommand(library.TableServer)
 ]
 

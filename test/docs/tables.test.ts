@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { jsonText } from "../../src/internal/JsonText.ts"
 import { AirtableSourceOptions } from "../../src/layers/airtable/AirtableOptions.ts"
+import * as watchWebhooks from "../../src/layers/airtable/watchWebhooks.ts"
 import { nameOf } from "../../src/layers/cli/Command.ts"
 import * as check from "../../src/layers/cli/check.ts"
 import * as fetch from "../../src/layers/cli/fetch.ts"
@@ -21,6 +22,7 @@ import * as tables from "../../src/layers/cli/tables.ts"
 import * as undo from "../../src/layers/cli/undo.ts"
 import * as verify from "../../src/layers/cli/verify.ts"
 import * as versions from "../../src/layers/cli/versions.ts"
+import * as watch from "../../src/layers/cli/watch.ts"
 import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
@@ -103,7 +105,8 @@ describe("the options of vitrine", () => {
     versions: versions.makeCommand({}).options,
     rollback: undo.makeRollback({}).options,
     hold: undo.makeHold({}).options,
-    resume: undo.makeResume({}).options
+    resume: undo.makeResume({}).options,
+    watch: watch.makeCommand(watchWebhooks).options
   } satisfies Record<keyof typeof commands | "every command", unknown>
 
   const documented = (command: string) =>

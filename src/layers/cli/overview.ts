@@ -48,6 +48,10 @@ export const commands = {
     usage: "stop",
     description: "End the running controller: gracefully, and firmly after five seconds."
   },
+  watch: {
+    usage: "watch ACTION [WEBHOOK]",
+    description: "Create, list or remove webhooks that list what changes in a hosted base."
+  },
   tables: {
     usage: "tables DIR",
     description: "Serve a folder of tables as a local stand-in of the hosted table API."
