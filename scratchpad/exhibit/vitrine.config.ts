@@ -13,13 +13,14 @@ export default defineConfig({
   plugins: [
     ...(env.TABLES_URL === undefined ? [tableServer({ directory: "tables", port: tablesPort })] : []),
     content({
-      fetchEvery: "2 seconds",
+      fetchEvery: "1 second",
       sources: [
         tableSource({
           id: "exhibit",
           baseId: "appExhibit",
           apiKey: env.TABLE_API_KEY ?? "local",
           endpointUrl: env.TABLES_URL ?? `http://127.0.0.1:${tablesPort}`,
+          changes: "webhook",
           tables: ["Objects"],
           keyValueTables: ["Settings"],
           // A renamed column, or a view without rows, stays off the screen.

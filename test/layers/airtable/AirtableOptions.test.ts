@@ -19,6 +19,7 @@ describe("the options of a table source", () => {
     expect(rest).toEqual({
       id: "exhibits",
       expect: {},
+      wholeEvery: "1 hour",
       baseId: "app1",
       defaultView: "Grid view",
       tables: ["Objects"],
