@@ -72,7 +72,15 @@ const edit = Effect.promise(async () => {
 })
 
 const source = (id, selection) =>
-  tableSource({ id, baseId: id, apiKey: "any", endpointUrl, defaultView: null, changes: "webhook", ...selection })
+  tableSource({
+    id,
+    baseId: id,
+    apiKey: "any",
+    endpointUrl,
+    defaultView: null,
+    changes: "webhook",
+    ...selection
+  })
 
 const sources = [
   source("objects", { tables: ["Objects"], keyValueTables: ["Settings"] }),
