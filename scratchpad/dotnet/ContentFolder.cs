@@ -1,7 +1,7 @@
-// Reads the active content version from disk, from Unity or .NET, and acknowledges it.
+// Shows the active content version from disk, from Unity or .NET, and acknowledges it.
 //
 //     mcs -r:System.Runtime.Serialization ContentFolder.cs
-//     mono ContentFolder.exe downloads exhibit/Objects.json
+//     mono ContentFolder.exe downloads exhibits/Objects.json
 //
 // It needs no connection to the controller; the event stream only makes it quicker (EventStream.cs).
 using System;
@@ -9,11 +9,12 @@ using System.IO;
 using System.Runtime.Serialization;
 using System.Runtime.Serialization.Json;
 using System.Threading;
+using System.Threading.Tasks;
 
-public static class ContentFolder
+public sealed class ContentFolder
 {
     [DataContract]
-    public class Manifest
+    public sealed class Manifest
     {
         [DataMember(Name = "versionId", IsRequired = true)] public string VersionId;
 
@@ -21,11 +22,76 @@ public static class ContentFolder
         [DataMember(Name = "versionPath", IsRequired = true)] public string VersionPath;
     }
 
-    // The lease on a version lasts 30 minutes.
-    static readonly TimeSpan RenewAfter = TimeSpan.FromMinutes(10);
+    [DataContract]
+    sealed class Lease
+    {
+        [DataMember(Name = "versionId", Order = 0)] public string VersionId;
+
+        [DataMember(Name = "problem", Order = 1, EmitDefaultValue = false)] public string Problem;
+    }
+
+    readonly string downloads;
+    readonly string consumerId;
+
+    /// <param name="consumerId">A file name of this screen's own, the same at every start.</param>
+    public ContentFolder(string downloads, string consumerId)
+    {
+        this.downloads = downloads;
+        this.consumerId = consumerId;
+    }
+
+    /// <summary>The pause from one look at the manifest to the next.</summary>
+    public TimeSpan PollEvery { get; set; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>When the lease on the version is renewed, which lasts 30 minutes.</summary>
+    public TimeSpan RenewEvery { get; set; } = TimeSpan.FromMinutes(10);
+
+    /// <summary>Called with the reason when a version cannot be shown, once. Default: standard error.</summary>
+    public Action<string> OnProblem { get; set; } = Console.Error.WriteLine;
+
+    /// <summary>
+    /// Calls back with the id and the folder of each version that becomes active, and keeps it on disk while it is shown, until it
+    /// is cancelled. A callback loads everything first, and then shows it: where it throws, it is called again at the next look.
+    /// </summary>
+    public async Task Follow(Action<string, string> show, CancellationToken cancelled)
+    {
+        string shown = null;
+        string problem = null;
+        var acknowledged = DateTime.MinValue;
+        while (!cancelled.IsCancellationRequested)
+        {
+            var shownBefore = shown;
+            var problemBefore = problem;
+            try
+            {
+                var manifest = ReadManifest();
+                if (manifest != null && manifest.VersionId != shown)
+                {
+                    show(manifest.VersionId, Path.Combine(downloads, manifest.VersionPath));
+                    shown = manifest.VersionId;
+                }
+                problem = null;
+            }
+            catch (Exception error)
+            {
+                // What is shown stays, and so does its lease. Another look may go better: a version that was just removed.
+                problem = error.Message;
+                if (problem != problemBefore)
+                {
+                    OnProblem(problem);
+                }
+            }
+            var hasChanged = shown != shownBefore || problem != problemBefore;
+            if (shown != null && (hasChanged || DateTime.UtcNow - acknowledged > RenewEvery))
+            {
+                acknowledged = TryAcknowledge(shown, problem) ? DateTime.UtcNow : DateTime.MinValue;
+            }
+            await Task.Delay(PollEvery, cancelled);
+        }
+    }
 
     /// <summary>What the manifest says now; null before the first fetch.</summary>
-    public static Manifest ReadManifest(string downloads)
+    public Manifest ReadManifest()
     {
         try
         {
@@ -55,68 +121,42 @@ public static class ContentFolder
         return new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
     }
 
-    /// <summary>Keeps the version on disk while it is shown. Call it again every ten minutes.</summary>
-    public static void Acknowledge(string downloads, string consumerId, string versionId)
+    bool TryAcknowledge(string versionId, string problem)
     {
-        var folder = Path.Combine(downloads, "acks");
-        Directory.CreateDirectory(folder);
-        File.WriteAllText(Path.Combine(folder, consumerId + ".json"), "{\"versionId\":\"" + versionId + "\"}");
-    }
-
-    /// <summary>
-    /// Whether another look may go better: a manifest that is damaged, a version that was just removed, a full disk.
-    /// </summary>
-    static bool MayPass(Exception error)
-    {
-        return error is IOException || error is UnauthorizedAccessException || error is SerializationException;
+        try
+        {
+            var folder = Path.Combine(downloads, "acks");
+            Directory.CreateDirectory(folder);
+            using (var file = File.Create(Path.Combine(folder, consumerId + ".json")))
+            {
+                var cut = problem?.Substring(0, Math.Min(problem.Length, 200));
+                var lease = new Lease { VersionId = versionId, Problem = cut };
+                new DataContractJsonSerializer(typeof(Lease)).WriteObject(file, lease);
+            }
+            return true;
+        }
+        catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+        {
+            OnProblem(error.Message);
+            return false;
+        }
     }
 
     public static void Main(string[] arguments)
     {
-        var downloads = arguments[0];
-        string shown = null;
-        string problem = null;
-        var acknowledged = DateTime.MinValue;
-        while (true)
+        var folder = new ContentFolder(arguments[0], "screen-1");
+        if (arguments.Length > 2)
         {
-            try
-            {
-                var manifest = ReadManifest(downloads);
-                if (manifest != null && manifest.VersionId != shown)
-                {
-                    // Load everything first, then show it: never half a version.
-                    var path = Path.Combine(downloads, manifest.VersionPath, arguments[1]);
-                    using (var reader = new StreamReader(OpenShared(path)))
-                    {
-                        Console.WriteLine("{0}: {1} characters", manifest.VersionId, reader.ReadToEnd().Length);
-                    }
-                    shown = manifest.VersionId;
-                    acknowledged = DateTime.MinValue;
-                }
-                problem = null;
-            }
-            catch (Exception error) when (MayPass(error))
-            {
-                // What is shown stays, and so does its lease.
-                if (error.Message != problem)
-                {
-                    problem = error.Message;
-                    Console.Error.WriteLine(problem);
-                }
-            }
-            try
-            {
-                if (shown != null && DateTime.UtcNow - acknowledged > RenewAfter)
-                {
-                    Acknowledge(downloads, "screen-1", shown);
-                    acknowledged = DateTime.UtcNow;
-                }
-            }
-            catch (Exception error) when (MayPass(error))
-            {
-                Console.Error.WriteLine(error.Message);
-            }
-            Thread.Sleep(2000);
+            folder.PollEvery = TimeSpan.FromMilliseconds(int.Parse(arguments[2]));
+            folder.RenewEvery = TimeSpan.FromMilliseconds(int.Parse(arguments[3]));
         }
+        Action<string, string> show = (versionId, version) =>
+        {
+            using (var reader = new StreamReader(OpenShared(Path.Combine(version, arguments[1]))))
+            {
+                Console.WriteLine("{0}: {1} characters", versionId, reader.ReadToEnd().Length);
+            }
+        };
+        folder.Follow(show, CancellationToken.None).Wait();
     }
 }

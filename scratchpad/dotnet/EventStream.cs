@@ -2,7 +2,8 @@
 //
 //     mcs -r:System.Net.Http EventStream.cs && mono EventStream.exe http://127.0.0.1:8710
 //
-// The stream only makes it quicker: the manifest on disk is the truth, so read that every few seconds, too.
+// The stream only makes it quicker: the manifest on disk is the truth, so read that every few seconds, too
+// (ContentFolder.cs).
 using System;
 using System.IO;
 using System.Net.Http;
@@ -10,53 +11,72 @@ using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
 
-public static class EventStream
+public sealed class EventStream
 {
-    // Without a limit on its own: the answer of /events never ends.
+    // Without a limit of its own: the response of /events never ends.
     static readonly HttpClient Client = new HttpClient { Timeout = Timeout.InfiniteTimeSpan };
 
-    static readonly TimeSpan ReconnectAfter = TimeSpan.FromSeconds(2);
+    readonly string events;
 
-    // Three pings are late: the connection is dead, whatever the socket says.
-    static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(45);
+    public EventStream(string transport)
+    {
+        events = transport + "/events";
+    }
 
-    /// <summary>Calls back for every event, reconnecting for ever, until it is cancelled.</summary>
-    public static async Task Follow(string transport, Action<string, string> onEvent, CancellationToken cancelled)
+    /// <summary>The pause before it connects again, whatever ended the stream, a 503 included.</summary>
+    public TimeSpan ReconnectAfter { get; set; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>
+    /// How long nothing may come, neither a response nor a line of it. Three pings are late then: the connection is dead,
+    /// whatever the socket says. A read that is waited for without such a limit may never return.
+    /// </summary>
+    public TimeSpan SilenceLimit { get; set; } = TimeSpan.FromSeconds(45);
+
+    /// <summary>Called with the reason whenever there is no stream. Default: standard error.</summary>
+    public Action<string> OnProblem { get; set; } = Console.Error.WriteLine;
+
+    /// <summary>Calls back with name and data of every event, reconnecting for ever, until it is cancelled.</summary>
+    public async Task Follow(Action<string, string> onEvent, CancellationToken cancelled)
     {
         while (!cancelled.IsCancellationRequested)
         {
-            try
+            using (var connection = CancellationTokenSource.CreateLinkedTokenSource(cancelled))
             {
-                await FollowOnce(transport, onEvent, cancelled);
-            }
-            catch (Exception error) when (!cancelled.IsCancellationRequested)
-            {
-                Console.Error.WriteLine($"No event stream: {error.Message}");
+                try
+                {
+                    await FollowOnce(onEvent, connection.Token);
+                }
+                catch (Exception error) when (!cancelled.IsCancellationRequested)
+                {
+                    OnProblem($"No event stream: {error.Message}");
+                }
+                // What was given up on ends as well.
+                connection.Cancel();
             }
             await Task.Delay(ReconnectAfter, cancelled);
         }
     }
 
-    static async Task FollowOnce(string transport, Action<string, string> onEvent, CancellationToken cancelled)
+    async Task FollowOnce(Action<string, string> onEvent, CancellationToken connection)
     {
-        using (var response = await Client.GetAsync(
-            transport + "/events", HttpCompletionOption.ResponseHeadersRead, cancelled))
+        var request = Client.GetAsync(events, HttpCompletionOption.ResponseHeadersRead, connection);
+        using (var response = await InTime(request, connection))
         {
             response.EnsureSuccessStatusCode();
             using (var stream = await response.Content.ReadAsStreamAsync())
             using (var reader = new StreamReader(stream, Encoding.UTF8))
             {
-                await ReadEvents(reader, onEvent, cancelled);
+                await ReadEvents(reader, onEvent, connection);
             }
         }
     }
 
-    static async Task ReadEvents(StreamReader reader, Action<string, string> onEvent, CancellationToken cancelled)
+    async Task ReadEvents(StreamReader reader, Action<string, string> onEvent, CancellationToken connection)
     {
         var name = "message";
         var data = new StringBuilder();
         string line;
-        while ((line = await NextLine(reader, cancelled)) != null)
+        while ((line = await InTime(reader.ReadLineAsync(), connection)) != null)
         {
             if (line == "" && data.Length > 0)
             {
@@ -67,26 +87,31 @@ public static class EventStream
                 name = "message";
                 data.Clear();
             }
-            else if (line.StartsWith("event: "))
+            else if (line.StartsWith("event: ", StringComparison.Ordinal))
             {
                 name = line.Substring("event: ".Length);
             }
-            else if (line.StartsWith("data: "))
+            else if (line.StartsWith("data: ", StringComparison.Ordinal))
             {
                 data.Append(line, "data: ".Length, line.Length - "data: ".Length).Append('\n');
             }
         }
     }
 
-    static async Task<string> NextLine(StreamReader reader, CancellationToken cancelled)
+    /// <summary>What the task gives, unless nothing comes for too long.</summary>
+    async Task<T> InTime<T>(Task<T> task, CancellationToken connection)
     {
-        var line = reader.ReadLineAsync();
-        if (await Task.WhenAny(line, Task.Delay(SilenceLimit, cancelled)) != line)
+        using (var timer = CancellationTokenSource.CreateLinkedTokenSource(connection))
         {
-            cancelled.ThrowIfCancellationRequested();
-            throw new TimeoutException("nothing came for too long");
+            var first = await Task.WhenAny(task, Task.Delay(SilenceLimit, timer.Token));
+            timer.Cancel();
+            if (first != task)
+            {
+                connection.ThrowIfCancellationRequested();
+                throw new TimeoutException("nothing came for too long");
+            }
+            return await task;
         }
-        return await line;
     }
 
     public static void Main(string[] arguments)
@@ -97,9 +122,14 @@ public static class EventStream
             pressed.Cancel = true;
             cancellation.Cancel();
         };
+        var stream = new EventStream(arguments[0]);
+        if (arguments.Length > 1)
+        {
+            stream.SilenceLimit = TimeSpan.FromMilliseconds(int.Parse(arguments[1]));
+        }
         try
         {
-            Follow(arguments[0], (name, data) => Console.WriteLine($"{name} {data}"), cancellation.Token).Wait();
+            stream.Follow((name, data) => Console.WriteLine($"{name} {data}"), cancellation.Token).Wait();
         }
         catch (AggregateException) when (cancellation.IsCancellationRequested)
         {

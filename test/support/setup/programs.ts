@@ -4,11 +4,14 @@
  * Tests of a program that cannot be had are named as skipped; where `CI` is set, none may be missing.
  */
 import { execFileSync, spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
 import type { TestProject } from "vitest/node"
 
 interface Program {
   /** What its executable may be called. */
   readonly executables: ReadonlyArray<string>
+  /** What it needs beside that, by path. */
+  readonly files?: ReadonlyArray<string>
   /** The packages of Debian that have it. */
   readonly packages: ReadonlyArray<string>
 }
@@ -19,7 +22,11 @@ const programs = {
     packages: ["chromium"]
   },
   curl: { executables: ["curl"], packages: ["curl"] },
-  mcs: { executables: ["mcs"], packages: ["mono-mcs", "libmono-system-runtime-serialization4.0-cil"] },
+  mcs: {
+    executables: ["mcs"],
+    files: ["/usr/lib/mono/4.5/System.Net.Http.dll", "/usr/lib/mono/4.5/System.Runtime.Serialization.dll"],
+    packages: ["mono-mcs", "libmono-system-net-http4.0-cil", "libmono-system-runtime-serialization4.0-cil"]
+  },
   nginx: { executables: ["nginx", "/usr/sbin/nginx"], packages: ["nginx-light"] },
   mosquitto: { executables: ["mosquitto", "/usr/sbin/mosquitto"], packages: ["mosquitto"] },
   "nats-server": { executables: ["nats-server"], packages: ["nats-server"] },
@@ -38,11 +45,13 @@ declare module "vitest" {
 
 const names = Object.keys(programs) as ReadonlyArray<ProgramName>
 
-const find = (name: ProgramName): string | null =>
-  programs[name].executables
+const find = (name: ProgramName): string | null => {
+  const { executables, files = [] }: Program = programs[name]
+  const found = executables
     .map((executable) => spawnSync("sh", ["-c", `command -v ${executable}`], { encoding: "utf8" }))
     .find(({ status }) => status === 0)
-    ?.stdout.trim() ?? null
+  return found !== undefined && files.every((file) => existsSync(file)) ? found.stdout.trim() : null
+}
 
 const install = (missing: ReadonlyArray<ProgramName>) => {
   console.log(`Installing from Debian's packages: ${missing.join(", ")} …`)
