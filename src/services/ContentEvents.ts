@@ -30,14 +30,53 @@ export type FetchOutcome = typeof FetchOutcome.Type
 
 const FetchFailure = Schema.Struct({ timestamp, error: SerializedError })
 
-/** The content plugin's slice of the state. */
+/** What became of a source that was fetched; the payload of `content:source:done`. */
+export const SourceOutcome = Schema.Struct({
+  timestamp,
+  sourceId,
+  records: Schema.NonNegativeInt,
+  /** The size of everything that was saved, files taken over included. */
+  bytes: Schema.NonNegativeInt,
+  attachments: Schema.optionalWith(FetchedAttachments, { exact: true }),
+  /** What whoever keeps the content should look at. */
+  warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
+  durationMs
+})
+export type SourceOutcome = typeof SourceOutcome.Type
+
+const SourceState = Schema.Struct({
+  lastSuccess: Schema.optionalWith(SourceOutcome, { exact: true }),
+  /** Of the last time that it failed, even if it has succeeded since. */
+  lastError: Schema.optionalWith(Schema.Struct({ timestamp, message: Schema.String }), { exact: true })
+})
+
+/** The content plugin's slice of the state. Its times are those of this run of the controller. */
 export const ContentState = Schema.Struct({
   /** The active version, where there is one. */
   versionId: Schema.optionalWith(Schema.String, { exact: true }),
+  /** When the active version was made. */
+  generatedAt: Schema.optionalWith(timestamp, { exact: true }),
   /** Missing where it is not held. */
   held: Schema.optionalWith(Hold, { exact: true }),
+  /** When the fetch began that runs now; missing where none does. */
+  fetchingSince: Schema.optionalWith(timestamp, { exact: true }),
   /** Absent before the first fetch has ended. */
-  lastFetch: Schema.optionalWith(Schema.Union(FetchOutcome, FetchFailure), { exact: true })
+  lastFetch: Schema.optionalWith(Schema.Union(FetchOutcome, FetchFailure), { exact: true }),
+  /** When a fetch last succeeded. */
+  lastSuccess: Schema.optionalWith(timestamp, { exact: true }),
+  /** When the first one failed of those that have failed since; missing where the last one did not. */
+  failingSince: Schema.optionalWith(timestamp, { exact: true }),
+  /** Missing while a fetch runs, where none is planned, and where it is looked first whether there is something to fetch. */
+  nextFetch: Schema.optionalWith(
+    Schema.Struct({
+      at: timestamp,
+      /** Whether it is because the last one failed. */
+      isRetry: Schema.Boolean
+    }),
+    { exact: true }
+  ),
+  /** By their ids. */
+  sources: Schema.Record({ key: Schema.String, value: SourceState })
 })
 export type ContentState = typeof ContentState.Type
 
@@ -63,23 +102,7 @@ export const ContentEvent = Schema.Union(
   event("content:fetch:error", FetchFailure),
   event("content:source:start", Schema.Struct({ timestamp, sourceId })),
   event("content:source:progress", Schema.Struct({ sourceId, ...SourceProgress.fields })),
-  event(
-    "content:source:done",
-    Schema.Struct({
-      timestamp,
-      sourceId,
-      records: Schema.NonNegativeInt,
-      /** The size of everything that was saved, files taken over included. */
-      bytes: Schema.NonNegativeInt,
-      attachments: Schema.optionalWith(FetchedAttachments, { exact: true }),
-      /** What whoever keeps the content should look at. */
-      warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
-      durationMs
-    })
-  ),
+  event("content:source:done", SourceOutcome),
   event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError }))
 )
 export type ContentEvent = typeof ContentEvent.Type
-
-/** What became of a source that was fetched; the payload of `content:source:done`. */
-export type SourceOutcome = Extract<ContentEvent, { name: "content:source:done" }>["payload"]

@@ -29,7 +29,7 @@ export const makeActiveVersion = Effect.fnUntraced(function* (
 ) {
   const store = yield* VersionStore
   const oneAtATime = yield* Effect.makeSemaphore(1)
-  const reported = yield* Ref.make<Pick<ContentState, "held" | "versionId">>({})
+  const reported = yield* Ref.make<Pick<ContentState, "generatedAt" | "held" | "versionId">>({})
   const announced = yield* Ref.make("")
 
   const reportNow: ActiveVersion["report"] = Effect.fnUntraced(function* (written, occasion) {
@@ -38,7 +38,7 @@ export const makeActiveVersion = Effect.fnUntraced(function* (
       Effect.orElseSucceed(() => written)
     )
     const { generatedAt, held, versionId, versionPath } = manifest
-    const active = { versionId, ...(held === undefined ? {} : { held }) }
+    const active = { versionId, generatedAt, ...(held === undefined ? {} : { held }) }
     if (!isDeepStrictEqual(yield* Ref.getAndSet(reported, active), active)) {
       yield* updateState(({ held, ...before }) => ({ ...before, ...active }))
     }

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import { outcomeText, progressText } from "../../internal/progressText.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
+import { contentLabels } from "../../services/Health.ts"
 import type { Hold, Lease, VersionOverview } from "../../services/VersionStore.ts"
 import { violationText } from "../../services/Violation.ts"
 import type { Activity, ContentOverview, LastFetch, Rejection, SourceOverview } from "./ContentOverview.ts"
@@ -44,7 +45,14 @@ export const statusRows = ({
   },
   ...(held === undefined
     ? []
-    : [{ type: "kv", label: "Held", value: holdText(activeOf(versions), held), tone: "warn" } as const]),
+    : [
+        {
+          type: "kv",
+          label: contentLabels.held,
+          value: holdText(activeOf(versions), held),
+          tone: "warn"
+        } as const
+      ]),
   ...Option.match(rejection, { onNone: () => [], onSome: (rejection) => [rejectionRow(rejection)] }),
   lastFetchRow(lastFetch),
   {
@@ -90,7 +98,7 @@ const nextFetchText = ({ at, isRetry }: NextFetch): string =>
 const lastFetchRow = (last: LastFetch): Row => {
   switch (last._tag) {
     case "None":
-      return { type: "kv", label: "Last fetch", value: "none yet", tone: "neutral" }
+      return { type: "kv", label: contentLabels.lastFetch, value: "none yet", tone: "neutral" }
     case "Done": {
       const { changed, held, records, timestamp } = last.outcome
       const result = changed
@@ -99,12 +107,12 @@ const lastFetchRow = (last: LastFetch): Row => {
           ? "nothing changed"
           : `version ${held.waiting} waits`
       const value = `${timestamp}, ${countText(records, "record")}, ${result}`
-      return { type: "kv", label: "Last fetch", value, tone: "ok" }
+      return { type: "kv", label: contentLabels.lastFetch, value, tone: "ok" }
     }
     case "Failed":
       return {
         type: "kv",
-        label: "Last fetch",
+        label: contentLabels.lastFetch,
         value: `${last.timestamp}, failed: ${last.message}`,
         tone: "error"
       }
@@ -138,10 +146,10 @@ const sourceRows = ({ activity, lastError, lastSuccess }: SourceOverview): Reado
     (value) => ({ type: "kv", label: "Warning", value, tone: "warn" }) as const
   ),
   lastError === undefined
-    ? { type: "kv", label: "Last error", value: "none", tone: "neutral" }
+    ? { type: "kv", label: contentLabels.lastError, value: "none", tone: "neutral" }
     : {
         type: "kv",
-        label: "Last error",
+        label: contentLabels.lastError,
         value: `${lastError.timestamp}, ${lastError.message}`,
         tone: lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
       }

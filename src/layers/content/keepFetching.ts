@@ -6,7 +6,6 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
 import type { FetchError } from "../../services/Content.ts"
 import type { NextFetch } from "./contentStatus.ts"
 
@@ -16,11 +15,11 @@ import type { NextFetch } from "./contentStatus.ts"
  */
 export type Pauses = (failures: number) => Effect.Effect<Option.Option<Duration.Duration>>
 
-/** Fetches at once, then again after each pause; `next` has when. */
+/** Fetches at once, then again after each pause; `setNext` is told when. */
 export const keepFetching = Effect.fnUntraced(function* (
   fetch: Effect.Effect<unknown, FetchError>,
   pauses: Pauses,
-  next: Ref.Ref<Option.Option<NextFetch>>
+  setNext: (next: Option.Option<NextFetch>) => Effect.Effect<void>
 ) {
   let failures = 0
   while (true) {
@@ -30,9 +29,9 @@ export const keepFetching = Effect.fnUntraced(function* (
       return
     }
     const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(pause.value)
-    yield* Ref.set(next, Option.some({ at, isRetry: failures > 0 }))
+    yield* setNext(Option.some({ at, isRetry: failures > 0 }))
     yield* Effect.sleep(pause.value)
-    yield* Ref.set(next, Option.none())
+    yield* setNext(Option.none())
   }
 })
 

@@ -5,7 +5,6 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
@@ -21,6 +20,7 @@ import { VersionStore } from "../../services/VersionStore.ts"
 import { makeActiveVersion } from "./activeVersion.ts"
 import * as ContentOverview from "./ContentOverview.ts"
 import { registerCommands } from "./contentCommands.ts"
+import * as contentState from "./contentState.ts"
 import { type NextFetch, statusRows } from "./contentStatus.ts"
 import { latestOf } from "./hold.ts"
 import { holdText } from "./holdText.ts"
@@ -51,21 +51,37 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const state = yield* ControllerState
   const scope = yield* Effect.scope
   const overview = yield* Ref.make(ContentOverview.empty)
-  const content = yield* Ref.make<ContentState>({})
+  const content = yield* Ref.make<ContentState>({ sources: {} })
   const nextFetch = yield* Ref.make(Option.none<NextFetch>())
 
   const updateState = (change: (before: ContentState) => ContentState) =>
     Effect.flatMap(Ref.updateAndGet(content, change), (content) => state.updateSlice(name, () => content))
 
   const report: Report = (event) =>
-    Effect.zipRight(
-      Ref.update(overview, (before) => ContentOverview.advance(before, event)),
-      publish(event)
+    Ref.updateAndGet(overview, (before) => ContentOverview.advance(before, event)).pipe(
+      Effect.tap((after) =>
+        contentState.isShown(event)
+          ? updateState((before) => contentState.advance(before, event, after))
+          : Effect.void
+      ),
+      Effect.zipRight(publish(event))
     )
 
   const origin = yield* makeOrigin(report)
   yield* Ref.update(overview, ContentOverview.withSources(origin.sourceIds))
-  yield* updateState(identity)
+  yield* updateState((before) => ({
+    ...before,
+    sources: Object.fromEntries(origin.sourceIds.map((id) => [id, {}]))
+  }))
+
+  /** The state does not change for a look at whether there is something to fetch. */
+  const setNextFetch = (next: Option.Option<NextFetch>) =>
+    Effect.zipRight(
+      Ref.set(nextFetch, next),
+      origin.look === undefined
+        ? updateState((before) => contentState.withNextFetch(before, next))
+        : Effect.void
+    )
 
   const activeVersion = yield* makeActiveVersion(report, updateState)
 
@@ -94,7 +110,6 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         durationMs: Math.round(Duration.toMillis(duration))
       }
       yield* logDone(outcome, fetched)
-      yield* updateState((before) => ({ ...before, lastFetch: outcome }))
       yield* Ref.update(
         overview,
         ContentOverview.withSources(manifest.sources.map(({ sourceId }) => sourceId))
@@ -143,7 +158,6 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       : Effect.logWarning(
           `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${message}`
         )
-    yield* updateState((before) => ({ ...before, lastFetch: failure }))
     yield* report({ name: "content:fetch:error", payload: failure })
   })
 
@@ -217,7 +231,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),
     Effect.zipRight(Effect.forkIn(announceAgain, scope)),
-    Effect.zipRight(Effect.forkIn(withoutParentSpan(keepFetching(tick, pauses, nextFetch)), scope)),
+    Effect.zipRight(Effect.forkIn(withoutParentSpan(keepFetching(tick, pauses, setNextFetch)), scope)),
     Effect.asVoid
   )
   return Content.of({ fetch, start: state.mode === "task" ? Effect.void : start })
