@@ -6,11 +6,13 @@ import type { AddressInfo } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -33,7 +35,7 @@ import * as mountedRoutes from "./mountedRoutes.ts"
 import * as application from "./node/application.ts"
 import * as RequestBody from "./node/RequestBody.ts"
 import { nothingDone } from "./statistics.ts"
-import { statusRows } from "./transportStatus.ts"
+import { audienceState, statusRows } from "./transportStatus.ts"
 
 export { HttpTransport }
 
@@ -67,7 +69,8 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
     return idle
   }
 
-  const hub = yield* Hub.make(options)
+  const audience = yield* Queue.sliding<void>(1)
+  const hub = yield* Hub.make(options, () => audience.unsafeOffer())
   const access = Access.make(options)
   const answer = yield* application.make({ access, hub, options })
   const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
@@ -85,7 +88,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
 
   const url = urlOf(options.host, address.port)
   yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
-  yield* report(hub, options, { url })
+  yield* report(hub, audience, options, { url })
   return serviceOf(hub, Option.some(address))
 })
 
@@ -110,10 +113,11 @@ const makeRoutes = Effect.fnUntraced(function* (config: RoutesConfig) {
     return idle
   }
   const { prefix } = options
-  const hub = yield* Hub.make(options)
+  const audience = yield* Queue.sliding<void>(1)
+  const hub = yield* Hub.make(options, () => audience.unsafeOffer())
   yield* Effect.addFinalizer(() => hub.close)
   yield* mountedRoutes.add({ access: Access.make(options), hub, options, prefix })
-  yield* report(hub, options, { path: prefix === "" ? "/" : prefix })
+  yield* report(hub, audience, options, { path: prefix === "" ? "/" : prefix })
   return serviceOf(hub, Option.none())
 })
 
@@ -129,19 +133,39 @@ const serviceOf = ({ statistics }: Hub.Hub, address: Option.Option<AddressInfo>)
 /** Where the transport is: at a URL, or at a path of somebody else's server. */
 type Place = { readonly url: string } | { readonly path: string }
 
-/** Shows the transport in the state and the status until the scope ends. */
-const report = (hub: Hub.Hub, { maxClients }: Pick<HttpTransportOptions, "maxClients">, place: Place) =>
+/** Shows the transport in the state and the status until the scope ends. `audience` has something when the streams have changed. */
+const report = (
+  hub: Hub.Hub,
+  audience: Queue.Dequeue<void>,
+  { maxClients }: Pick<HttpTransportOptions, "maxClients">,
+  place: Place
+) =>
   Effect.gen(function* () {
     const { addSection, updateSlice } = yield* ControllerState
     const address = "url" in place ? place.url : `${place.path} of another server`
-    yield* updateSlice("http-transport", () => ({ ...place, maxClients }))
+    const now = Effect.all({ problem: hub.problem, statistics: hub.statistics, streams: hub.streams })
+    const updateState = Effect.flatMap(now, ({ problem, streams }) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        updateSlice("http-transport", () => ({
+          ...place,
+          maxClients,
+          ...audienceState(streams, problem, now)
+        }))
+      )
+    )
+    yield* updateState
+    yield* Queue.take(audience).pipe(
+      Effect.zipRight(Effect.delay(updateState, stateEvery)),
+      Effect.forever,
+      Effect.forkScoped
+    )
     yield* addSection({
       name: "http-transport",
       order: 20,
       title: "HTTP transport",
-      rows: Effect.map(
-        Effect.all({ problem: hub.problem, statistics: hub.statistics, streams: hub.streams }),
-        (now) => statusRows({ address, maxClients, ...now })
-      )
+      rows: Effect.map(now, (now) => statusRows({ address, maxClients, ...now }))
     })
   })
+
+/** How long clients may come and go before the state is changed. */
+const stateEvery = "1 second"

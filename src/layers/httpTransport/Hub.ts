@@ -50,8 +50,11 @@ export class TooManyClients extends Schema.TaggedError<TooManyClients>()("vitrin
 
 export type Options = Pick<HttpTransportOptions, "events" | "keepAliveMs" | "maxClients" | "replayEvents">
 
-/** A hub that lives as long as the scope. It has subscribed, or tried to, when this Effect returns. */
-export const make = Effect.fnUntraced(function* (options: Options) {
+/**
+ * A hub that lives as long as the scope. It has subscribed, or tried to, when this Effect returns. `changed` is called
+ * whenever a client has come or gone, or the feed has.
+ */
+export const make = Effect.fnUntraced(function* (options: Options, changed: () => void = () => {}) {
   const clock = yield* Effect.clock
   const fork = Runtime.runFork(yield* Effect.runtime())
   const warnOfFlood = Effect.logWarning(
@@ -60,7 +63,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   let hasFlooded = false
   const recorder = makeRecorder()
   const fanOut = makeFanOut<FrameSink, Member>({
-    dropped: recorder.dropped,
+    dropped: (frames) => {
+      recorder.dropped(frames)
+      changed()
+    },
     missed: (clients) => {
       recorder.missed(clients)
       // In a flood, each frame that is dropped comes here.
@@ -75,6 +81,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const leave = (sink: FrameSink) => {
     if (fanOut.leave(sink)) {
       recorder.left()
+      changed()
     }
   }
 
@@ -98,9 +105,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const { problem } = yield* keepSubscribed({
     name: "The HTTP transport",
-    open: Effect.zipRight(forwarding.open, Effect.forkScoped(pings)),
+    open: Effect.all([forwarding.open, Effect.forkScoped(pings), Effect.sync(changed)], { discard: true }),
     take: forwarding.take,
-    lost: Effect.zipRight(endStreams, forwarding.lost),
+    lost: Effect.all([endStreams, forwarding.lost, Effect.sync(changed)], { discard: true }),
     meanwhile: pings
   })
 
@@ -115,6 +122,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       } else {
         fanOut.join(sink, { ...client, since: performance.now() })
         recorder.joined(fanOut.size())
+        changed()
       }
       return Effect.void
     })

@@ -56,6 +56,27 @@ export const statusRows = ({
   ]
 }
 
+/** What changes with the clients, as data. Counts of events are metrics: the state would change with each. */
+export const audienceState = (
+  streams: ReadonlyArray<StreamGroup>,
+  problem: Option.Option<FeedProblem>,
+  now: number
+): Readonly<Record<string, unknown>> => ({
+  clients: streams.reduce((sum, { streams }) => sum + streams, 0),
+  streams: streams.slice(0, maxGroups).map(({ oldestMs, origin, streams, userAgent }) => ({
+    origin,
+    userAgent,
+    streams,
+    since: new Date(now - oldestMs).toISOString()
+  })),
+  ...Option.match(problem, {
+    onNone: () => ({}),
+    onSome: ({ reason, since }) => ({
+      problem: { since: since.toISOString(), reason: printableStart(reason, maxReason) }
+    })
+  })
+})
+
 const problemRows = (problem: Option.Option<FeedProblem>): ReadonlyArray<Row> =>
   Option.toArray(problem).map(({ reason, since }) => ({
     type: "kv",
