@@ -7,6 +7,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { needsEffect3 } from "../internal/needsEffect3.ts"
@@ -36,6 +37,9 @@ export type Ready = Effect.Effect<void, unknown>
 export interface PluginContext {
   /** The folder that relative paths in options start from: the configuration file's. */
   readonly cwd: string
+
+  /** Adds a logger for all that the controller logs, also by plugins that are set up before, until the scope ends. */
+  readonly addLogger: (logger: Logger.Logger<unknown, void>) => Effect.Effect<void, never, Scope.Scope>
 }
 
 /** What all plugins of a controller share. */

@@ -18,8 +18,9 @@ import {
   type PluginEnvironment,
   PluginSetupFailed
 } from "../../services/Plugin.ts"
+import * as AddedLoggers from "./addedLoggers.ts"
 
-export interface Configuration extends PluginContext {
+export interface Configuration extends Pick<PluginContext, "cwd"> {
   readonly plugins: ReadonlyArray<Plugin>
 }
 
@@ -47,26 +48,36 @@ export const runPersistent = <E = never>(
   configuration: Configuration,
   { endpoint, onReady }: Hooks<E> = alone
 ): Effect.Effect<void, StartError | E, PluginEnvironment> =>
-  Effect.gen(function* () {
-    const askedToEnd = yield* endpoint
-    yield* start(configuration)
-    yield* Effect.logInfo("Ready")
-    yield* onReady
-    yield* askedToEnd
-    yield* Effect.logInfo("Stopping")
-  }).pipe(
-    Effect.onInterrupt(() => Effect.logInfo("Stopping")),
-    Effect.scoped
-  )
+  Effect.suspend(() => {
+    const loggers = AddedLoggers.make()
+    return Effect.gen(function* () {
+      const askedToEnd = yield* endpoint
+      yield* start(configuration, loggers)
+      yield* Effect.logInfo("Ready")
+      yield* onReady
+      yield* askedToEnd
+      yield* Effect.logInfo("Stopping")
+    }).pipe(
+      Effect.onInterrupt(() => Effect.logInfo("Stopping")),
+      Effect.scoped,
+      loggers.logTo
+    )
+  })
 
 /** Sets everything up, carries the task out and ends, in services of mode `task`. */
 export const runTask = <A, E, R = never>(
   configuration: Configuration,
   task: Effect.Effect<A, E, R>
 ): Effect.Effect<A, StartError | E, PluginEnvironment | Exclude<R, Scope.Scope>> =>
-  Effect.scoped(Effect.zipRight(start(configuration), task))
+  Effect.suspend(() => {
+    const loggers = AddedLoggers.make()
+    return Effect.scoped(Effect.zipRight(start(configuration, loggers), task)).pipe(loggers.logTo)
+  })
 
-const start = Effect.fnUntraced(function* ({ plugins, ...context }: Configuration) {
+const start = Effect.fnUntraced(function* (
+  { cwd, plugins }: Configuration,
+  { addLogger }: AddedLoggers.AddedLoggers
+) {
   const issues = [...plugins.flatMap(pluginIssues), ...duplicateNames(plugins)]
   if (issues.length > 0) {
     return yield* new InvalidOptions({ subject: "the configuration", issues })
@@ -74,7 +85,7 @@ const start = Effect.fnUntraced(function* ({ plugins, ...context }: Configuratio
   const shutdownShare = Duration.divide(shutdownLimit, plugins.length).pipe(
     Option.getOrElse(() => shutdownLimit)
   )
-  const readies = yield* Effect.forEach(plugins, (plugin) => setUp(plugin, context, shutdownShare))
+  const readies = yield* Effect.forEach(plugins, (plugin) => setUp(plugin, { cwd, addLogger }, shutdownShare))
   yield* Effect.forEach(readies, ({ name, ready }) =>
     Effect.catchAllCause(ready, (cause) =>
       Effect.logError(`The plugin "${name}" could not be made ready`, cause)

@@ -161,7 +161,7 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
             tables: ["Objects"]
           })
         ]
-      }).setup({ cwd: directory })
+      }).setup({ cwd: directory, addLogger: () => Effect.void })
 
       const fetch = Effect.gen(function* () {
         const { value } = yield* patiently(
