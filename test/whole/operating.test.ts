@@ -43,7 +43,7 @@ describe.concurrent("a controller that runs", () => {
       const versionId = yield* controller.logged(/New version (\S+):/)
 
       const { stdout: status } = yield* vitrine("status")
-      expect(status).toMatch(/^Controller {2}running for \d+ s, since \d\d:\d\d:\d\d \(\d+ s ago\)/)
+      expect(status).toMatch(/^OK\n\nController {2}running for \d+ s, since \d\d:\d\d:\d\d \(\d+ s ago\)/)
       expect(status).toContain(`  Active version  ${versionId}\n`)
       expect(status).not.toContain("\u001b")
       const json = JSON.parse((yield* vitrine("status", "--json")).stdout)

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { StatusSnapshot } from "../../services/ControllerState.ts"
+import { healthOf, rulesOf } from "../../services/Health.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
@@ -40,10 +40,17 @@ export const command = Command.make({
   parameters: { check, config: configOption, json, runDir: runDirOption, watch },
   run: ({ check, config, json, runDir, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
-    const format = (snapshot: StatusSnapshot) =>
-      json
-        ? Effect.succeed(JSON.stringify(snapshot, null, watch ? 0 : 2))
-        : Effect.map(Clock.currentTimeMillis, (now) => statusText(snapshot, { now, palette }))
+    const text = Effect.gen(function* () {
+      const client = yield* IpcClient
+      const status = yield* client.status
+      if (json) {
+        return JSON.stringify(status, null, watch ? 0 : 2)
+      }
+      const state = yield* client.state
+      const now = yield* Clock.currentTimeMillis
+      const health = healthOf({ now, rules: rulesOf(state), state, status })
+      return statusText(status, { health, now, palette })
+    })
     const ask = <A, E, R>(question: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
         const path = yield* Path.Path
@@ -51,7 +58,7 @@ export const command = Command.make({
         const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
         return yield* Effect.provide(question, client)
       })
-    const once = Effect.flatMap(ask(Effect.flatMap(IpcClient, ({ status }) => status)), format)
+    const once = ask(text)
     if (watch) {
       return Effect.scoped(keepShowing(once))
     }

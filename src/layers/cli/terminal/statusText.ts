@@ -5,29 +5,43 @@ import pc from "picocolors"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, momentText } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
+import type { Health, HealthWord } from "../../../services/Health.ts"
 
 /** How the parts of the text are set off from each other. */
 export interface Palette {
   readonly title: (text: string) => string
+  /** The word for the whole. */
+  readonly word: (word: HealthWord) => string
   readonly tone: Readonly<Record<Tone, (text: string) => string>>
 }
 
 export const makePalette = (isColourful: boolean): Palette => {
-  const { bold, dim, green, red, yellow } = pc.createColors(isColourful)
-  return { title: bold, tone: { ok: green, warn: yellow, error: red, neutral: dim } }
+  const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
+  const ofWord = { OK: green, WARNING: yellow, HELD: blue, FAILING: red, "NO CONTENT": red }
+  return {
+    title: bold,
+    word: (word) => bold(inverse(ofWord[word](isColourful ? ` ${word} ` : word))),
+    tone: { ok: green, warn: yellow, error: red, neutral: dim }
+  }
 }
 
 /**
- * One line for each row, without a line break at the end. Text that came from elsewhere stays on its line, and ISO times
+ * The word for the whole with what it is for, then one line for each row, without a line break at the end. Text that came from elsewhere stays on its line, and ISO times
  * in it become local ones, with their distance from `now` (milliseconds since 1970).
  */
 export const statusText = (
   { header, sections }: StatusSnapshot,
-  { now, palette }: { readonly now: number; readonly palette: Palette }
+  { health, now, palette }: { readonly health: Health; readonly now: number; readonly palette: Palette }
 ): string => {
   const readable = (text: string) =>
     printableLine(text).replace(isoTime, (time) => momentText(new Date(time), now))
   return [
+    [
+      palette.word(health.word),
+      ...health.findings.map(
+        ({ text, tone }) => `  ${palette.tone[tone](`${marks[tone]} ${readable(text)}`)}`
+      )
+    ].join("\n"),
     `${palette.title("Controller")}  running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
     ...sections.map(({ rows, title }) =>
       [palette.title(readable(title)), ...rowsText(rows, 1, { palette, readable })].join("\n")

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { makePalette, statusText } from "../../../../src/layers/cli/terminal/statusText.ts"
 import type { Row, StatusSnapshot } from "../../../../src/services/ControllerState.ts"
+import type { Health } from "../../../../src/services/Health.ts"
 
 /** Local, so that the texts are the same everywhere. */
 const now = new Date(2026, 10, 21, 11, 43).getTime()
@@ -12,7 +13,10 @@ const snapshot = (rows: ReadonlyArray<Row>): StatusSnapshot => ({
   sections: [{ name: "content", title: "Content", rows }]
 })
 
-const plain = (rows: ReadonlyArray<Row>) => statusText(snapshot(rows), { now, palette: makePalette(false) })
+const health: Health = { word: "OK", isHealthy: true, findings: [] }
+
+const plain = (rows: ReadonlyArray<Row>) =>
+  statusText(snapshot(rows), { health, now, palette: makePalette(false) })
 
 describe("statusText", () => {
   it("sets out sections, rows and lists", () => {
@@ -36,6 +40,8 @@ describe("statusText", () => {
       ])
     ).toBe(
       [
+        "OK",
+        "",
         "Controller  running for 2 h 13 min, since 09:30:00 (2 h 13 min ago)",
         "",
         "Content",
@@ -51,6 +57,26 @@ describe("statusText", () => {
     )
   })
 
+  it("says in one word whether all is well, and why not, in front of all else", () => {
+    const failing: Health = {
+      word: "FAILING",
+      isHealthy: false,
+      findings: [
+        { tone: "error", text: `Fetches of "content" have failed since ${ago(60_000)}: no\u001b network` },
+        { tone: "warn", text: "HTTP transport: full" }
+      ]
+    }
+    const text = (isColourful: boolean) =>
+      statusText(snapshot([]), { health: failing, now, palette: makePalette(isColourful) }).split("\n")
+    expect(text(false).slice(0, 4)).toEqual([
+      "FAILING",
+      '  ✗ Fetches of "content" have failed since 11:42:00 (1 min ago): no network',
+      "  ! HTTP transport: full",
+      ""
+    ])
+    expect(text(true)[0]).toMatch(/\u001b\[7m.*\u001b\[31m.* FAILING /)
+  })
+
   it.prop(
     "writes no control character but line breaks of its own, whatever the values",
     [
@@ -60,7 +86,7 @@ describe("statusText", () => {
     ],
     ([values]) => {
       const text = plain(values.map((value) => ({ type: "kv", ...value })))
-      expect(text.split("\n")).toHaveLength(3 + values.length)
+      expect(text.split("\n")).toHaveLength(5 + values.length)
       expect(text).not.toMatch(/[^\P{Cc}\n]/u)
     }
   )
@@ -71,7 +97,7 @@ describe("statusText", () => {
       { type: "kv", label: "Version", value: `shown by left (kept until ${ago(0)})` },
       { type: "text", text: `${ago(86_400_000)}, failed, 20261121T093000Z` }
     ]
-    expect(plain(rows).split("\n").slice(3)).toEqual([
+    expect(plain(rows).split("\n").slice(5)).toEqual([
       "    Next fetch  11:43:08 (in 8 s)",
       "    Version     shown by left (kept until 11:43:00 (now))",
       "    2026-11-20 11:43:00 (1 d ago), failed, 20261121T093000Z"
@@ -80,7 +106,7 @@ describe("statusText", () => {
 
   it("colours only where that is wanted", () => {
     const rows: ReadonlyArray<Row> = [{ type: "kv", label: "a", value: "b", tone: "error" }]
-    expect(statusText(snapshot(rows), { now, palette: makePalette(true) })).toContain("\u001b[31m")
+    expect(statusText(snapshot(rows), { health, now, palette: makePalette(true) })).toContain("\u001b[31m")
     expect(plain(rows)).not.toContain("\u001b")
   })
 })
