@@ -3,9 +3,10 @@
  *
  * The licences of the packages in it are in `dist/NOTICES.txt`.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { build, type Metafile, type Plugin } from "esbuild"
+import { readPageFiles } from "./src/layers/dashboard/pageFiles.ts"
 
 /**
  * Keeps the Effect of a bundle apart from that of the process: all copies share one global store otherwise, and one
@@ -23,12 +24,23 @@ const apart: Plugin = {
     })
 }
 
+/** The page of the dashboard lies beside its modules, where a bundle is not. */
+cpSync("src/layers/dashboard/page", "dist/layers/dashboard/page", { recursive: true })
+
+const withPage: Plugin = {
+  name: "with the page",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /dashboard[/\\]pageFiles\.ts$/ }, () => ({
+      contents: `export const readPageFiles = () => (${JSON.stringify(readPageFiles())})`
+    }))
+}
+
 /** From the entry to the file. */
 const bundles = [
   // In the place of what the compiler made of it. The types of neverthrow are part of its types: no part of the bundle.
   { entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"], plugins: [apart] },
   // Shares its Effect with plugins, which may bring a copy of the same version.
-  { entry: "src/bundle.ts", file: "dist/bundle.js", external: [], plugins: [] }
+  { entry: "src/bundle.ts", file: "dist/bundle.js", external: [], plugins: [withPage] }
 ]
 
 const bundle = async ({ entry, external, file, plugins }: (typeof bundles)[number]): Promise<Metafile> => {

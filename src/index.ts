@@ -14,6 +14,8 @@ import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
 import * as ContentServer from "./layers/contentServer/ContentServer.ts"
 import * as ContentServerOptions from "./layers/contentServer/ContentServerOptions.ts"
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
+import * as Dashboard from "./layers/dashboard/Dashboard.ts"
+import * as DashboardOptions from "./layers/dashboard/DashboardOptions.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import * as HttpTransportOptions from "./layers/httpTransport/HttpTransportOptions.ts"
 import * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
@@ -31,6 +33,7 @@ export { tableSource } from "./layers/airtable/AirtableSource.ts"
 export type { ContentConfig } from "./layers/content/ContentOptions.ts"
 export type { ContentServerConfig } from "./layers/contentServer/ContentServerOptions.ts"
 export type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
+export type { DashboardConfig } from "./layers/dashboard/DashboardOptions.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
@@ -45,6 +48,7 @@ export * as VersionStoreMemory from "./layers/content/VersionStoreMemory.ts"
 export * as ContentServer from "./layers/contentServer/ContentServer.ts"
 export * as Controller from "./layers/controller/Controller.ts"
 export * as ControllerServices from "./layers/controller/ControllerServices.ts"
+export * as Dashboard from "./layers/dashboard/Dashboard.ts"
 /** The HTTP client of the command line. */
 export * as HttpClientNode from "./layers/httpClient/HttpClientNode.ts"
 export * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
@@ -231,4 +235,11 @@ export const tableServer = (config: TableServerOptions.TableServerInput): Plugin
 export const httpTransport = (config: HttpTransportOptions.HttpTransportConfig = {}): Plugin.Plugin => ({
   ...Plugin.fromLayer("http-transport", HttpTransport.layer(config)),
   issues: issuesOf(HttpTransportOptions.decode(config))
+})
+
+/** Shows what the controller reports on a page, and for monitoring. */
+export const dashboard = (config: DashboardOptions.DashboardConfig = {}): Plugin.Plugin => ({
+  name: "dashboard",
+  issues: issuesOf(DashboardOptions.decode(config)),
+  setup: ({ addLogger }) => Effect.as(Dashboard.make(config, addLogger), Effect.void)
 })

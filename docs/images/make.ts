@@ -77,7 +77,7 @@ const photograph = async (browser: Browser, address: string) => {
 
 const controller = spawn(process.execPath, [bin, "start"], {
   cwd: folder,
-  env: { ...process.env, TRANSPORT_PORT: "0", PAGE_PORT: "0", TABLES_PORT: "8739" },
+  env: { ...process.env, TRANSPORT_PORT: "0", PAGE_PORT: "0", DASHBOARD_PORT: "0", TABLES_PORT: "8739" },
   stdio: ["ignore", "ignore", "pipe"]
 })
 const browser = await chromium.launch({

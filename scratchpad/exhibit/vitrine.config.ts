@@ -4,7 +4,15 @@
  * Every port and the address of the tables can be set in the environment, so that the exhibit can also run
  * beside another one, or on a hosted base.
  */
-import { content, contentServer, defineConfig, httpTransport, tableServer, tableSource } from "vitrine"
+import {
+  content,
+  contentServer,
+  dashboard,
+  defineConfig,
+  httpTransport,
+  tableServer,
+  tableSource
+} from "vitrine"
 
 const { env } = process
 const tablesPort = Number(env.TABLES_PORT ?? 8740)
@@ -46,6 +54,7 @@ export default defineConfig({
       ]
     }),
     httpTransport({ port: Number(env.TRANSPORT_PORT ?? 8710) }),
-    contentServer({ port: Number(env.PAGE_PORT ?? 8730), site: "page" })
+    contentServer({ port: Number(env.PAGE_PORT ?? 8730), site: "page" }),
+    dashboard({ port: Number(env.DASHBOARD_PORT ?? 8720) })
   ]
 })

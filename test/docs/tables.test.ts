@@ -27,6 +27,7 @@ import { ContentOptions } from "../../src/layers/content/ContentOptions.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
 import { maxManifestBytes } from "../../src/layers/contentServer/resources.ts"
+import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts"
 import * as FanOut from "../../src/layers/fanOut/FanOut.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
@@ -70,6 +71,7 @@ describe("the options of", () => {
       { id: "a", baseId: "b", apiKey: "c" }
     ],
     ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
+    ["dashboard", "docs/api.md", "### `dashboard({ … })`", DashboardOptions, {}],
     ["contentServer", "docs/api.md", "### `contentServer({ … })`", ContentServerOptions, {}],
     ["replica", "docs/api.md", "### `replica({ … })`", ReplicaOptions, { from: "http://hub:8730" }],
     ["httpTransport", "docs/api.md", "### `httpTransport({ … })`", HttpTransportOptions, {}],

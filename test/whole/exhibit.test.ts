@@ -32,7 +32,7 @@ const makeExhibit = Effect.gen(function* () {
   const { url } = yield* Scope.extend(TableServer.start(`${folder}/tables`), tables)
 
   /** Starts the controller, with the kiosk page in it. */
-  const start = (ports = { TRANSPORT_PORT: "0", PAGE_PORT: "0" }) =>
+  const start = (ports = { TRANSPORT_PORT: "0", PAGE_PORT: "0", DASHBOARD_PORT: "0" }) =>
     Effect.gen(function* () {
       const controller = yield* runVitrine(["start"], {
         cwd: folder,
@@ -126,7 +126,8 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
 
         yield* start({
           TRANSPORT_PORT: new URL(before.transport).port,
-          PAGE_PORT: new URL(before.kiosk).port
+          PAGE_PORT: new URL(before.kiosk).port,
+          DASHBOARD_PORT: "0"
         })
         yield* waitForTitle(page, inventory, "A cell changed meanwhile")
         yield* waitForData(page, "connection", "live")

@@ -114,16 +114,16 @@ const maxShown = 100
  * Browsers leave `Origin` out where a page does not ask to read the response, as with `<img>`, but say where the
  * page is from. Programs that are no browsers send neither.
  */
-const isOfForeignPage = ({ headers }: RequestHead): boolean => {
+export const isOfForeignPage = ({ headers }: Pick<RequestHead, "headers">): boolean => {
   const site = headers["sec-fetch-site"]
   return site !== undefined && site !== "same-origin" && site !== "none"
 }
 
-const isJson = (contentType: string | undefined): boolean =>
+export const isJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType)
 
 /** Compares digests, which have one length, in a time that does not depend on what they are. */
-const tokenCheck = (token: Redacted.Redacted) => {
+export const tokenCheck = (token: Redacted.Redacted) => {
   const expected = digest(Redacted.value(token))
   const isToken = (text: string) => timingSafeEqual(digest(text), expected)
   return ({ headers, method, url }: RequestHead): boolean => {

@@ -24,7 +24,10 @@ const isOrigin = (text: string): boolean =>
 /** What may stand in an `Authorization` header, and cannot be guessed. */
 const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
 
-const token = secret(isToken, "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)")
+export const token = secret(
+  isToken,
+  "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)"
+)
 
 export const HttpTransportOptions = Schema.Struct({
   port: port(8710),

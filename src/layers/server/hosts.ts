@@ -32,7 +32,7 @@ export const refuseHost = (
 }
 
 /** A `Host` header without its port. */
-const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase()
+export const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase()
 
 /** HTTP/1.1 demands the header, and forbids a second one. */
 export const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {

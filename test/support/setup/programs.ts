@@ -29,6 +29,7 @@ const programs = {
   },
   nginx: { executables: ["nginx", "/usr/sbin/nginx"], packages: ["nginx-light"] },
   mosquitto: { executables: ["mosquitto", "/usr/sbin/mosquitto"], packages: ["mosquitto"] },
+  promtool: { executables: ["promtool"], packages: ["prometheus"] },
   "nats-server": { executables: ["nats-server"], packages: ["nats-server"] },
   python3: { executables: ["python3"], packages: ["python3"] },
   "systemd-analyze": { executables: ["systemd-analyze"], packages: ["systemd"] }

@@ -23,7 +23,7 @@ import { eventStreamHeaders } from "../responses.ts"
  */
 export const open = (
   response: ServerResponse,
-  hub: Hub,
+  hub: Pick<Hub, "join" | "leave">,
   corsHeaders: Headers
 ): Effect.Effect<void, TooManyClients> =>
   Effect.suspend(() => {

@@ -1,0 +1,150 @@
+/**
+ * The dashboard: what the controller reports, on a page that follows it, and for monitoring.
+ */
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type { InvalidOptions } from "../../internal/Options.ts"
+import type { CommandBus } from "../../services/CommandBus.ts"
+import { ControllerState, type Row } from "../../services/ControllerState.ts"
+import { Dashboard } from "../../services/Dashboard.ts"
+import type { EventBus } from "../../services/EventBus.ts"
+import type { DashboardState } from "../../services/Health.ts"
+import type { PluginContext } from "../../services/Plugin.ts"
+import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as RequestBody from "../httpTransport/node/RequestBody.ts"
+import type { BindError } from "../server/BindError.ts"
+import * as ConnectionLimit from "../server/connectionLimit.ts"
+import * as HttpServer from "../server/HttpServer.ts"
+import { listen, urlOf } from "../server/listen.ts"
+import * as Access from "./access.ts"
+import * as Actions from "./actions.ts"
+import { type DashboardConfig, decode, rulesOf } from "./DashboardOptions.ts"
+import * as FetchHistory from "./fetchHistory.ts"
+import * as Live from "./live.ts"
+import { makeLogTail } from "./logTail.ts"
+import * as application from "./node/application.ts"
+import { bodyOf, everyResponse } from "./node/writeResponse.ts"
+import { makeOverview } from "./overview.ts"
+import * as Resources from "./resources.ts"
+
+export { Dashboard }
+
+type Environment = CommandBus | ControllerState | EventBus
+
+/** Beside the event streams, of which each has one. */
+const otherConnections = 64
+
+/** The log of a program of one's own: of fibers that are forked from now on. */
+const addLoggerHere: PluginContext["addLogger"] = (logger) =>
+  Effect.locallyScopedWith(FiberRef.currentLoggers, HashSet.add(logger))
+
+/**
+ * The dashboard with the given options. Options are validated in every mode; in task mode nothing is bound.
+ *
+ * It keeps the last 200 fetches and the last 200 lines of the log in memory, and does nothing while nobody looks but take note
+ * of these. It ends within two seconds whatever its clients do.
+ */
+export const layer = (
+  options: DashboardConfig = {}
+): Layer.Layer<Dashboard, InvalidOptions | BindError, Environment> => Layer.scoped(Dashboard, make(options))
+
+/** The same with options from the environment: `{ token: Config.redacted("DASHBOARD_TOKEN") }`, for example. */
+export const layerConfig = (
+  options: Config.Config.Wrap<DashboardConfig>
+): Layer.Layer<Dashboard, ConfigError | InvalidOptions | BindError, Environment> =>
+  Layer.scoped(
+    Dashboard,
+    Effect.flatMap(Config.unwrap(options), (options) => make(options))
+  )
+
+/** The same without a layer. `addLogger` is that of the controller. */
+export const make = Effect.fnUntraced(function* (
+  config: DashboardConfig = {},
+  addLogger: PluginContext["addLogger"] = addLoggerHere
+) {
+  const options = yield* decode(config)
+  const { addSection, mode, updateSlice } = yield* ControllerState
+  if (mode === "task") {
+    return Dashboard.of({ address: Option.none() })
+  }
+
+  const access = Access.make(options)
+  const rules = rulesOf(options)
+  const wake = yield* Queue.sliding<void>(1)
+  const changed = () => void wake.unsafeOffer()
+  const log = makeLogTail(changed)
+  yield* addLogger(log.logger)
+
+  let history: FetchHistory.FetchHistory = []
+  const live = yield* Live.make(
+    { overview: yield* makeOverview(rules, access.actions), fetches: () => history, log: log.lines },
+    wake,
+    options.maxClients
+  )
+  const { problem } = yield* keepSubscribed<never>({
+    name: "The dashboard",
+    open: Effect.void,
+    take: (events) => {
+      history = events.reduce(FetchHistory.advance, history)
+      changed()
+      return undefined
+    },
+    lost: Effect.sync(changed),
+    meanwhile: Effect.never
+  })
+
+  const maxConnections = options.maxClients + otherConnections
+  const connections = ConnectionLimit.make(maxConnections)
+  const handler = yield* application.make({
+    access,
+    act: yield* Actions.make,
+    connections,
+    live,
+    maxConnections,
+    resources: yield* Resources.make(rules)
+  })
+  const server = yield* HttpServer.make({
+    handler,
+    onWait: RequestBody.begin,
+    refuse: (refusal) => ({ headers: everyResponse, body: bodyOf(refusal) })
+  })
+  connections.watch(server)
+  const address = yield* listen(server, { ...options, beforeDrain: live.close })
+
+  const url = urlOf(options.host, address.port)
+  yield* Effect.logInfo(`Dashboard on ${url}: health at ${url}/healthz, metrics at ${url}/metrics`)
+  const slice: typeof DashboardState.Type = { url, rules }
+  yield* updateSlice("dashboard", () => slice)
+  yield* addSection({
+    name: "dashboard",
+    order: 40,
+    title: "Dashboard",
+    rows: Effect.map(problem, (problem): ReadonlyArray<Row> => {
+      const pages = live.clients()
+      return [
+        { type: "kv", label: "Address", value: url },
+        {
+          type: "kv",
+          label: "Open pages",
+          value: `${pages} of ${options.maxClients}`,
+          tone: pages < options.maxClients ? "ok" : "warn"
+        },
+        ...Option.toArray(problem).map(
+          ({ reason, since }): Row => ({
+            type: "kv",
+            label: "Event bus",
+            value: `no events since ${since.toISOString()}: ${reason}`,
+            tone: "error"
+          })
+        )
+      ]
+    })
+  })
+  return Dashboard.of({ address: Option.some(address) })
+})

@@ -1,0 +1,55 @@
+/**
+ * The options of the dashboard.
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { lengthOfTime } from "../../internal/lengthOfTime.ts"
+import { decodeOptions, optional } from "../../internal/Options.ts"
+import type { HealthRules } from "../../services/Health.ts"
+import { token } from "../httpTransport/HttpTransportOptions.ts"
+import { allowedHosts, host, integer, port } from "../server/serverOptions.ts"
+
+const duration = lengthOfTime(
+  { minimum: "1 second", maximum: "365 days" },
+  'a length of time such as "15 minutes" or "2 days", from 1 second to 365 days'
+)
+
+export const DashboardOptions = Schema.Struct({
+  /** Listening port, 0 to 65535; 0 picks a free one. Default 8720. */
+  port: port(8720),
+
+  /** Interface to bind. Default `127.0.0.1`: this machine only. Elsewhere, actions need a `token`. */
+  host,
+
+  /** A secret that actions must carry, as `Authorization: Bearer TOKEN`; others are answered with 401. Default none. */
+  token: Schema.optionalWith(token, { exact: true }),
+
+  /**
+   * Names that the `Host` header may have beside addresses, `localhost` and the name of this machine, without a port;
+   * others are answered with 403. Default none.
+   */
+  allowedHosts,
+
+  /** How long fetches may fail in a row before the controller is not healthy, 1 second to 365 days. Default 15 minutes. */
+  failingFor: optional(duration, "15 minutes"),
+
+  /** How old the last fetch may be that has succeeded, new content or not, before that. Default: any age. */
+  maxAge: Schema.optionalWith(duration, { exact: true }),
+
+  /** How many pages may be open at once, 1 to 1000; one more is answered with 503. Default 32. */
+  maxClients: optional(integer(1, 1000), 32)
+})
+export type DashboardOptions = typeof DashboardOptions.Type
+
+/** The options as a user writes them. */
+export type DashboardConfig = typeof DashboardOptions.Encoded
+
+export const decode = decodeOptions("the options of the dashboard", DashboardOptions)
+
+export const rulesOf = ({
+  failingFor,
+  maxAge
+}: Pick<DashboardOptions, "failingFor" | "maxAge">): HealthRules => ({
+  failingForMs: Duration.toMillis(failingFor),
+  ...(maxAge === undefined ? {} : { maxAgeMs: Duration.toMillis(maxAge) })
+})

@@ -1,0 +1,81 @@
+/**
+ * Who may read the dashboard, and who may act.
+ *
+ * A page of a stranger must do neither, in a browser that can reach the dashboard: by a request across origins, or by a name
+ * of its own that leads here (DNS rebinding). An action across the network needs a secret as well. Decisions look at the head
+ * of a request only.
+ */
+import { isIP } from "node:net"
+import { hostname } from "node:os"
+import * as Option from "effect/Option"
+import { printableStart } from "../../internal/printable.ts"
+import { isJson, isOfForeignPage, type RequestHead, tokenCheck } from "../httpTransport/Access.ts"
+import { type HostNotAllowed, hostName, refuseHost } from "../server/hosts.ts"
+import type { DashboardOptions } from "./DashboardOptions.ts"
+import { ActionsAreOff, JsonRequired, OriginNotAllowed, TokenRequired } from "./errors.ts"
+
+export type Refusal = ActionsAreOff | HostNotAllowed | JsonRequired | OriginNotAllowed | TokenRequired
+
+/** What the page may do: anything, anything with the token, or only show. */
+export type Actions = "open" | "token" | "off"
+
+export interface Access {
+  readonly actions: Actions
+  /** Why a request is refused that only reads; none where it may go on. */
+  readonly refuseReading: (request: RequestHead) => Option.Option<Refusal>
+  /** The same for one that acts. */
+  readonly refuseAction: (request: RequestHead) => Option.Option<Refusal>
+}
+
+/** How much of a header an error repeats. */
+const maxShown = 100
+
+export const make = ({
+  allowedHosts = [],
+  host,
+  token
+}: Pick<DashboardOptions, "allowedHosts" | "host" | "token">): Access => {
+  const actions = token !== undefined ? "token" : isLoopback(host) ? "open" : "off"
+  const hasToken = token === undefined ? () => true : tokenCheck(token)
+  const machine = hostname().toLowerCase()
+  const names = [...allowedHosts, "localhost", machine, `${machine}.local`, host.toLowerCase()]
+
+  const refuseName = ({ headers }: RequestHead) =>
+    isAddress(hostName(headers.host ?? "")) ? Option.none() : refuseHost(names, headers.host, "the dashboard")
+
+  const refuseOrigin = (request: RequestHead): Option.Option<OriginNotAllowed> => {
+    const { host, origin } = request.headers
+    const isOwn =
+      origin === undefined
+        ? !isOfForeignPage(request)
+        : [`http://${host}`, `https://${host}`].includes(origin.toLowerCase())
+    return isOwn
+      ? Option.none()
+      : Option.some(new OriginNotAllowed({ origin: printableStart(origin ?? "", maxShown) }))
+  }
+
+  const refuseActor = (request: RequestHead): Option.Option<Refusal> =>
+    actions === "off"
+      ? Option.some(new ActionsAreOff({ host }))
+      : !hasToken(request)
+        ? Option.some(new TokenRequired())
+        : isJson(request.headers["content-type"])
+          ? Option.none()
+          : Option.some(new JsonRequired())
+
+  return {
+    actions,
+    refuseReading: refuseName,
+    refuseAction: (request) =>
+      refuseName(request).pipe(
+        Option.orElse(() => refuseOrigin(request)),
+        Option.orElse(() => refuseActor(request))
+      )
+  }
+}
+
+/** An address is no name that leads elsewhere tomorrow. */
+const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0
+
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127\./.test(host)

@@ -1,0 +1,40 @@
+/**
+ * What the page can have done.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { CommandBus, type DispatchError } from "../../services/CommandBus.ts"
+import { ActionNotAllowed, BadRequest } from "./errors.ts"
+
+/** Fields beyond these are ignored. */
+const Action = Schema.Struct({
+  type: Schema.String,
+  versionId: Schema.optionalWith(Schema.String, { exact: true })
+})
+
+const decode = Schema.decodeUnknown(Schema.parseJson(Action))
+
+const isAllowed = ({ type }: typeof Action.Type): boolean =>
+  /^[a-z][a-z0-9-]*\.(hold|rollback|resume)$/.test(type)
+
+/** Dispatches the command that the body of a request names, in the name of the dashboard, and gives its result. */
+export type Act = (
+  body: Uint8Array,
+  from: string | undefined
+) => Effect.Effect<unknown, ActionNotAllowed | BadRequest | DispatchError>
+
+export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
+  CommandBus,
+  ({ dispatch }): Act =>
+    (body, from) =>
+      decode(Buffer.from(body).toString("utf8")).pipe(
+        Effect.mapError(() => new BadRequest({ detail })),
+        Effect.filterOrFail(isAllowed, ({ type }) => new ActionNotAllowed({ type })),
+        Effect.flatMap((action) =>
+          dispatch({ ...action, by: from === undefined ? "dashboard" : `dashboard from ${from}` })
+        )
+      )
+)
+
+const detail =
+  'The body must be a JSON object with a string "type" and, for a rollback, a string "versionId".'

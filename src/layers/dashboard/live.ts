@@ -1,0 +1,99 @@
+/**
+ * The event stream of the page: what it shows, sent anew as a whole where it has changed.
+ *
+ * Three events, `overview`, `fetches` and `log`, each with everything of its kind: a page that comes late, or comes back, is
+ * given the same as all others.
+ */
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import { jsonText } from "../../internal/JsonText.ts"
+import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
+import { type Hub, TooManyClients } from "../httpTransport/Hub.ts"
+import * as SseFrame from "../httpTransport/SseFrame.ts"
+import type { FetchHistory } from "./fetchHistory.ts"
+import type { LogLine } from "./logTail.ts"
+import type { Overview } from "./overview.ts"
+
+export interface Live extends Pick<Hub, "close" | "join" | "leave"> {
+  /** That something has changed: whoever looks is sent it soon. Never waits. */
+  readonly changed: () => void
+  /** How many pages are open. */
+  readonly clients: () => number
+}
+
+export interface Sources {
+  readonly overview: Effect.Effect<Overview>
+  readonly fetches: () => FetchHistory
+  readonly log: () => ReadonlyArray<LogLine>
+}
+
+/** How long changes are collected. */
+const pause = "500 millis"
+
+/** How often is looked, while somebody does, for what nothing tells of: leases, for example. It keeps connections alive, too. */
+const lookEvery = "5 seconds"
+
+/** It ends with the scope. Nothing runs and nothing is read while no page is open. */
+export const make = Effect.fnUntraced(function* (
+  { fetches, log, overview }: Sources,
+  wake: Queue.Queue<void>,
+  maxClients: number
+) {
+  const fanOut = makeFanOut<FrameSink>({ dropped: () => {}, missed: () => {} })
+  const oneAtATime = yield* Effect.makeSemaphore(1)
+  /** What clients were sent last, by the names of the events. */
+  const sent = new Map<string, string>()
+  let isClosed = false
+
+  const refresh = Effect.map(overview, (overview) => {
+    for (const [name, value] of Object.entries({ overview, fetches: fetches(), log: log() })) {
+      const frame = SseFrame.event(name, jsonText(value))
+      if (sent.get(name) !== frame) {
+        sent.set(name, frame)
+        fanOut.add(frame)
+      }
+    }
+    fanOut.flush()
+  }).pipe(oneAtATime.withPermits(1))
+
+  const next = Effect.suspend(() =>
+    fanOut.size() > 0 ? Effect.timeoutOption(Queue.take(wake), lookEvery) : Effect.asVoid(Queue.take(wake))
+  )
+
+  yield* next.pipe(
+    Effect.zipRight(Effect.suspend(() => (fanOut.size() > 0 ? refresh : Effect.void))),
+    Effect.zipRight(Effect.sleep(pause)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  const begin = (sink: FrameSink) => {
+    sink.begin(Buffer.from(SseFrame.retry + [...sent.values()].join("")))
+    if (isClosed) {
+      sink.end()
+    } else {
+      fanOut.join(sink)
+      wake.unsafeOffer()
+    }
+  }
+
+  const join = (sink: FrameSink) =>
+    Effect.flatMap(refresh, () =>
+      fanOut.size() >= maxClients ? new TooManyClients({ maxClients }) : Effect.sync(() => begin(sink))
+    )
+
+  const live: Live = {
+    changed: () => void wake.unsafeOffer(),
+    clients: () => fanOut.size(),
+    join,
+    leave: (sink) => void fanOut.leave(sink),
+    close: Effect.sync(() => {
+      isClosed = true
+      for (const [sink] of [...fanOut.clients()]) {
+        fanOut.leave(sink)
+        sink.end()
+      }
+    })
+  }
+  return live
+})

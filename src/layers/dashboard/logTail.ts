@@ -1,0 +1,61 @@
+/**
+ * The last lines of the log.
+ */
+import * as Cause from "effect/Cause"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import { printable } from "../../internal/printable.ts"
+import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { makeSlidingQueue } from "../../internal/slidingQueue.ts"
+
+export interface LogLine {
+  /** ISO 8601, UTC. */
+  readonly at: string
+  readonly level: "info" | "warn" | "error"
+  /** Without control characters; absolute paths have their last part only. */
+  readonly text: string
+}
+
+export interface LogTail {
+  /** The oldest first. */
+  readonly lines: () => ReadonlyArray<LogLine>
+  readonly logger: Logger.Logger<unknown, void>
+}
+
+/** How many lines are kept, and how long each may be; the oldest go, and the rest of a line is cut. */
+export const maxLines = 200
+export const maxLength = 1000
+
+/** `changed` is called when there is another line. What is less important than `info` is not kept. */
+export const makeLogTail = (changed: () => void): LogTail => {
+  const tail = makeSlidingQueue<LogLine>({
+    maxLength: maxLines,
+    maxSize: maxLines * maxLength,
+    onDropped: () => {}
+  })
+  return {
+    lines: () => [...tail],
+    logger: Logger.make(({ cause, date, logLevel, message }) => {
+      if (LogLevel.greaterThanEqual(logLevel, LogLevel.Info)) {
+        const text = textOf(message, cause)
+        tail.offer({ at: date.toISOString(), level: levelOf(logLevel), text }, text.length)
+        changed()
+      }
+    })
+  }
+}
+
+const textOf = (message: unknown, cause: Cause.Cause<unknown>): string => {
+  const parts = [message].flat().map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
+  const why = Cause.isEmpty(cause) ? [] : [messageOf(Cause.squash(cause))]
+  const whole = [parts.join(" "), ...why].join(": ")
+  const text = printable(serializeError(new Error(whole)).message)
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
+}
+
+const levelOf = (level: LogLevel.LogLevel): LogLine["level"] =>
+  LogLevel.greaterThanEqual(level, LogLevel.Error)
+    ? "error"
+    : LogLevel.greaterThanEqual(level, LogLevel.Warning)
+      ? "warn"
+      : "info"

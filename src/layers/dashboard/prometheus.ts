@@ -1,0 +1,119 @@
+/**
+ * Effect's metrics in the text format of Prometheus, version 0.0.4.
+ *
+ * The exporter of OpenTelemetry does this with a server of its own, and four packages that nothing else here needs.
+ */
+import * as MetricKeyType from "effect/MetricKeyType"
+import type * as MetricPair from "effect/MetricPair"
+import * as MetricState from "effect/MetricState"
+import * as Option from "effect/Option"
+
+export const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+/**
+ * All metrics by name. A frequency is a counter by `value`. Names and labels have what Prometheus allows; of metrics that would
+ * share a name, those of another type than the first are left out, and a comment says so.
+ */
+export const prometheusText = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): string => {
+  const families = new Map<string, Family>()
+  for (const { metricKey, metricState } of pairs) {
+    const name = metricKey.name.replace(/[^\w:]/g, "_").replace(/^(?=\d|$)/, "_")
+    const type = typeOf(metricKey.keyType, metricState)
+    const family = families.get(name) ?? {
+      type,
+      help: Option.getOrElse(metricKey.description, () => ""),
+      lines: [],
+      omitted: new Set()
+    }
+    families.set(name, family)
+    if (family.type === type) {
+      const labels = [...new Map(metricKey.tags.map(({ key, value }) => [labelName(key), value]))]
+      family.lines.push(...samples(name, labels, metricState))
+    } else {
+      family.omitted.add(type)
+    }
+  }
+  return [...families]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([name, { help, lines, omitted, type }]) => [
+      ...(help === "" ? [] : [`# HELP ${name} ${help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`]),
+      `# TYPE ${name} ${type}`,
+      ...[...omitted].map((other) => `# ${name} is also a ${other}, which is left out`),
+      ...lines
+    ])
+    .map((line) => `${line}\n`)
+    .join("")
+}
+
+type Type = "counter" | "gauge" | "histogram" | "summary"
+
+interface Family {
+  readonly type: Type
+  readonly help: string
+  readonly lines: Array<string>
+  readonly omitted: Set<Type>
+}
+
+type Labels = ReadonlyArray<readonly [name: string, value: string]>
+
+/** What may also fall is a gauge. */
+const typeOf = (key: unknown, state: MetricState.MetricState.Untyped): Type =>
+  MetricState.isHistogramState(state)
+    ? "histogram"
+    : MetricState.isSummaryState(state)
+      ? "summary"
+      : MetricState.isFrequencyState(state) || (MetricKeyType.isCounterKey(key) && key.incremental)
+        ? "counter"
+        : "gauge"
+
+const samples = (
+  name: string,
+  labels: Labels,
+  state: MetricState.MetricState.Untyped
+): ReadonlyArray<string> => {
+  if (MetricState.isHistogramState(state)) {
+    // The last bucket of Effect's is without a bound.
+    const buckets = [...state.buckets].filter(([bound]) => Number.isFinite(bound))
+    return [
+      ...[...buckets, [Number.POSITIVE_INFINITY, state.count] as const].map(([bound, count]) =>
+        sample(`${name}_bucket`, [...labels, ["le", number(bound)]], count)
+      ),
+      sample(`${name}_sum`, labels, state.sum),
+      sample(`${name}_count`, labels, state.count)
+    ]
+  }
+  if (MetricState.isSummaryState(state)) {
+    return [
+      ...state.quantiles.map(([quantile, value]) =>
+        sample(
+          name,
+          [...labels, ["quantile", number(quantile)]],
+          Option.getOrElse(value, () => Number.NaN)
+        )
+      ),
+      sample(`${name}_sum`, labels, state.sum),
+      sample(`${name}_count`, labels, state.count)
+    ]
+  }
+  if (MetricState.isFrequencyState(state)) {
+    return [...state.occurrences].map(([value, count]) => sample(name, [...labels, ["value", value]], count))
+  }
+  return MetricState.isCounterState(state)
+    ? [sample(name, labels, state.count)]
+    : MetricState.isGaugeState(state)
+      ? [sample(name, labels, state.value)]
+      : []
+}
+
+const sample = (name: string, labels: Labels, value: number | bigint): string => {
+  const text = labels.map(([label, value]) => `${label}="${escaped(value)}"`).join(",")
+  return `${name}${text === "" ? "" : `{${text}}`} ${number(value)}`
+}
+
+const labelName = (name: string): string => name.replace(/\W/g, "_").replace(/^(?=\d|$)/, "_")
+
+const escaped = (value: string): string =>
+  value.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"')
+
+const number = (value: number | bigint): string =>
+  value === Number.POSITIVE_INFINITY ? "+Inf" : value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value)

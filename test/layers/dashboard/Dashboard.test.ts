@@ -1,0 +1,226 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
+import * as DashboardLayer from "../../../src/layers/dashboard/Dashboard.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { Dashboard } from "../../../src/services/Dashboard.ts"
+import { patiently } from "../../../src/testing/patiently.ts"
+import * as dashboard from "../../support/dashboard.ts"
+import { publish, register } from "../../support/transport.ts"
+import { nextPause } from "../../support/waiting.ts"
+
+const versionId = "19700101T000000Z"
+const epoch = "1970-01-01T00:00:00.000Z"
+const fine = { versionId, generatedAt: epoch, sources: {} }
+
+const healthz = Effect.map(dashboard.get("/healthz"), ({ body, status }) => ({
+  code: status,
+  ...JSON.parse(body)
+}))
+
+/** The data of the last event of that name. */
+const lastEvent = (text: string, name: string): unknown =>
+  JSON.parse(new RegExp(`.*event: ${name}\\ndata: (.*?)\\n\\n`, "s").exec(text)?.[1] ?? "null")
+
+/** Waits while the time passes. */
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.raceFirst(effect, Effect.forever(nextPause))
+
+const over =
+  (options: Parameters<typeof dashboard.layer>[0] = {}) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(Effect.scoped, Effect.provide(dashboard.layer(options)))
+
+describe("GET /healthz", () => {
+  it.effect("is 200 or 503 with the reasons", () =>
+    Effect.gen(function* () {
+      expect(yield* healthz).toEqual({ code: 200, status: "ok", word: "OK", findings: [] })
+      yield* dashboard.setContent({ sources: {} })
+      expect(yield* healthz).toEqual({
+        code: 503,
+        status: "failing",
+        word: "NO CONTENT",
+        findings: [{ tone: "error", text: 'There is no version of "content": nothing was fetched yet' }]
+      })
+    }).pipe(over())
+  )
+
+  it.effect("goes by the rules of the options, which others find in the state", () =>
+    Effect.gen(function* () {
+      const failure = { timestamp: epoch, error: { name: "E", message: "no network" } }
+      yield* dashboard.setContent({ ...fine, lastFetch: failure, failingSince: epoch })
+      yield* TestClock.adjust("59 seconds")
+      expect(yield* healthz).toMatchObject({ code: 200, word: "WARNING" })
+      yield* TestClock.adjust("1 second")
+      expect(yield* healthz).toMatchObject({ code: 503, word: "FAILING" })
+      yield* dashboard.setContent({ ...fine, lastSuccess: epoch })
+      expect(yield* healthz).toMatchObject({ code: 200, word: "OK" })
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* healthz).toMatchObject({ code: 503, word: "FAILING" })
+      const { body } = yield* dashboard.get("/state")
+      expect(JSON.parse(body).plugins.dashboard.rules).toEqual({ failingForMs: 60_000, maxAgeMs: 120_000 })
+    }).pipe(over({ failingFor: "1 minute", maxAge: "2 minutes" }))
+  )
+})
+
+describe("what can be read", () => {
+  it.effect("is a page of three files, metrics, the state and the status", () =>
+    Effect.gen(function* () {
+      const types = yield* Effect.forEach(
+        ["/", "/dashboard.css", "/dashboard.js", "/metrics", "/state", "/status"],
+        (target) =>
+          Effect.map(dashboard.get(target), ({ headers, status }) => [status, headers["content-type"]])
+      )
+      expect(types).toEqual([
+        [200, "text/html; charset=utf-8"],
+        [200, "text/css; charset=utf-8"],
+        [200, "text/javascript; charset=utf-8"],
+        [200, "text/plain; version=0.0.4; charset=utf-8"],
+        [200, "application/json"],
+        [200, "application/json"]
+      ])
+      const { body } = yield* dashboard.get("/")
+      expect(body.match(/(?:src|href)="(?!data:)([^"]*)"/g)).toEqual([
+        'href="dashboard.css"',
+        'src="dashboard.js"',
+        'href="healthz"',
+        'href="status"',
+        'href="metrics"'
+      ])
+      expect(yield* dashboard.request({ method: "HEAD", target: "/" })).toMatchObject({
+        status: 200,
+        body: ""
+      })
+    }).pipe(over())
+  )
+
+  it.effect("is nothing else", () =>
+    Effect.gen(function* () {
+      expect(yield* dashboard.get("/index.html")).toMatchObject({
+        status: 404,
+        body: '{"error":{"message":"Not found: GET /index.html"}}'
+      })
+      expect((yield* dashboard.request({ method: "POST", target: "/healthz" })).status).toBe(404)
+      expect((yield* dashboard.get("/../package.json")).status).toBe(404)
+      expect((yield* dashboard.get("http://[")).status).toBe(400)
+    }).pipe(over())
+  )
+})
+
+describe("the event stream", () => {
+  it.effect("begins with everything, and goes on with what has changed", () =>
+    Effect.gen(function* () {
+      yield* dashboard.setContent(fine)
+      yield* publish("content:fetch:start", { timestamp: epoch })
+      const { received } = yield* dashboard.openEvents
+      expect(received.text()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*retry: 2000\n\n/s)
+      expect(lastEvent(received.text(), "overview")).toMatchObject({
+        word: "OK",
+        actions: "open",
+        contents: [{ name: "content", versionId }]
+      })
+      expect(lastEvent(received.text(), "fetches")).toMatchObject([{ outcome: "running" }])
+      yield* publish("content:fetch:error", { timestamp: epoch, error: { name: "E", message: "no network" } })
+      const text = yield* inTime(received.until((text) => text.includes("no network")))
+      expect(lastEvent(text, "fetches")).toMatchObject([{ outcome: "failed", error: "no network" }])
+      expect(text.match(/event: log\n/g)).toHaveLength(1)
+    }).pipe(over())
+  )
+
+  it.effect("looks now and then for what nothing tells of, and has versions where there is a command", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      yield* dashboard.setContent(fine)
+      yield* register(
+        "content.versions",
+        Effect.sync(() => ({
+          versions: [
+            {
+              versionId,
+              active: true,
+              isWaiting: false,
+              isRead: false,
+              leases: [{ consumerId: `screen-${++asked}`, versionId, until: 1 }]
+            }
+          ]
+        }))
+      )
+      const { received } = yield* dashboard.openEvents
+      const text = yield* inTime(received.until((text) => text.includes("screen-3")))
+      expect(lastEvent(text, "overview")).toMatchObject({
+        contents: [{ versions: [{ leases: [{ versionId }] }] }]
+      })
+    }).pipe(over())
+  )
+
+  it.effect("reads nothing while no page is open", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      yield* dashboard.setContent(fine)
+      yield* register(
+        "content.versions",
+        Effect.sync(() => ++asked)
+      )
+      yield* Effect.scoped(dashboard.openEvents)
+      yield* patiently(Effect.sleep("1 minute"))
+      const before = asked
+      yield* Effect.forEach(Array.from({ length: 10 }), () =>
+        Effect.zipRight(
+          publish("content:fetch:start", { timestamp: epoch }),
+          patiently(Effect.sleep("1 minute"))
+        )
+      )
+      expect(asked).toBe(before)
+    }).pipe(over())
+  )
+
+  it.effect("is 503 where as many pages are open as may be", () =>
+    Effect.gen(function* () {
+      yield* dashboard.openEvents
+      expect(yield* dashboard.get("/events")).toMatchObject({
+        status: 503,
+        body: expect.stringContaining("Too many SSE clients: all 1 event streams are in use")
+      })
+    }).pipe(over({ maxClients: 1 }))
+  )
+})
+
+describe("the dashboard", () => {
+  it.effect("opens nothing in task mode, but knows mistakes in its options", () =>
+    Effect.gen(function* () {
+      const { address } = yield* Dashboard
+      expect(Option.isNone(address)).toBe(true)
+      const { state } = yield* ControllerState
+      expect((yield* state).plugins).toEqual({})
+      const error = yield* Effect.flip(
+        DashboardLayer.make({ port: -1, failingFor: "soon" as "1 day", token: "short" })
+      )
+      expect(error.message).toMatch(/port: .*\n.*token: .*\n.*failingFor: /s)
+      expect(error.message).not.toContain("short")
+    }).pipe(Effect.scoped, Effect.provide(dashboard.layer({}, "task")))
+  )
+
+  it.effect("is in the status, and the log that it shows begins with it", () =>
+    Effect.gen(function* () {
+      const port = yield* dashboard.port
+      const { status } = yield* ControllerState
+      const { sections } = yield* status
+      expect(sections).toMatchObject([
+        { title: "Dashboard", rows: [{ value: `http://127.0.0.1:${port}` }, { value: "0 of 32" }] }
+      ])
+      const { received } = yield* dashboard.openEvents
+      expect(lastEvent(received.text(), "log")).toMatchObject([
+        { level: "info", text: expect.stringContaining(`Dashboard on http://127.0.0.1:${port}`) }
+      ])
+    }).pipe(over())
+  )
+
+  it.effect("says that a port is in use", () =>
+    Effect.gen(function* () {
+      const port = yield* dashboard.port
+      const error = yield* Effect.flip(DashboardLayer.make({ port }))
+      expect(error.message).toContain(`port ${port} is already in use`)
+    }).pipe(over())
+  )
+})

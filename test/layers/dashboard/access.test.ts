@@ -1,0 +1,189 @@
+import { hostname } from "node:os"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Access from "../../../src/layers/dashboard/access.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import * as dashboard from "../../support/dashboard.ts"
+import { register } from "../../support/transport.ts"
+
+const secret = "a-token-that-nobody-guesses"
+const token = Redacted.make(secret)
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+const own: Headers = { host: "127.0.0.1:8720", "content-type": "application/json" }
+
+const tagOf = (refusal: Option.Option<Access.Refusal>) =>
+  Option.getOrUndefined(Option.map(refusal, ({ _tag }) => _tag.replace("vitrine/", "")))
+
+const act = (headers: Headers, options: Partial<Parameters<typeof Access.make>[0]> = {}) =>
+  tagOf(
+    Access.make({ host: "127.0.0.1", ...options }).refuseAction({
+      headers: { ...own, ...headers },
+      method: "POST",
+      url: "/command"
+    })
+  )
+
+const read = (headers: Headers, options: Partial<Parameters<typeof Access.make>[0]> = {}) =>
+  tagOf(
+    Access.make({ host: "127.0.0.1", ...options }).refuseReading({ headers, method: "GET", url: "/state" })
+  )
+
+describe("reading", () => {
+  it.each([
+    "127.0.0.1:8720",
+    "192.168.0.5:8720",
+    "[::1]:8720",
+    "[fe80::1]",
+    "localhost",
+    "LOCALHOST:8720",
+    `${hostname()}:8720`,
+    `${hostname()}.local:8720`
+  ])("is allowed by %s", (host) => expect(read({ host })).toBeUndefined())
+
+  it.each([
+    "evil.example",
+    "evil.example:8720",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "",
+    "[",
+    undefined
+  ])("is not by the name %s, which may lead here", (host) => expect(read({ host })).toBe("HostNotAllowed"))
+
+  it("is by a name of the options", () =>
+    expect(read({ host: "desk.museum:8720" }, { allowedHosts: ["desk.museum"] })).toBeUndefined())
+})
+
+describe("acting", () => {
+  it.each([
+    ["its own page", { origin: "http://127.0.0.1:8720", "sec-fetch-site": "same-origin" }],
+    ["its own page behind a proxy with TLS", { origin: "https://127.0.0.1:8720" }],
+    ["a program", {}]
+  ])("is allowed to %s", (_, headers) => expect(act(headers)).toBeUndefined())
+
+  it.each([
+    ["a page of another origin", { origin: "https://evil.example" }],
+    ["a page of another port", { origin: "http://127.0.0.1:8730" }],
+    ["a page without an origin", { origin: "null" }],
+    ["a page that names none", { "sec-fetch-site": "cross-site" }]
+  ])("is not to %s, with the token or without", (_, headers) => {
+    expect(act(headers)).toBe("DashboardOriginNotAllowed")
+    expect(act({ ...headers, authorization: `Bearer ${secret}` }, { token })).toBe(
+      "DashboardOriginNotAllowed"
+    )
+  })
+
+  it("is not to a page whose name leads here, though the request is of its own origin", () =>
+    expect(act({ host: "evil.example:8720", origin: "http://evil.example:8720" })).toBe("HostNotAllowed"))
+
+  it("takes what no form can send", () => {
+    expect(act({ "content-type": "text/plain" })).toBe("DashboardJsonRequired")
+    expect(act({ "content-type": undefined })).toBe("DashboardJsonRequired")
+  })
+
+  it("takes the token, if there is one, in a header only", () => {
+    expect(act({}, { token })).toBe("DashboardTokenRequired")
+    expect(act({ authorization: "Bearer another" }, { token })).toBe("DashboardTokenRequired")
+    expect(act({ authorization: `Bearer ${secret}` }, { token })).toBeUndefined()
+  })
+
+  it.each(["0.0.0.0", "::", "192.168.0.5", "desk.museum"])(
+    "is off across the network (%s) without a token",
+    (host) => {
+      expect(act({}, { host })).toBe("ActionsAreOff")
+      expect(act({}, { host, token })).toBe("DashboardTokenRequired")
+      expect(act({ authorization: `Bearer ${secret}` }, { host, token })).toBeUndefined()
+      expect(Access.make({ host }).actions).toBe("off")
+      expect(Access.make({ host, token }).actions).toBe("token")
+      expect(Access.make({ host: "127.0.0.1" }).actions).toBe("open")
+    }
+  )
+})
+
+describe("over a socket", () => {
+  const counted = Effect.gen(function* () {
+    let count = 0
+    yield* register(
+      "content.hold",
+      Effect.sync(() => ({ count: ++count }))
+    )
+    return () => count
+  })
+
+  it.effect("an action that is refused is not carried out", () =>
+    Effect.gen(function* () {
+      const count = yield* counted
+      const refused = [
+        yield* dashboard.act({ type: "content.hold" }, { Origin: "https://evil.example" }),
+        yield* dashboard.act({ type: "content.hold" }, { Host: "evil.example" }),
+        yield* dashboard.act(
+          { type: "content.hold" },
+          { "Content-Type": "text/plain", Authorization: `Bearer ${secret}` }
+        ),
+        yield* dashboard.act({ type: "content.hold" })
+      ]
+      expect(refused.map(({ status }) => status)).toEqual([403, 403, 415, 401])
+      expect(refused.map(({ headers }) => headers["access-control-allow-origin"])).toEqual(
+        refused.map(() => undefined)
+      )
+      expect(refused[3]?.headers["www-authenticate"]).toBe("Bearer")
+      expect(JSON.stringify(refused)).not.toContain(secret)
+      expect(count()).toBe(0)
+      const allowed = yield* dashboard.act({ type: "content.hold" }, { Authorization: `Bearer ${secret}` })
+      expect(allowed).toMatchObject({ status: 200, body: '{"result":{"count":1}}' })
+    }).pipe(Effect.scoped, Effect.provide(dashboard.layer({ token: secret })))
+  )
+
+  it.effect("only hold, rollback and resume can be asked for, with GET nothing", () =>
+    Effect.gen(function* () {
+      yield* register("content.fetch", Effect.die("must not run"))
+      expect((yield* dashboard.act({ type: "content.fetch" })).status).toBe(403)
+      expect((yield* dashboard.act({ type: 1 })).status).toBe(400)
+      expect((yield* dashboard.act([])).status).toBe(400)
+      expect((yield* dashboard.get("/command")).status).toBe(404)
+      expect((yield* dashboard.request({ method: "OPTIONS", target: "/command" })).status).toBe(404)
+      expect((yield* dashboard.act({ type: "content.hold" })).status).toBe(500)
+    }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
+  )
+
+  it.effect("who acts is said by the dashboard, not by the request", () =>
+    Effect.gen(function* () {
+      const { register } = yield* CommandBus
+      yield* register({
+        type: "archive.rollback",
+        fields: Schema.Struct({ by: Schema.String, versionId: Schema.String }),
+        run: (fields) => Effect.succeed(fields)
+      })
+      const { body } = yield* dashboard.act({ type: "archive.rollback", versionId: "v1", by: "the director" })
+      expect(JSON.parse(body)).toEqual({ result: { by: "dashboard", versionId: "v1" } })
+    }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
+  )
+
+  it.effect("what can be read is not to be framed or read by other pages", () =>
+    Effect.gen(function* () {
+      for (const target of [
+        "/",
+        "/dashboard.js",
+        "/dashboard.css",
+        "/state",
+        "/status",
+        "/metrics",
+        "/healthz"
+      ]) {
+        const { headers } = yield* dashboard.get(target)
+        expect(headers).toMatchObject({
+          "x-content-type-options": "nosniff",
+          "cross-origin-resource-policy": "same-origin",
+          "content-security-policy": expect.stringContaining("frame-ancestors 'none'")
+        })
+        expect(headers["access-control-allow-origin"]).toBeUndefined()
+        expect((yield* dashboard.get(target, { Host: "evil.example" })).status).toBe(403)
+      }
+    }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
+  )
+})

@@ -1,0 +1,101 @@
+/**
+ * The dashboard of a controller that runs: its page in a browser, its metrics as Prometheus reads them.
+ */
+import { spawnSync } from "node:child_process"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { Page } from "playwright-core"
+import { Browser, openTab } from "../support/browser.ts"
+import { isMissing, pathOf } from "../support/programs.ts"
+import { makeProject, objectsCsv } from "../support/project.ts"
+
+const dashboardUrl = /Dashboard on (http:\S+): /
+
+const project = Effect.gen(function* () {
+  const { read, serveTables, write, ...rest } = yield* makeProject
+  const config = yield* read("vitrine.config.ts")
+  yield* write(
+    "vitrine.config.ts",
+    config
+      .replace("content, defineConfig", "content, dashboard, defineConfig")
+      .replace("plugins: [", "plugins: [dashboard({ port: Number(env.DASHBOARD ?? 0) }),")
+  )
+  const TABLES = yield* serveTables()
+  const start = (env: Readonly<Record<string, string>> = {}) =>
+    Effect.gen(function* () {
+      const controller = yield* rest.run(["start"], { TABLES, ...env })
+      const url = yield* controller.logged(dashboardUrl)
+      return { ...controller, url, versionId: yield* controller.logged(/[Vv]ersion (\d\S+?):?\s/) }
+    })
+  return { ...rest, write, start }
+}).pipe(Effect.provide(NodeContext.layer))
+
+const see = (page: Page, selector: string, text: string) =>
+  Effect.promise(() => page.locator(selector, { hasText: text }).first().waitFor())
+
+/** Clicks the button, and confirms. */
+const act = (page: Page, label: string) =>
+  Effect.promise(async () => {
+    await page.locator("main button:visible", { hasText: label }).first().click()
+    await page.click("#confirm")
+    await page.locator("#dialog").waitFor({ state: "hidden" })
+  })
+
+describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
+  it.scopedLive("follows the controller, holds, resumes and goes back, and comes back after a crash", () =>
+    Effect.gen(function* () {
+      const { run, start, write } = yield* project
+      const controller = yield* start()
+      const page = yield* openTab(controller.url)
+      const requested: Array<string> = []
+      page.on("request", (request) => requested.push(request.url()))
+      yield* see(page, "#word", "OK")
+      yield* see(page, "#contents", `Version ${controller.versionId}`)
+      yield* see(page, "#fetches", "museum: 2 records")
+      yield* see(page, "#log", `New version ${controller.versionId}`)
+      expect(yield* Effect.promise(() => page.title())).toBe("OK · Vitrine")
+
+      yield* act(page, "Hold")
+      yield* see(page, "#word", "HELD")
+      yield* write("tables/Objects.csv", `${objectsCsv}A-3,Chronometer\n`)
+      yield* see(page, "#versions", "waits")
+      yield* see(page, "#fetches", "museum: 3 records (+1)")
+      yield* act(page, "Resume")
+      yield* see(page, "#word", "OK")
+      yield* act(page, "Show this")
+      yield* see(page, "#word", "HELD")
+      yield* see(page, "#contents", `Version ${controller.versionId}`)
+      const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
+      expect(stdout).toMatch(/^HELD\n {2}! "content" is held since .* by dashboard; version \S+ waits\n/)
+
+      yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))
+      yield* controller.signal("SIGKILL")
+      yield* see(page, "#word", "NO CONNECTION")
+      yield* start({ DASHBOARD: new URL(controller.url).port })
+      yield* see(page, "#word", "HELD")
+      expect(yield* Effect.promise((): Promise<unknown> => page.evaluate("window.unreloaded"))).toBe(true)
+      expect(requested.filter((url) => !url.startsWith(controller.url) && !url.startsWith("data:"))).toEqual(
+        []
+      )
+    }).pipe(Effect.provide(Browser.layer))
+  )
+})
+
+describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
+  it.scopedLive("are what Prometheus understands", () =>
+    Effect.gen(function* () {
+      const { start } = yield* project
+      const { url } = yield* start()
+      const metrics = yield* Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
+      expect(metrics).toMatch(/^vitrine_content_fetches_total\{outcome="promoted"\} 1$/m)
+      const { status, stderr } = spawnSync(pathOf("promtool"), ["check", "metrics"], {
+        input: metrics,
+        encoding: "utf8"
+      })
+      // Of names it has opinions (status 3); those of Effect's own metrics are not ours.
+      expect([0, 3]).toContain(status)
+      expect(stderr.split("\n").filter((line) => line !== "" && !line.startsWith("effect_"))).toEqual([])
+    })
+  )
+})
