@@ -17,7 +17,7 @@ import { Retryable, retryAfter, withRetries, withTimeout } from "../httpClient/H
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
 import { after, makeErrors, quotaSpent } from "./requestErrors.ts"
-import { httpRequest, isPossible, type Request } from "./requests.ts"
+import { httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
 import { type Decode, firstIssue, maxBodyBytes, parseJson, readBody } from "./responses.ts"
 
 /** The status says enough: what the server says about it is not waited for any longer. */
@@ -76,7 +76,8 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
         ResponseError: ({ cause }) => Effect.fail(new Retryable(errors.unreachable(request, cause)))
       })
     )
-    const json = yield* Option.match(parseJson(bytes), {
+    const isNothing = bytes.length === 0 && mayBeEmpty(request)
+    const json = yield* Option.match(isNothing ? Option.some(undefined) : parseJson(bytes), {
       onNone: () =>
         errors.unexpected(
           request,

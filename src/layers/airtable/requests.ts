@@ -44,6 +44,9 @@ export const httpRequest = (
 /** Whether the names in it can be in a URL. */
 export const isPossible = (request: Request): boolean => segments(request).every(isPathSegment)
 
+/** Whether a response without a body says all there is to say. */
+export const mayBeEmpty = (request: Request): boolean => "path" in request && request.method === "DELETE"
+
 /** The names in it. */
 const segments = (request: Request): ReadonlyArray<string> =>
   "path" in request
