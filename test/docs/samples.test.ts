@@ -91,7 +91,7 @@ describe("a sample of the documentation", () => {
     expect([...languages].sort()).toEqual(["console", "http", "js", "json", "sh", "text", "ts"])
   })
 
-  it("compiles, if it is TypeScript", async () => {
+  it("compiles, if it is TypeScript", { timeout: 120_000 }, async () => {
     const samples = samplesIn("ts").map(([, sample]) => sample)
     expect(samples.length).toBeGreaterThan(5)
     expect(await compile(samples)).toBe("")

@@ -51,7 +51,7 @@ const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
 const types = Effect.flatMap(CommandBus, ({ types }) => types)
 
 const commandsOf = (name: string) =>
-  ["ack", "fetch", "hold", "keep", "manifest.read", "resume", "rollback", "verify", "versions"].map(
+  ["ack", "check", "fetch", "hold", "keep", "manifest.read", "resume", "rollback", "verify", "versions"].map(
     (command) => `${name}.${command}`
   )
 

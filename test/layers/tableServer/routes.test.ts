@@ -72,7 +72,7 @@ describe("routes", () => {
         assert.strictEqual(status, 403)
         assert.deepStrictEqual(asked, [name])
       }),
-    { fastCheck: { numRuns: 100 } }
+    { fastCheck: { numRuns: 30 } }
   )
 
   it.effect.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("do not know %s", (method) =>
