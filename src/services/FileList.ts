@@ -88,13 +88,19 @@ export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }:
     2
   )
 
-/** The files of all sources, by their paths in the folder of the version. */
-export const filesOf = ({ sources }: FileList): ReadonlyMap<string, SourceFile> =>
-  new Map(
-    sources.flatMap(({ files, sourceId }) =>
-      Object.entries(files).map(([path, file]) => [`${sourceId}/${path}`, file] as const)
-    )
-  )
+/** The files of all sources, by their paths in the folder of the version. Made once for a list. */
+export const filesOf = (list: FileList): ReadonlyMap<string, SourceFile> => {
+  const known = filesOfLists.get(list)
+  if (known !== undefined) return known
+  const files = new Map<string, SourceFile>()
+  for (const source of list.sources) {
+    for (const [path, file] of Object.entries(source.files)) files.set(`${source.sourceId}/${path}`, file)
+  }
+  filesOfLists.set(list, files)
+  return files
+}
+
+const filesOfLists = new WeakMap<FileList, ReadonlyMap<string, SourceFile>>()
 
 const areListedFiles = (input: unknown): input is ListedFiles =>
   Predicate.isRecord(input) &&

@@ -18,6 +18,13 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
   const path = yield* Path.Path
   const file = folder.manifest
 
+  /** It is read many times at each change, and seldom another one. */
+  let last: { readonly text: string; readonly decoded: ReturnType<typeof decodeManifest> } | undefined
+  const decode = (text: string) => {
+    last = last?.text === text ? last : { text, decoded: decodeManifest(text) }
+    return last.decoded
+  }
+
   const read = Effect.gen(function* () {
     const text = yield* readIfThere(file)
     if (Option.isNone(text)) {
@@ -27,7 +34,7 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
       status: "invalid",
       message: `manifest.json ${problem}`
     })
-    const decoded = Schema.decodeEither(ManifestJson)(text.value)
+    const decoded = decode(text.value)
     if (Either.isLeft(decoded)) {
       return invalid(`is no manifest: ${issueText(placedIssues(decoded.left))}`)
     }
@@ -84,6 +91,8 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
 })
 
 const ManifestJson = Schema.parseJson(Manifest)
+
+const decodeManifest = Schema.decodeEither(ManifestJson)
 
 const NewerManifestJson = Schema.parseJson(
   Schema.Struct({ schemaVersion: Schema.Int.pipe(Schema.greaterThan(1)) })

@@ -2,12 +2,14 @@
  * Copies of versions of another controller: whether one is what its list and its manifest say.
  */
 import { isDeepStrictEqual } from "node:util"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
 import { type Manifest, type VersionCopy, VersionStoreError } from "../../services/VersionStore.ts"
-import { mapDiskError } from "./diskError.ts"
+import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import { decodeList, filesIn, type WrittenList } from "./fileLists.ts"
+import { foldersOf } from "./folderEntries.ts"
 import { manifestOf } from "./publish.ts"
 
 /** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */
@@ -26,9 +28,37 @@ export const readCopy = Effect.fnUntraced(function* (
   if (difference !== undefined) {
     return yield* refused(`manifest.json and ${fileListName} do not agree: ${difference}.`)
   }
-  const there = yield* filesIn(folder, known).pipe(mapDiskError("read", folder))
-  const wrong = wrongFile(filesOf(list.list), there)
+  const listed = filesOf(list.list)
+  const there = yield* filesOfCopy(folder, listed, known).pipe(mapDiskError("read", folder))
+  const wrong = wrongFile(listed, there)
   return wrong === undefined ? list : yield* refused(wrong)
+})
+
+/** As `filesIn`, of a folder of which it is known what should be there: each folder is listed, and only new files are looked at. */
+const filesOfCopy = Effect.fnUntraced(function* (
+  folder: string,
+  listed: ReadonlyMap<string, unknown>,
+  known: ReadonlyMap<string, number>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const there = new Map<string, number>()
+  const folders = foldersOf(listed.keys())
+  for (const below of folders) {
+    const names = yield* fs.readDirectory(`${folder}/${below}`).pipe(orWhereMissing<Array<string>>([]))
+    for (const name of names) {
+      const entry = below === "" ? name : `${below}/${name}`
+      const size = known.get(entry)
+      if (size !== undefined) {
+        there.set(entry, size)
+      } else if (!folders.has(entry)) {
+        const { size, type } = yield* fs.stat(`${folder}/${entry}`)
+        const files = type === "Directory" ? yield* filesIn(`${folder}/${entry}`) : []
+        if (type === "File") there.set(entry, Number(size))
+        for (const [file, size] of files) there.set(`${entry}/${file}`, size)
+      }
+    }
+  }
+  return there
 })
 
 const disagreement = (given: Manifest, list: WrittenList): string | undefined => {

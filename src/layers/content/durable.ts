@@ -45,13 +45,13 @@ const whileHeldOpen = {
 }
 
 /**
- * Makes everything below a folder durable. A file that is the same one as in `latest`, a folder that already is, needs
- * nothing: it was linked from there. Nor do files and folders in `durable`, by their paths with forward slashes.
+ * Makes a folder durable with everything below it, or with those `entries`, by their paths in it. A file that is the same one
+ * as in `latest` needs nothing: it was linked from there.
  */
 export const syncTree = Effect.fnUntraced(function* (
   directory: string,
   latest: Option.Option<string>,
-  durable: ReadonlySet<string> = new Set()
+  entries?: ReadonlyArray<string>
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -64,9 +64,8 @@ export const syncTree = Effect.fnUntraced(function* (
         )
       : Effect.succeed(false)
 
-  const entries = yield* fs.readDirectory(directory, { recursive: true })
   yield* Effect.forEach(
-    entries.filter((entry) => !durable.has(entry.replaceAll(path.sep, "/"))),
+    entries ?? (yield* fs.readDirectory(directory, { recursive: true })),
     Effect.fnUntraced(function* (entry) {
       const full = path.join(directory, entry)
       const stats = yield* fs.stat(full)

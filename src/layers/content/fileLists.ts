@@ -85,39 +85,32 @@ export const listSource = Effect.fnUntraced(function* (
   return { ...source, files: Object.fromEntries(files) }
 })
 
-/** All files below a folder, by their paths with forward slashes, with their sizes in bytes; `known` are some of these. */
-export const filesIn = Effect.fnUntraced(function* (
-  directory: string,
-  known: ReadonlyMap<string, number> = new Map()
-) {
+/** All files below a folder, by their paths with forward slashes, with their sizes in bytes. */
+export const filesIn = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const entries = (yield* fs.readDirectory(directory, { recursive: true })).map((entry) =>
     entry.replaceAll(path.sep, "/")
   )
-  const others = yield* Effect.forEach(
-    entries.filter((entry) => !known.has(entry)),
+  const sizes = yield* Effect.forEach(
+    entries,
     (entry) =>
-      Effect.map(
-        fs.stat(path.join(directory, entry)),
-        ({ size, type }) => [entry, type === "File" ? Number(size) : undefined] as const
+      Effect.map(fs.stat(path.join(directory, entry)), ({ size, type }) =>
+        type === "File" ? [[entry, Number(size)] as const] : []
       ),
     { concurrency }
   )
-  const sizes = new Map([...known, ...others])
-  return new Map(
-    entries.flatMap((entry) => {
-      const size = sizes.get(entry)
-      return size === undefined ? [] : [[entry, size] as const]
-    })
-  )
+  return new Map(sizes.flat())
 })
 
-/** The lists that were decoded last, by their digests: most are read again at each change. */
+/**
+ * The lists that were decoded last, by their digests. At each change those of all versions are read, that of the new one and
+ * that of the swept one: five where three are kept.
+ */
 const decoded = new Map<string, FileList>()
-const maxDecoded = 4
+const maxDecoded = 8
 
-/** What the text of a list says. The four lists that were read last stay in memory. */
+/** What the text of a list says. The eight lists that were read last stay in memory. */
 export const decodeList = (text: string): Effect.Effect<WrittenList, ParseError> =>
   Effect.suspend(() => {
     const sha256 = sha256OfText(text)

@@ -36,12 +36,12 @@ export const makePublishing = Effect.fnUntraced(function* (
   const makeDurable = Effect.fnUntraced(function* (
     staged: string,
     list: WrittenList,
-    durable?: ReadonlySet<string>
+    entries?: ReadonlyArray<string>
   ) {
     const active = yield* manifestFile.active
     const latest = Option.map(active, (manifest) => folder.ofVersion(latestOf(manifest)))
     yield* writeList(staged, list).pipe(
-      Effect.zipRight(syncTree(staged, latest, durable)),
+      Effect.zipRight(syncTree(staged, latest, entries && [...entries, fileListName])),
       mapDiskError("write to", folder.staging)
     )
   })
@@ -111,11 +111,11 @@ export const makePublishing = Effect.fnUntraced(function* (
       return yield* move(staged, manifestOf(list))
     }),
 
-    /** Makes the staged folder the version of the list, of which it has all files. */
+    /** Makes the staged folder the version of the list, of which it has all files; all but the `fresh` ones are durable. */
     publishCopy: Effect.fnUntraced(function* (
       staged: string,
       list: WrittenList,
-      durable: ReadonlySet<string>
+      fresh: ReadonlyArray<string>
     ) {
       const manifest = manifestOf(list)
       const version = folder.ofVersion(manifest.versionId)
@@ -123,7 +123,7 @@ export const makePublishing = Effect.fnUntraced(function* (
       if (Option.exists(before, (text) => text !== list.text)) {
         return yield* otherContent(version)
       }
-      yield* makeDurable(staged, list, durable)
+      yield* makeDurable(staged, list, fresh)
       return yield* (yield* folder.hasVersion(manifest.versionId))
         ? repair(staged, manifest, list)
         : move(staged, manifest)

@@ -96,7 +96,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
         const known = Array.filterMap(files, (file) =>
           Option.map(Option.fromNullable(contents.get(file.sha256)), (from): KnownFile => {
             const name = `${file.sourceId}/${file.path}`
-            return { file, from, name, size: file.size, to: path.join(folder, name) }
+            return { file, from, name, size: file.size, to: `${folder}/${name}` }
           })
         )
         if (directories.size === 0 && linked.size === 0) {
@@ -120,16 +120,18 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
       mapDiskError("write to", folder)
     )
 
-    /** Files and folders that are durable already. */
-    const durable = (list: FileList): ReadonlySet<string> =>
-      Option.match(touched, {
-        onNone: () => new Set(linked.keys()),
-        onSome: (touched) => {
-          const changed = foldersOf([...filesOf(list).keys()].filter((name) => !kept.has(name)))
-          const folders = [...foldersOf(kept)].filter((name) => !changed.has(name) && !touched.has(name))
-          return new Set([...linked.keys(), ...folders])
-        }
-      })
+    /** Files and folders that are still to be made durable. */
+    const fresh = (list: FileList): ReadonlyArray<string> => {
+      const files = [...filesOf(list).keys()]
+      const folders = foldersOf(files)
+      for (const { sourceId } of list.sources) folders.add(sourceId)
+      const changed = foldersOf(files.filter((name) => !kept.has(name)))
+      const before = foldersOf(kept)
+      const isFresh = (name: string) =>
+        changed.has(name) || !before.has(name) || Option.exists(touched, (touched) => touched.has(name))
+      folders.delete("")
+      return [...files.filter((name) => !linked.has(name)), ...[...folders].filter(isFresh)]
+    }
 
     const promote = (copy: VersionCopy) =>
       readCopy(folder, copy, linked).pipe(
@@ -139,7 +141,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
             mapDiskError("write to", folder)
           )
         ),
-        Effect.flatMap((list) => store.publishCopy(folder, list, durable(list.list))),
+        Effect.flatMap((list) => store.publishCopy(folder, list, fresh(list.list))),
         Effect.tap(() => store.damage.forget(copy.manifest.versionId)),
         Effect.map((manifest) => ({ changed: true, manifest }))
       )
@@ -169,7 +171,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
         const damaged = store.damage.of(list.versionId)
         for (const [file, { sha256 }] of damaged.has(fileListName) ? [] : filesOf(list)) {
           if (damaged.has(file)) damagedContents.add(sha256)
-          else if (!files.has(sha256)) files.set(sha256, path.join(folder, file))
+          else if (!files.has(sha256)) files.set(sha256, `${folder}/${file}`)
         }
       }
       for (const sha256 of damagedContents) files.delete(sha256)

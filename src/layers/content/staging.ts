@@ -44,11 +44,11 @@ export interface StagingStore {
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
   /** Gives away the folder of an old version, so that a copy is put together in that. */
   readonly takeSpare: Effect.Effect<Option.Option<SpareFolder>>
-  /** As `publish`, of a folder that has all files of the list; `durable` are files and folders that already are. */
+  /** As `publish`, of a folder that has all files of the list; all but the `fresh` files and folders are durable. */
   readonly publishCopy: (
     folder: string,
     list: WrittenList,
-    durable: ReadonlySet<string>
+    fresh: ReadonlyArray<string>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
   readonly damage: Damage
   /** Runs one effect at a time, of those that change the manifest. */

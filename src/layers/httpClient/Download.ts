@@ -163,7 +163,8 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       const handle = yield* writing(fileSystem.open(file, { flag: resumes ? "a" : "wx" }))
       const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
 
-      const there = resumes ? yield* readPart : nothing()
+      const isBegun = resumes && (yield* writing(handle.stat)).size > 0n
+      const there = isBegun ? yield* readPart : nothing()
       const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
       yield* reportThat(part.bytes)
       if (part.bytes > 0 && Option.contains(size, part.bytes)) {

@@ -16,7 +16,9 @@ export interface Parts {
   /** Removes everything that is not wanted. */
   readonly keepOnly: (wanted: ReadonlySet<string>) => Effect.Effect<void, VersionStoreError>
   readonly remove: (sha256: string) => Effect.Effect<void>
-  /** Puts a finished download where it belongs. */
+  /** Makes a folder into which finished downloads are put. */
+  readonly makePlace: (folder: string) => Effect.Effect<void, VersionStoreError>
+  /** Puts a finished download where it belongs, into such a folder. */
   readonly place: (sha256: string, file: string) => Effect.Effect<void, VersionStoreError>
 }
 
@@ -48,18 +50,15 @@ export const make = Effect.fnUntraced(function* (folder: string) {
     }
   }, writing(folder))
 
+  const makePlace = (folder: string) => writing(folder)(fs.makeDirectory(folder, { recursive: true }))
+
   return {
     fileOf,
-    makeFolder: writing(folder)(fs.makeDirectory(folder, { recursive: true })),
+    makeFolder: makePlace(folder),
     keepOnly,
     remove: (sha256) => Effect.ignore(fs.remove(fileOf(sha256), { force: true })),
+    makePlace,
     place: (sha256, file) =>
-      fs
-        .makeDirectory(path.dirname(file), { recursive: true })
-        .pipe(
-          Effect.zipRight(linkOrCopy(fileOf(sha256), file)),
-          Effect.provideService(FileSystem.FileSystem, fs),
-          writing(file)
-        )
+      linkOrCopy(fileOf(sha256), file).pipe(Effect.provideService(FileSystem.FileSystem, fs), writing(file))
   } satisfies Parts
 })

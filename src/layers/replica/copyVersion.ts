@@ -97,6 +97,10 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
       for (const { sourceId } of list.sources) {
         directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
       }
+      const placeOf = (file: CopiedFile) =>
+        path.join(directories.get(file.sourceId) ?? "", ...file.path.split("/"))
+      const places = new Set([...missing].map((file) => path.dirname(placeOf(file))))
+      yield* Effect.forEach(places, parts.makePlace, { discard: true })
 
       const copyContent = Effect.fnUntraced(function* (files: Array.NonEmptyReadonlyArray<CopiedFile>) {
         const [first] = files
@@ -108,7 +112,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
           progress.onBytes(first)
         ).pipe(Effect.tapError((error) => progress.failed(first, error)))
         for (const file of files) {
-          yield* parts.place(sha256, path.join(directories.get(file.sourceId) ?? "", ...file.path.split("/")))
+          yield* parts.place(sha256, placeOf(file))
           yield* file === first ? progress.downloaded(file) : progress.reused([file])
         }
       })
