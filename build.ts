@@ -1,11 +1,12 @@
 /**
- * Bundles what runs beside any version of Effect, or none: the command line, and `vitrine/plain`.
+ * Bundles what runs beside any version of Effect, or none: the command line, `vitrine/plain`, and `vitrine/client` for
+ * browsers.
  *
  * The licences of the packages in it are in `dist/NOTICES.txt`.
  */
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { build, type Metafile, type Plugin } from "esbuild"
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild"
 import { readPageFiles } from "./src/layers/dashboard/pageFiles.ts"
 
 /**
@@ -35,32 +36,49 @@ const withPage: Plugin = {
     }))
 }
 
+const forNode: BuildOptions = {
+  minifyWhitespace: true,
+  lineLimit: 160,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  // What is in there as CommonJS requires modules of Node.
+  banner: {
+    js: `import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url)`
+  }
+}
+
+const forBrowsers: BuildOptions = {
+  minify: true,
+  platform: "browser",
+  target: ["es2020", "chrome90", "firefox91"]
+}
+
 /** From the entry to the file. */
-const bundles = [
+const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly file: string }> = [
   // In the place of what the compiler made of it. The types of neverthrow are part of its types: no part of the bundle.
-  { entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"], plugins: [apart] },
+  { ...forNode, entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"], plugins: [apart] },
   // Shares its Effect with plugins, which may bring a copy of the same version.
-  { entry: "src/bundle.ts", file: "dist/bundle.js", external: [], plugins: [withPage] }
+  { ...forNode, entry: "src/bundle.ts", file: "dist/bundle.js", plugins: [withPage] },
+  { ...forBrowsers, entry: "src/client.ts", file: "dist/client.js", format: "esm" },
+  // For a script element: `vitrine.connect`.
+  {
+    ...forBrowsers,
+    entry: "src/client.ts",
+    file: "dist/client.global.js",
+    format: "iife",
+    globalName: "vitrine"
+  }
 ]
 
-const bundle = async ({ entry, external, file, plugins }: (typeof bundles)[number]): Promise<Metafile> => {
+const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Promise<Metafile> => {
   // Moved into its place in one step: tests may be running the last one.
   const unfinished = `${file}.${process.pid}`
   const { metafile } = await build({
+    ...options,
     entryPoints: [entry],
     outfile: unfinished,
-    external,
-    plugins,
     bundle: true,
-    minifyWhitespace: true,
-    lineLimit: 160,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    // What is in there as CommonJS requires modules of Node.
-    banner: {
-      js: `import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url)`
-    },
     legalComments: "none",
     metafile: true,
     logLevel: "error"

@@ -17,6 +17,7 @@ const ofIndex = [
 ].join("\n")
 const ofPlain = below("## `vitrine/plain`", api)
 const ofNats = below("## `vitrine/nats`", api).split("\n### ")[0] ?? ""
+const ofClient = below("## `vitrine/client`", api)
 const ofTesting = below("## `vitrine/testing`", api)
 
 interface Export {
@@ -90,6 +91,10 @@ describe("the API page", () => {
 
   it("names the types of vitrine/nats", () => {
     expect(documentedTypes(ofNats)).toEqual(exportedTypes(read("src/nats.ts")))
+  })
+
+  it("names the types of vitrine/client", () => {
+    expect(documentedTypes(ofClient)).toEqual(exportedTypes(read("src/client.ts")))
   })
 
   it("names the exports of vitrine/testing", () => {

@@ -196,7 +196,7 @@ export const Lease = Schema.Struct({
   versionId: VersionId,
   /** When it ends unless it is renewed, in milliseconds since 1970. */
   until: Schema.Number,
-  /** What the consumer could not show; one line of 200 characters at most. */
+  /** What the consumer could not show; one line of 500 characters at most. */
   problem: Schema.optionalWith(Schema.String, { exact: true })
 })
 export type Lease = typeof Lease.Type

@@ -11,8 +11,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { transform } from "esbuild"
 import * as vitrine from "../../src/index.ts"
 import { SerializedError } from "../../src/internal/SerializedError.ts"
+import { pageTemplate } from "../../src/layers/cli/projectTemplate.ts"
 import { loadConfiguration } from "../../src/layers/controller/loadConfiguration.ts"
 import { GlobalStateSchema, StatusSnapshotSchema } from "../../src/layers/ipc/controllerSchemas.ts"
 import { parseViews } from "../../src/layers/tableServer/records/Views.ts"
@@ -88,7 +90,18 @@ const compile = async (samples: ReadonlyArray<Sample>) => {
 describe("a sample of the documentation", () => {
   it("is in a language that some test looks at", () => {
     const languages = new Set(allSamples.map(({ language }) => language))
-    expect([...languages].sort()).toEqual(["console", "http", "js", "json", "sh", "text", "ts"])
+    expect([...languages].sort()).toEqual([
+      "console",
+      "html",
+      "http",
+      "js",
+      "json",
+      "jsx",
+      "sh",
+      "text",
+      "ts",
+      "vue"
+    ])
   })
 
   it("compiles, if it is TypeScript", { timeout: 120_000 }, async () => {
@@ -107,6 +120,19 @@ describe("a sample of the documentation", () => {
         expect(plugins.flatMap(({ issues }) => issues)).toEqual([])
         expect(plugins.length).toBeGreaterThan(0)
       }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.each(samplesIn("html"))("is of the page of a new project, if it is HTML: %s", (_, { text }) => {
+    expect(pageTemplate["page/index.html"]).toContain(text.replace(/^(?=.)/gm, "  "))
+  })
+
+  it.each(samplesIn("jsx", "vue"))(
+    "can be read, and uses the client, if it is of a framework: %s",
+    async (_, sample) => {
+      const script = /<script setup>(.*)<\/script>/s.exec(sample.text)?.[1] ?? sample.text
+      const { code } = await transform(script, { loader: "jsx" })
+      expect(code).toContain('import { connect } from "vitrine/client"')
+    }
   )
 
   it.each(samplesIn("json"))("is what it says it is, if it is JSON: %s", (_, { info, text }) => {

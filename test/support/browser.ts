@@ -7,6 +7,9 @@ import * as Layer from "effect/Layer"
 import { type BrowserContext, chromium } from "playwright-core"
 import { pathOf } from "./programs.ts"
 
+/** A name of this machine that browsers take for another one: pages from there are not secure. */
+export const otherMachine = "kiosk.test"
+
 /** A browser profile: its tabs share connections, cookies and storage. */
 export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext>() {
   static readonly layer = Layer.scoped(
@@ -15,7 +18,13 @@ export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext
       Effect.promise(() =>
         chromium.launch({
           executablePath: pathOf("chromium"),
-          args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+          args: [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--disable-background-networking",
+            `--host-resolver-rules=MAP ${otherMachine} 127.0.0.1`
+          ]
         })
       ),
       (browser) => Effect.promise(() => browser.close())

@@ -150,8 +150,14 @@ export const makeReader: Effect.Effect<Reader, never, FileSystem.FileSystem | Sc
             if (request.url === "/") {
               response.setHeader("content-type", "text/html")
               response.end(page(withPorts(script)))
+            } else if (request.url === "/endpoint.json") {
+              response.end(JSON.stringify({ transport: withPorts("http://127.0.0.1:8710") }))
             } else {
-              const file = join(folder, "downloads", String(request.url))
+              const file =
+                request.url === "/vitrine/client.js"
+                  ? join(repository, "dist/client.js")
+                  : join(folder, "downloads", String(request.url))
+              response.setHeader("content-type", file.endsWith(".js") ? "text/javascript" : "text/plain")
               createReadStream(file)
                 .on("error", () => response.writeHead(404).end())
                 .pipe(response)
@@ -170,5 +176,6 @@ const page = (script: string) => `<!doctype html>
     document.documentElement.dataset.shown = path
   }
 </script>
+<script type="importmap">{ "imports": { "vitrine/client": "/vitrine/client.js" } }</script>
 <script type="module">${script}</script>
 `

@@ -89,7 +89,9 @@ const runScript = (reader: Reader, { text }: Sample) =>
       expect(yield* reader.run("node sample.mjs")).toEqual({ output: "", status: 0 })
     } else {
       const tab = yield* openTab(yield* reader.servePage(text))
-      yield* Effect.promise(() => tab.waitForSelector("html[data-shown*=versions]"))
+      if (!text.includes('"vitrine/client"')) {
+        yield* Effect.promise(() => tab.waitForSelector("html[data-shown*=versions]"))
+      }
     }
     if (text.includes("screen-1")) {
       const { versionId } = JSON.parse(yield* fs.readFileString(`${reader.folder}/downloads/manifest.json`))

@@ -92,35 +92,25 @@ export const pageTemplate: Readonly<Record<string, string>> = {
   <table></table>
   <footer>No version yet</footer>
   <script type="module">
-    let shown
+    import { connect } from "/vitrine/client.js"
 
-    const load = async (path) => (await fetch("/" + path)).json()
-
-    // Loads all of a version before anything of it is shown.
-    const update = async () => {
-      const { versionId, versionPath } = await load("manifest.json")
-      if (versionId === shown) return
-      const objects = await load(versionPath + "/exhibits/Objects.json")
-      const settings = await load(versionPath + "/exhibits/Settings.json")
-
-      document.querySelector("h1").textContent = settings.title
-      document.querySelector("footer").textContent = "Version " + versionId
-      document.querySelector("table").replaceChildren(
-        ...objects.map(({ id, ...fields }) => {
-          const row = document.createElement("tr")
-          for (const value of Object.values(fields)) row.insertCell().textContent = value
-          return row
-        })
-      )
-      shown = versionId
-    }
-
-    // The manifest is the truth; the event only makes it quicker.
-    const tryUpdate = () => update().catch(console.warn)
-    setInterval(tryUpdate, 5000)
-    tryUpdate()
-    const { transport } = await load("endpoint.json")
-    new EventSource(transport + "/events").addEventListener("content:version:promoted", tryUpdate)
+    connect({
+      load: async (version) => ({
+        settings: await version.table("exhibits", "Settings"),
+        objects: await version.table("exhibits", "Objects")
+      }),
+      show: ({ objects, settings }, version) => {
+        document.querySelector("h1").textContent = settings.title
+        document.querySelector("footer").textContent = "Version " + version.id
+        document.querySelector("table").replaceChildren(
+          ...objects.map(({ id, ...fields }) => {
+            const row = document.createElement("tr")
+            for (const value of Object.values(fields)) row.insertCell().textContent = value
+            return row
+          })
+        )
+      }
+    })
   </script>
 </html>
 `

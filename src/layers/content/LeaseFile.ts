@@ -14,7 +14,7 @@ import { replaceFile } from "./durable.ts"
 const maxBytes = 4096
 
 /** How much is kept of the text of a problem, in characters. */
-const maxProblem = 200
+const maxProblem = 500
 
 /** A file that changed so recently may change again without a later time of change, in milliseconds. */
 const youngMs = 2000
@@ -31,6 +31,10 @@ export interface LeaseFile {
   /** What the file last said: one that is just being written may be read half. Nothing if it was never a lease. */
   readonly lease: Option.Option<LeaseContent>
 }
+
+/** What the consumer could not show; nothing for a file that is not there. */
+export const problemIn = (file: LeaseFile | undefined): string | undefined =>
+  file === undefined ? undefined : Option.getOrUndefined(file.lease)?.problem
 
 /** Brings what is known of a file up to date; nothing where there is none. It is read if it is new or has changed. */
 export const inspect = Effect.fnUntraced(

@@ -43,6 +43,7 @@ export const statusRows = ({
     label: "Active version",
     value: activeOf(versions)
   },
+  ...unshownRows(versions),
   ...(held === undefined
     ? []
     : [
@@ -88,6 +89,22 @@ export const statusRows = ({
     }))
   }
 ]
+
+/** Where the active version is on no screen without a problem, and some screen has one: what it says. */
+const unshownRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
+  const active = versions.find(({ active }) => active)
+  const [first] = versions.flatMap(({ leases }) => leases.filter(hasProblem))
+  return active === undefined || first === undefined || !active.leases.every(hasProblem)
+    ? []
+    : [
+        {
+          type: "kv",
+          label: "Screens",
+          value: `none shows it without a problem; ${first.consumerId}: ${first.problem}`,
+          tone: "error"
+        }
+      ]
+}
 
 const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
   versions.find(({ active }) => active)?.versionId ?? "none"

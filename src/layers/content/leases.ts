@@ -2,7 +2,7 @@
  * Leases of consumers on versions (decisions, part A): how old they are, and which files of theirs are removed.
  *
  * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
- * it. Files of leases that are over are removed; whatever else lies in the folder is left alone. In memory there is one
+ * it. A problem that a consumer has is logged when it comes, changes and goes. Files of leases that are over are removed; whatever else lies in the folder is left alone. In memory there is one
  * small entry for each file, and commands add no more than `maxLeases`: one more consumer is refused.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -61,6 +61,21 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
     )
   )
 
+  /** Says once what a consumer cannot show, and when it can. */
+  const reportProblem = Effect.fnUntraced(function* (
+    consumerId: string,
+    before: LeaseFile.LeaseFile | undefined,
+    after: LeaseFile.LeaseFile
+  ) {
+    const problem = LeaseFile.problemIn(after)
+    if (problem === LeaseFile.problemIn(before) || isOver(after, yield* LeaseFile.now)) {
+      return
+    }
+    yield* problem === undefined
+      ? Effect.logInfo(`The consumer ${consumerId} has no problem any more`)
+      : Effect.logWarning(`The consumer ${consumerId} has a problem. ${problem}`)
+  })
+
   /** Brings what is known of a consumer's file up to date, unless a lease is taken meanwhile. */
   const look = Effect.fnUntraced(function* (consumerId: string) {
     const before = known.get(consumerId)
@@ -70,6 +85,7 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
         known.delete(consumerId)
       } else {
         known.set(consumerId, after)
+        yield* reportProblem(consumerId, before, after)
       }
     }
   })
@@ -133,7 +149,10 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
   const take = Effect.fnUntraced(function* ({ consumerId, ...lease }: Omit<Lease, "until">) {
     yield* firstLook
     yield* Effect.unlessEffect(admitOneMore, isFresh(consumerId))
-    known.set(consumerId, yield* LeaseFile.write(fileOf(consumerId), lease, scratch))
+    const before = known.get(consumerId)
+    const after = yield* LeaseFile.write(fileOf(consumerId), lease, scratch)
+    known.set(consumerId, after)
+    yield* reportProblem(consumerId, before, after)
   }, Effect.provide(platform))
 
   return {

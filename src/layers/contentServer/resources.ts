@@ -4,6 +4,7 @@
  * Everything is looked up at each request: the folders may come later, and change.
  */
 import { createHash } from "node:crypto"
+import { createRequire } from "node:module"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -152,6 +153,21 @@ export const make = Effect.fnUntraced(function* ({
     })
   })
 
+  const clientScript = Effect.fnUntraced(function* (name: string) {
+    const missing = notFound([clientFolder, name])
+    const script = yield* Effect.orElse(clientModule, () => missing)
+    const root = yield* rootOf(path.dirname(script), "The scripts of vitrine/client are not built.")
+    const found = yield* plainFile(root, [name])
+    if (Option.isNone(found)) {
+      return yield* missing
+    }
+    const { file, size } = found.value
+    return fileResource(file, size, Option.none(), {
+      "Content-Type": mediaTypeOf(name),
+      "Cache-Control": "no-cache"
+    })
+  })
+
   const findNames = (
     names: ReadonlyArray<string>,
     raw: string
@@ -166,6 +182,10 @@ export const make = Effect.fnUntraced(function* ({
     if (site === undefined) {
       return notFound(names)
     }
+    const [second = "", ...others] = rest
+    if (first === clientFolder && clientScripts.includes(second) && others.length === 0) {
+      return clientScript(second)
+    }
     return names.length === 1 && first === "endpoint.json" ? endpoint : siteFile(site, names, raw)
   }
 
@@ -176,6 +196,13 @@ export const make = Effect.fnUntraced(function* ({
       )
   }
 })
+
+/** Where a page finds the scripts of `vitrine/client`, as they are made for this version of the controller. */
+const clientFolder = "vitrine"
+const clientScripts = ["client.js", "client.global.js"]
+
+/** By the name of the package: where this module lies in it is another matter once it is bundled. */
+const clientModule = Effect.try(() => createRequire(import.meta.url).resolve("vitrine/client"))
 
 /** Of a manifest that Vitrine has written it is a small part. */
 export const maxManifestBytes = 1_048_576

@@ -14,6 +14,7 @@ import { promote } from "../../../src/testing/versionStoreContract.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
+import { withLog } from "../../support/logged.ts"
 
 const storeIn = (directory: string) =>
   VersionStoreDisk.layer({ directory, keepVersions: 1, ackLease: "30 minutes" })
@@ -197,14 +198,14 @@ describe("the file of a lease", () => {
       const { manifest } = yield* promote("one")
       const { versionId } = manifest
       yield* acknowledge("screen-1", versionId, "\u001b[2Jno film\r\n\u202e.gpj ")
-      yield* acknowledge("screen-2", versionId, "🎞".repeat(300))
+      yield* acknowledge("screen-2", versionId, "🎞".repeat(600))
       yield* acknowledge("screen-3", versionId, "\n")
       yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId, problem: "no\tsound" }))
       yield* write(`${directory}/acks/other.json`, JSON.stringify({ versionId, problem: 7 }))
       const problems = (yield* versions)[0]?.leases.map(({ consumerId, problem }) => [consumerId, problem])
       expect(Object.fromEntries(problems ?? [])).toEqual({
         "screen-1": "[2Jno film .gpj",
-        "screen-2": `${"🎞".repeat(200)}…`,
+        "screen-2": `${"🎞".repeat(500)}…`,
         "screen-3": undefined,
         unity: "no sound",
         other: undefined
@@ -216,6 +217,28 @@ describe("the file of a lease", () => {
     })
   )
 })
+
+scenario("logs what a consumer cannot show when it comes, changes and goes, and no more", (directory) =>
+  Effect.gen(function* () {
+    const { manifest } = yield* promote("one")
+    const { versionId } = manifest
+    const log: Array<string> = []
+    yield* Effect.gen(function* () {
+      for (const problem of [undefined, "no film", "no film", "no sound", undefined]) {
+        yield* acknowledge("screen-1", versionId, problem)
+      }
+      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId, problem: "no light" }))
+      yield* versions
+      yield* versions
+    }).pipe(withLog(log))
+    expect(log).toEqual([
+      "WARN The consumer screen-1 has a problem. no film",
+      "WARN The consumer screen-1 has a problem. no sound",
+      "INFO The consumer screen-1 has no problem any more",
+      "WARN The consumer unity has a problem. no light"
+    ])
+  })
+)
 
 describe("a clock that is set while the controller runs", () => {
   for (const [title, jump] of [

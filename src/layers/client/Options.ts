@@ -1,0 +1,51 @@
+import type { Version } from "./Version.ts"
+
+/** What a page says of itself to `connect`. */
+export interface Options<Loaded> {
+  /**
+   * Address of the HTTP transport, `http://127.0.0.1:8710` for example. Default: what the server of the content says in
+   * `/endpoint.json`.
+   */
+  readonly controller?: string
+
+  /** Address of the content server, or of any copy of a downloads folder. Default: where the page comes from. */
+  readonly content?: string
+
+  /**
+   * The name of this screen, one plain file name: it is in the status of the controller, and must stay the same when the page
+   * loads again. Default: a name that is made up for this tab.
+   */
+  readonly consumerId?: string
+
+  /** Name of the content plugin. Default `content`. */
+  readonly name?: string
+
+  /** The `token` of the transport, where it has one. */
+  readonly token?: string
+
+  /**
+   * Loads all that is needed of a version: tables, pictures. Nothing of it is shown yet. Where it fails, it is called again
+   * after pauses that grow to half a minute, and the controller is told why. The signal is aborted when another version
+   * is to be loaded in its place.
+   */
+  readonly load: (version: Version, context: { readonly signal: AbortSignal }) => Promise<Loaded> | Loaded
+
+  /** Puts on the screen what was loaded, in one go. The version counts as shown when this returns. */
+  readonly show?: (loaded: Loaded, version: Version) => void
+
+  /** Whether the screen may change now. It is asked again twice a second, but not for the first version. Default: always. */
+  readonly canSwap?: () => boolean
+
+  /** How long `canSwap` may put off a version, in milliseconds. Default 300000, five minutes. */
+  readonly maxDefer?: number
+
+  /** Pause from one look at the manifest to the next, in milliseconds, up to a fifth shorter or longer. Default 5000. */
+  readonly pollEvery?: number
+
+  /**
+   * How much of the version on the screen is kept in the browser, so that the page can start without a controller, in
+   * bytes; of a larger version nothing is kept. Only secure pages can (`https://`, `127.0.0.1`, `localhost`). 0 turns it off.
+   * Default 67108864, 64 MiB.
+   */
+  readonly keepBytes?: number
+}

@@ -1,0 +1,43 @@
+import type { Version } from "./Version.ts"
+
+/** How a page stands. It never changes: another one takes its place. */
+export interface State<Loaded> {
+  /** `live` with an event stream, `polling` without one, `offline` where the content cannot be reached. */
+  readonly connection: "live" | "polling" | "offline"
+
+  /** The version on the screen, and what `load` made of it; absent before the first. */
+  readonly version?: Version | undefined
+  readonly shown?: Loaded | undefined
+
+  /** The id of the version that is to come: it is being loaded, or `canSwap` puts it off. */
+  readonly next?: string | undefined
+
+  /** What cannot be shown of the version that is to come, or of the one on the screen. */
+  readonly problem?: string | undefined
+
+  /** Whether the version on the screen is from the browser's cache, because the page has started without a controller. */
+  readonly isCached: boolean
+}
+
+const keys = ["connection", "version", "shown", "next", "problem", "isCached"] as const
+
+export const makeState = <Loaded>(initial: State<Loaded>) => {
+  let state = initial
+  // An error in a listener stops neither the others nor what goes on here.
+  const changes = new EventTarget()
+  return {
+    get: () => state,
+    /** Calls the listeners, unless nothing is different. */
+    set: (next: State<Loaded>) => {
+      if (keys.some((key) => next[key] !== state[key])) {
+        state = next
+        changes.dispatchEvent(new Event("change"))
+      }
+    },
+    subscribe: (listener: () => void) => {
+      const heard = () => listener()
+      changes.addEventListener("change", heard)
+      return () => changes.removeEventListener("change", heard)
+    }
+  }
+}

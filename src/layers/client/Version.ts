@@ -1,0 +1,90 @@
+import type { Media, Preload } from "./preload.ts"
+import { request } from "./request.ts"
+
+/** What the manifest says; see `docs/wire.md`, section 9. */
+export interface Manifest {
+  readonly schemaVersion: number
+  readonly versionId: string
+  readonly versionPath: string
+  readonly sources: ReadonlyArray<{ readonly sourceId: string; readonly path: string }>
+}
+
+/** A record of a table: its id, and the cells that are not empty. */
+export interface Row {
+  readonly id: string
+  readonly [field: string]: unknown
+}
+
+/** One version of the content, whole and never changed. */
+export interface Version {
+  readonly id: string
+
+  /** The address of a file, by its path in the folder of the source: the `localPath` of an attachment, for example. */
+  readonly url: (source: string, path: string) => string
+
+  /** A table by its name: its records, or the object of a key/value table. */
+  readonly table: <Table = ReadonlyArray<Row>>(source: string, name: string) => Promise<Table>
+
+  /**
+   * Pictures that are decoded, videos that can be played: elements for the page, in the order of the addresses. Six are loaded
+   * at a time, for half a minute each; one that fails fails them all. The last 256 of the version on the screen and of the
+   * next one are kept.
+   */
+  readonly preload: (urls: ReadonlyArray<string>) => Promise<ReadonlyArray<Media>>
+
+  /** Tells the operator what cannot be shown, though the rest can: one line of 500 characters. */
+  readonly problem: (text: string) => void
+}
+
+export interface Context {
+  /** Where the content is. */
+  readonly content: string
+  readonly signal: AbortSignal
+  readonly preload: Preload
+  readonly report: (text: string) => void
+  /** Every address that was asked for, by the path that is the same in all versions. */
+  readonly used: Map<string, string>
+  /** Addresses of what is kept in the browser, by the same paths. */
+  readonly kept: ReadonlyMap<string, string> | undefined
+}
+
+export const makeVersion = (
+  { schemaVersion, sources, versionId, versionPath }: Manifest,
+  { content, kept, preload, report, signal, used }: Context
+): Version => {
+  if (schemaVersion !== 1) {
+    throw new Error(`the manifest has the schema ${schemaVersion}, not 1`)
+  }
+
+  const url = (sourceId: string, path: string) => {
+    const source = sources.find((source) => source.sourceId === sourceId)
+    if (!source) {
+      throw new Error(`there is no source "${sourceId}"`)
+    }
+    const inVersion = `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
+    const url = kept?.get(inVersion) ?? `${content}/${versionPath}/${inVersion}`
+    used.set(inVersion, url)
+    return url
+  }
+
+  return {
+    id: versionId,
+    url,
+    table: async <Table>(source: string, name: string) => {
+      const table = await request<Table>(url(source, `${fileName(name)}.json`), { signal })
+      if (!table) {
+        throw new Error(`there is no table "${name}" in "${source}"`)
+      }
+      return table
+    },
+    preload: (urls) => preload(urls, signal),
+    problem: report
+  }
+}
+
+/** As the controller names the file of a table: what some system cannot store is escaped. */
+export const fileName = (name: string): string =>
+  name.replace(
+    /[\x00-\x1f\x7f-\x9f<>:"/\\|?*%]|^\.|[. ]$/g,
+    (character) => `%${`0${character.charCodeAt(0).toString(16)}`.slice(-2).toUpperCase()}`
+  )

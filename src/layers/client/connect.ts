@@ -1,0 +1,179 @@
+/** What a page needs to show the content of a controller: it follows the manifest, and hands over whole versions. */
+import { makeAcks } from "./acks.ts"
+import type { Options } from "./Options.ts"
+import { makeOffline } from "./offline.ts"
+import { pollManifest } from "./pollManifest.ts"
+import { request } from "./request.ts"
+import { makeState, type State } from "./State.ts"
+import { shareStream } from "./shareStream.ts"
+import { makeSwap, type Shown } from "./swap.ts"
+import { tabName } from "./tabName.ts"
+import type { Manifest } from "./Version.ts"
+
+export interface Exhibit<Loaded> {
+  readonly state: State<Loaded>
+
+  /** Calls the listener after each change of the state, until the function that is returned is called. */
+  readonly subscribe: (listener: () => void) => () => void
+
+  /** Ends it: nothing is loaded, shown or acknowledged any more. */
+  readonly close: () => void
+}
+
+/** What a content server with a page says in `/endpoint.json`. */
+interface Endpoint {
+  readonly transport?: string
+}
+
+/** How long a version is on the screen before it is kept in the browser. */
+const settledMs = 3000
+
+/**
+ * Shows the active version of a controller's content, and each that takes its place.
+ *
+ * The manifest is polled; events only make it look sooner. A version is loaded as a whole before it is shown, and one that is
+ * not wanted any more when it has been loaded is never shown. What fails is tried again, for ever, after pauses that grow to
+ * half a minute.
+ */
+export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
+  const {
+    consumerId = tabName(),
+    content = location.origin,
+    controller,
+    keepBytes = 67_108_864,
+    name = "content",
+    pollEvery = 5000,
+    token
+  } = options
+  const base = withoutSlash(content)
+  const life = new AbortController()
+  const { signal } = life
+  const state = makeState<Loaded>({ connection: "offline", isCached: false })
+  const offline = makeOffline(`vitrine ${location.pathname} ${base}`)
+  let isReachable = false
+  let isStreaming = false
+  /** What the manifest said last. */
+  let active: string | undefined
+  let settling: Shown<Loaded> | undefined
+  let timer: number
+
+  const address = async (path: string) => {
+    const transport = controller ?? (await request<Endpoint>(`${base}/endpoint.json`))?.transport
+    if (!transport) {
+      throw new Error("The content server names no HTTP transport")
+    }
+    return `${withoutSlash(transport)}/${path}`
+  }
+
+  const acknowledge = makeAcks(async (ack) =>
+    request(await address("command"), {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
+      body: JSON.stringify({ type: `${name}.ack`, consumerId, ...ack })
+    })
+  )
+
+  const ack = () => {
+    const { next, problem, version } = state.get()
+    const versionId = version ? version.id : problem && next
+    return versionId ? { versionId, problem } : undefined
+  }
+
+  /** A version that has been on the screen for a while is kept in the browser. */
+  const settle = (shown: Shown<Loaded> | undefined) => {
+    if (shown !== settling) {
+      settling = shown
+      clearTimeout(timer)
+      if (shown && !shown.isCached && keepBytes > 0) {
+        timer = window.setTimeout(
+          () => offline.save(shown.manifest, shown.used, keepBytes).catch(() => {}),
+          settledMs
+        )
+      }
+    }
+  }
+
+  const update = () => {
+    if (signal.aborted) {
+      return
+    }
+    const { problem, shown, wanted } = swap.current()
+    const id = shown?.version.id
+    state.set({
+      connection: isReachable ? (isStreaming ? "live" : "polling") : "offline",
+      version: shown?.version,
+      shown: shown?.loaded,
+      next: wanted === id ? undefined : wanted,
+      problem,
+      isCached: !!shown?.isCached && active !== id
+    })
+    settle(shown)
+    if (isReachable) {
+      acknowledge(ack)
+    }
+  }
+
+  const swap = makeSwap({ ...options, content: base, changed: update })
+
+  const found = (manifest: Manifest | undefined) => {
+    if (!isReachable) {
+      retryStream()
+    }
+    isReachable = true
+    active = manifest?.versionId
+    if (manifest) {
+      swap.follow(manifest)
+    }
+    update()
+  }
+
+  let hasRestored = false
+  const restore = async () => {
+    hasRestored = true
+    const { kept, manifest } = await offline.restore()
+    if (!swap.current().wanted) {
+      swap.follow(manifest, kept)
+    }
+  }
+
+  const failed = () => {
+    isReachable = false
+    update()
+    if (!hasRestored && !swap.current().wanted) {
+      restore().catch(() => {})
+    }
+  }
+
+  const look = pollManifest({ address: `${base}/manifest.json`, every: pollEvery, failed, found, signal })
+
+  const retryStream = shareStream(
+    `vitrine ${name} ${controller ?? base}`,
+    { name, address: () => address(`events${token ? `?token=${encodeURIComponent(token)}` : ""}`) },
+    (news) => {
+      isStreaming = news !== "lost"
+      update()
+      if (isStreaming) {
+        look()
+      }
+    },
+    signal
+  )
+
+  for (const event of ["online", "pageshow", "visibilitychange"]) {
+    addEventListener(event, look, { signal })
+  }
+
+  return {
+    get state() {
+      return state.get()
+    },
+    subscribe: state.subscribe,
+    close: () => {
+      life.abort()
+      swap.end()
+      clearTimeout(timer)
+    }
+  }
+}
+
+const withoutSlash = (url: string) => url.replace(/\/$/, "")

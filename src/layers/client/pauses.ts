@@ -1,0 +1,9 @@
+/** Pauses that the screens of a museum do not all make at the same time. */
+
+/** Up to a fifth shorter or longer, in milliseconds. */
+export const about = (ms: number): number => ms * (0.8 + 0.4 * Math.random())
+
+/** From one failure to the next try: 2, 4, 8, 16 and then 30 seconds, or about that. */
+export const growing = (failures: number): number => about(Math.min(30_000, 2000 * 2 ** failures))
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,49 @@
+/** Looks at the manifest, which alone says what is to be shown. */
+import { about } from "./pauses.ts"
+import { request } from "./request.ts"
+import type { Manifest } from "./Version.ts"
+
+export interface PollOptions {
+  /** The address of the manifest. */
+  readonly address: string
+  /** In milliseconds, up to a fifth shorter or longer. */
+  readonly every: number
+  /** What was seen; nothing where no version was promoted yet. */
+  readonly found: (manifest: Manifest | undefined) => void
+  readonly failed: () => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Looks now, and ever again until the signal is aborted. What is returned looks at once. One look follows the other, so that
+ * none sees what is older than the one before.
+ */
+export const pollManifest = ({ address, every, failed, found, signal }: PollOptions): (() => void) => {
+  let isLooking = false
+  let isNewsWaiting = false
+  let timer: number
+
+  const look = async () => {
+    isNewsWaiting = isLooking
+    if (isLooking || signal.aborted) {
+      return
+    }
+    isLooking = true
+    clearTimeout(timer)
+    try {
+      // The browser asks with the tag of what it has, and takes that where nothing has changed.
+      found(await request<Manifest>(address, { cache: "no-cache", signal }))
+    } catch {
+      failed()
+    }
+    isLooking = false
+    if (isNewsWaiting) {
+      look()
+    } else {
+      timer = window.setTimeout(look, about(every))
+    }
+  }
+
+  look()
+  return look
+}

@@ -1,0 +1,29 @@
+/** Requests for JSON that end in any case, with an error that names the address where they fail. */
+
+const limitMs = 30_000
+
+/** The JSON of a response, as the wire describes it; nothing for a 404. It takes half a minute at most. */
+export const request = async <Body>(
+  url: string,
+  { signal, ...init }: RequestInit = {}
+): Promise<Body | undefined> => {
+  const limit = new AbortController()
+  const abort = () => limit.abort()
+  const timer = setTimeout(abort, limitMs)
+  signal?.addEventListener("abort", abort)
+  try {
+    const response = await fetch(url, { ...init, signal: limit.signal })
+    if (response.status === 404) {
+      return undefined
+    }
+    if (!response.ok) {
+      throw response.status
+    }
+    return await response.json()
+  } catch (error) {
+    throw new Error(`${url}: ${error}`)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", abort)
+  }
+}

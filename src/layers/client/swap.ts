@@ -1,0 +1,115 @@
+/** From one version on the screen to the next: loaded as a whole, then shown at once. */
+import type { Options } from "./Options.ts"
+import { growing, pause } from "./pauses.ts"
+import { makePreload } from "./preload.ts"
+import { type Manifest, makeVersion, type Version } from "./Version.ts"
+
+export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap" | "maxDefer"> {
+  /** Where the content is. */
+  readonly content: string
+  /** What is on the screen, or is to be, has become different. */
+  readonly changed: () => void
+}
+
+/** What is on the screen. */
+export interface Shown<Loaded> {
+  readonly manifest: Manifest
+  readonly version: Version
+  readonly loaded: Loaded
+  /** The addresses that were asked for, by their paths. */
+  readonly used: ReadonlyMap<string, string>
+  /** Whether it is what the browser has kept. */
+  readonly isCached: boolean
+}
+
+const askAgainMs = 500
+
+export const makeSwap = <Loaded>({
+  canSwap = () => true,
+  changed,
+  content,
+  load,
+  maxDefer = 300_000,
+  show = () => {}
+}: SwapOptions<Loaded>) => {
+  const media = makePreload()
+  let shown: Shown<Loaded> | undefined
+  let wanted: string | undefined
+  let loading = new AbortController()
+  /** Why the wanted version is not on the screen, and what cannot be shown of the one that is. */
+  let failure: string | undefined
+  let problem: string | undefined
+
+  const untilIdle = async (signal: AbortSignal) => {
+    const latest = performance.now() + maxDefer
+    while (shown && !signal.aborted && performance.now() < latest && !canSwap()) {
+      await pause(askAgainMs)
+    }
+  }
+
+  /** Loads and shows a version, unless another one has taken its place meanwhile. */
+  const bring = async (manifest: Manifest, signal: AbortSignal, kept?: ReadonlyMap<string, string>) => {
+    const used = new Map<string, string>()
+    let reported: string | undefined
+    const report = (text: string) => {
+      reported = text
+      if (shown?.version === version) {
+        problem = text
+        changed()
+      }
+    }
+    const version = makeVersion(manifest, { content, kept, preload: media.preload, report, signal, used })
+    const loaded = await load(version, { signal })
+    await untilIdle(signal)
+    if (signal.aborted) {
+      return
+    }
+    try {
+      show(loaded, version)
+    } catch (error) {
+      // What is on the screen now may be of both.
+      if (shown) {
+        show(shown.loaded, shown.version)
+      }
+      throw error
+    }
+    shown = { manifest, version, loaded, used, isCached: !!kept }
+    problem = reported
+    failure = undefined
+    media.retain(used.values())
+    changed()
+  }
+
+  /** Brings a version to the screen, unless it is there or on its way. What was on its way instead is given up. */
+  const follow = async (manifest: Manifest, kept?: ReadonlyMap<string, string>) => {
+    const { versionId } = manifest
+    if (versionId === wanted) {
+      return
+    }
+    wanted = versionId
+    failure = undefined
+    loading.abort()
+    loading = new AbortController()
+    const { signal } = loading
+    changed()
+    for (let failures = 0; !signal.aborted && shown?.version.id !== versionId; failures++) {
+      try {
+        await bring(manifest, signal, kept)
+      } catch (error) {
+        if (!signal.aborted) {
+          failure = `Version ${versionId} cannot be shown: ${error instanceof Error ? error.message : error}`
+          console.warn(failure)
+          changed()
+          await pause(growing(failures))
+        }
+      }
+    }
+  }
+
+  return {
+    follow,
+    /** `problem` is why the wanted version is not on the screen, or what cannot be shown of the one that is. */
+    current: () => ({ shown, wanted, problem: failure ?? problem }),
+    end: () => loading.abort()
+  }
+}

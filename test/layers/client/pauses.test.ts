@@ -1,0 +1,11 @@
+import { expect, it } from "@effect/vitest"
+import { growing } from "../../../src/layers/client/pauses.ts"
+
+it("pauses grow to half a minute, each up to a fifth shorter or longer", () => {
+  for (const [failures, mean] of [2000, 4000, 8000, 16_000, 30_000, 30_000].entries()) {
+    const pause = growing(failures)
+    expect(pause).toBeGreaterThanOrEqual(0.8 * mean)
+    expect(pause).toBeLessThanOrEqual(1.2 * mean)
+  }
+  expect(growing(100_000)).toBeLessThanOrEqual(36_000)
+})

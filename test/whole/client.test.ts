@@ -1,0 +1,356 @@
+/**
+ * `vitrine/client` in a real browser, before real servers: what a page shows while everything goes wrong around it.
+ */
+import { spawn } from "node:child_process"
+import diagnostics from "node:diagnostics_channel"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { gzipSync } from "node:zlib"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import type { Page } from "playwright-core"
+import { Browser, otherMachine } from "../support/browser.ts"
+import { isMissing, pathOf } from "../support/programs.ts"
+import { evaluate, idOf, makeStage, openStage, sessionOf, shows, waitFor } from "../support/stage.ts"
+import * as transport from "../support/transport.ts"
+import { eventually } from "../support/waiting.ts"
+
+it.each(["client.js", "client.global.js"])("dist/%s is no larger than 4 KB, compressed", (name) => {
+  expect(gzipSync(readFileSync(new URL(`../../dist/${name}`, import.meta.url))).length).toBeLessThan(4096)
+})
+
+const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
+  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
+)
+
+const drawn = (tab: Page) => Effect.map(evaluate(tab, "drawn"), Schema.decodeUnknownSync(Drawn))
+
+/** Version, number in the table, number in the picture. */
+const Drawn = Schema.Array(Schema.Tuple(Schema.String, Schema.Number, Schema.Number))
+
+const isLive = "exhibit.state.connection === 'live'"
+
+/** A page that shows version 1. */
+const makeShowing = Effect.fnUntraced(function* (options: object = {}) {
+  const stage = yield* makeStage
+  const servers = yield* stage.start()
+  yield* stage.promote(1)
+  const tab = yield* openStage(servers.url, options)
+  yield* shows(tab, 1)
+  return { ...stage, servers, tab }
+})
+
+const never = 3_600_000
+
+describe.skipIf(isMissing("chromium"))("a page", () => {
+  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped("shows a version, the next one and an older one again, each when it is announced", () =>
+      Effect.gen(function* () {
+        const { acks, promote, servers, tab } = yield* makeShowing({ pollEvery: never })
+        yield* waitFor(tab, isLive)
+        for (const number of [2, 1]) {
+          yield* promote(number)
+          yield* servers.announce
+          yield* shows(tab, number)
+        }
+        yield* eventually(Effect.sync(() => acks.length === 3))
+        expect(acks.map(({ versionId }) => versionId)).toEqual([idOf(1), idOf(2), idOf(1)])
+        expect(yield* drawn(tab)).toEqual([1, 2, 1].map((number) => [idOf(number), number, number]))
+      })
+    )
+
+    it.scoped("polls where no stream is to be had, gets one when there is one, and survives a restart", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const first = yield* start({ maxClients: 1 })
+        yield* promote(1)
+        const other = yield* Scope.make()
+        yield* Scope.extend(Effect.provide(transport.openEvents, first.services), other)
+        const tab = yield* openStage(first.url)
+        yield* shows(tab, 1)
+        yield* promote(2)
+        yield* shows(tab, 2)
+        expect(yield* evaluate(tab, "exhibit.state.connection")).toBe("polling")
+        yield* Scope.close(other, Exit.void)
+        yield* waitFor(tab, isLive)
+
+        yield* first.stop
+        yield* waitFor(tab, "exhibit.state.connection === 'offline'")
+        yield* promote(3)
+        expect(yield* evaluate(tab, "document.body.dataset.number")).toBe("2")
+        yield* start({ port: first.transportPort }, first.port)
+        yield* shows(tab, 3)
+        yield* waitFor(tab, isLive)
+      })
+    )
+
+    it.scoped(
+      "shows nothing of a version whose picture is broken, says so, and shows it once it is mended",
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const { acks, downloads, promote, tab } = yield* makeShowing()
+          yield* promote(2, { "picture.svg": "x".repeat(100) })
+          const problem = expect.stringMatching(
+            `^Version ${idOf(2)} cannot be shown: .*/${idOf(2)}/exhibits/picture.svg cannot be loaded`
+          )
+          yield* eventually(Effect.sync(() => acks.length > 1))
+          expect(acks.at(-1)).toEqual({ consumerId: "screen-1", versionId: idOf(1), problem })
+          expect(yield* evaluate(tab, "[document.body.dataset.number, exhibit.state.next]")).toEqual([
+            "1",
+            idOf(2)
+          ])
+
+          const missing = `${downloads}/versions/${idOf(3)}/exhibits/Objects.json`
+          yield* promote(3)
+          yield* fs.rename(missing, `${missing}.away`)
+          yield* waitFor(tab, "exhibit.state.problem?.includes('there is no table')")
+          yield* fs.rename(`${missing}.away`, missing)
+          yield* shows(tab, 3)
+          yield* eventually(Effect.sync(() => acks.at(-1)?.versionId === idOf(3)))
+          expect(acks.at(-1)).toEqual({ consumerId: "screen-1", versionId: idOf(3) })
+          expect(yield* evaluate(tab, "exhibit.state.problem === undefined")).toBe(true)
+        })
+    )
+
+    it.scoped("gives up a version that is loading when another one comes, and drops what arrives late", () =>
+      Effect.gen(function* () {
+        const { promote, tab } = yield* makeShowing()
+        const release = yield* Deferred.make<void>()
+        const asked = yield* Deferred.make<void>()
+        yield* Effect.promise(() =>
+          tab.route(`**/${idOf(2)}/**/picture.svg`, async (route) => {
+            Effect.runSync(Deferred.succeed(asked, undefined))
+            await Effect.runPromise(Deferred.await(release))
+            await route.continue().catch(() => {})
+          })
+        )
+        yield* promote(2)
+        yield* Deferred.await(asked)
+        yield* promote(3)
+        yield* shows(tab, 3)
+        yield* Deferred.succeed(release, undefined)
+        yield* promote(4)
+        yield* shows(tab, 4)
+        expect((yield* drawn(tab)).map(([, number]) => number)).toEqual([1, 3, 4])
+      })
+    )
+
+    it.scoped("waits for a picture that is slow, and until the page is idle, but no longer than it may", () =>
+      Effect.gen(function* () {
+        const { promote, tab } = yield* makeShowing({ maxDefer: 3000 })
+        yield* Effect.promise(() =>
+          tab.route(`**/${idOf(2)}/**/picture.svg`, (route) => {
+            setTimeout(() => route.continue(), 1500)
+          })
+        )
+        yield* promote(2)
+        yield* shows(tab, 2)
+        yield* evaluate(tab, "isIdle = false")
+        yield* promote(3)
+        yield* waitFor(tab, `exhibit.state.next === "${idOf(3)}"`)
+        yield* evaluate(tab, "isIdle = true")
+        yield* shows(tab, 3)
+        yield* evaluate(tab, "isIdle = false")
+        yield* promote(4)
+        yield* shows(tab, 4)
+      })
+    )
+
+    it.scoped(
+      "says what it cannot show though the rest is shown; addresses and names of tables may be any",
+      () =>
+        Effect.gen(function* () {
+          const { acks, promote, tab } = yield* makeShowing()
+          const name = "50 % of #1 & größer.json"
+          yield* promote(2, { [name]: "{}", "What%3F.json": '{ "asked": true }' })
+          yield* shows(tab, 2)
+          const read = `(async () => {
+          const { version } = exhibit.state
+          version.problem("no\\u0007 sound")
+          const file = await fetch(version.url("exhibits", ${JSON.stringify(name)}))
+          const { asked } = await version.table("exhibits", "What?")
+          const failures = []
+          for (const attempt of [() => version.table("exhibits", "Gone"), async () => version.url("b", "c")]) {
+            await attempt().catch(({ message }) => failures.push(message))
+          }
+          return [file.status, asked, ...failures]
+        })()`
+          expect(yield* evaluate(tab, read)).toEqual([
+            200,
+            true,
+            'there is no table "Gone" in "exhibits"',
+            'there is no source "b"'
+          ])
+          yield* eventually(Effect.sync(() => acks.at(-1)?.problem === "no\u0007 sound"))
+          yield* promote(3)
+          yield* eventually(Effect.sync(() => acks.at(-1)?.versionId === idOf(3)))
+          expect(acks.at(-1)?.problem).toBeUndefined()
+        })
+    )
+
+    it.scoped("asks for the manifest with its tag, and renews the lease whatever the clock does", () =>
+      Effect.gen(function* () {
+        const statuses: Array<number> = []
+        const listener = (message: unknown) => {
+          const { request, response } = Object(message)
+          if (request.url === "/manifest.json") statuses.push(response.statusCode)
+        }
+        yield* Effect.acquireRelease(
+          Effect.sync(() => diagnostics.subscribe("http.server.response.finish", listener)),
+          () => Effect.sync(() => diagnostics.unsubscribe("http.server.response.finish", listener))
+        )
+        const { acks, promote, tab } = yield* makeShowing()
+        yield* eventually(Effect.sync(() => statuses.length > 2))
+        expect(new Set(statuses)).toEqual(new Set([200, 304]))
+        expect(statuses.indexOf(200)).toBe(statuses.lastIndexOf(200))
+        yield* eventually(Effect.sync(() => acks.length === 1))
+        yield* evaluate(tab, "{ window.now = Date.now; window.jump = 0; Date.now = () => now() + jump }")
+        for (const jump of [3_600_000, -86_400_000]) {
+          const before = acks.length
+          yield* evaluate(tab, `jump = ${jump}`)
+          yield* eventually(Effect.sync(() => acks.length === before + 1))
+        }
+        yield* promote(2)
+        yield* shows(tab, 2)
+      })
+    )
+
+    it.scoped("goes on after a sleep, and after its network was cut", () =>
+      Effect.gen(function* () {
+        const { promote, servers, start, tab } = yield* makeShowing()
+        const session = yield* sessionOf(tab)
+        yield* waitFor(tab, isLive)
+        yield* Effect.promise(() => session.send("Debugger.enable"))
+        yield* Effect.promise(() => session.send("Debugger.pause"))
+        yield* promote(2)
+        yield* servers.stop
+        const again = yield* start({ port: servers.transportPort }, servers.port)
+        yield* Effect.promise(() => session.send("Debugger.resume"))
+        yield* shows(tab, 2)
+        yield* again.clientsBecome(1)
+        yield* waitFor(tab, isLive)
+
+        const cut = (offline: boolean) =>
+          Effect.promise(() =>
+            session.send("Network.emulateNetworkConditions", {
+              offline,
+              latency: 0,
+              downloadThroughput: -1,
+              uploadThroughput: -1
+            })
+          )
+        yield* cut(true)
+        yield* waitFor(tab, "exhibit.state.connection === 'offline'")
+        yield* promote(3)
+        yield* cut(false)
+        yield* shows(tab, 3)
+        yield* waitFor(tab, isLive)
+      })
+    )
+
+    it.scoped("shares a stream with eleven others; when that tab is frozen or closed, another has it", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const { announce, clientsBecome, url } = yield* start()
+        yield* promote(1)
+        const tabs = yield* Effect.replicateEffect(openStage(url, { pollEvery: never }), 12, {
+          concurrency: 4
+        })
+        const all = (condition: string) => Effect.forEach(tabs, (tab) => waitFor(tab, condition))
+        yield* all(isLive)
+        yield* clientsBecome(1)
+        for (const number of [2, 3]) {
+          yield* promote(number)
+          yield* announce
+          yield* Effect.forEach(tabs, (tab) => shows(tab, number))
+          const [first] = tabs as [Page]
+          // A headless browser freezes no tab: it is told what it would hear.
+          yield* number === 2
+            ? evaluate(first, "document.dispatchEvent(new Event('freeze'))")
+            : Effect.promise(() => first.close())
+          tabs.shift()
+          yield* all(isLive)
+          yield* clientsBecome(1)
+        }
+      })
+    )
+
+    it.scoped("has a stream of its own in each tab where the page is not secure", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const { announce, clientsBecome, url } = yield* start()
+        yield* promote(1)
+        const address = url.replace("127.0.0.1", otherMachine)
+        const tabs = yield* Effect.replicateEffect(openStage(address, { pollEvery: never }), 2)
+        yield* Effect.forEach(tabs, (tab) => waitFor(tab, `!isSecureContext && ${isLive}`))
+        yield* clientsBecome(2)
+        yield* promote(2)
+        yield* announce
+        yield* Effect.forEach(tabs, (tab) => shows(tab, 2))
+      })
+    )
+
+    it.scoped("does nothing any more once it is closed", () =>
+      Effect.gen(function* () {
+        const { acks, promote, servers, tab } = yield* makeShowing()
+        yield* waitFor(tab, isLive)
+        yield* evaluate(tab, "exhibit.close()")
+        yield* servers.clientsBecome(0)
+        yield* promote(2)
+        const other = yield* openStage(servers.url, { consumerId: "screen-2" })
+        yield* shows(other, 2)
+        expect(yield* drawn(tab)).toHaveLength(1)
+        expect(acks.filter(({ consumerId }) => consumerId === "screen-1")).toHaveLength(1)
+      })
+    )
+  })
+})
+
+describe.skipIf(isMissing("firefox"))("a page in Firefox", () => {
+  layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped("shows versions as they are promoted, and acknowledges them", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { acks, promote, start } = yield* makeStage
+        const { announce, clientsBecome, url } = yield* start()
+        yield* promote(1)
+        const profile = yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-firefox-" })
+        const options = encodeURIComponent(JSON.stringify({ pollEvery: never }))
+        yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            spawn(pathOf("firefox"), ["--headless", "--profile", profile, `${url}#${options}`], {
+              env: { ...process.env, HOME: profile },
+              stdio: "ignore"
+            })
+          ),
+          (firefox) =>
+            Effect.promise(async () => {
+              const ended = once(firefox, "exit")
+              firefox.kill("SIGKILL")
+              await ended
+            })
+        )
+        const acknowledged = (number: number) =>
+          eventually(Effect.sync(() => acks.at(-1)?.versionId === idOf(number)))
+        yield* acknowledged(1)
+        yield* clientsBecome(1)
+        for (const number of [2, 1]) {
+          yield* promote(number)
+          yield* announce
+          yield* acknowledged(number)
+        }
+        expect(acks.filter(({ problem }) => problem !== undefined)).toEqual([])
+      })
+    )
+  })
+})
