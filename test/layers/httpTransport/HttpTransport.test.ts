@@ -28,7 +28,7 @@ import { messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
 import { type Connection, connect, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
-import { eventLoopTurn, eventually } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually, nextPause } from "../../support/waiting.ts"
 
 const inTaskMode = (options: object) =>
   Layer.provide(HttpTransportLayer.layer(options), transport.memoryServices("task"))
@@ -62,7 +62,9 @@ describe("HttpTransport.layer", () => {
       const { state, status } = yield* ControllerState
       const rows = Effect.map(status, ({ sections }) => sections.flatMap(({ rows }) => rows))
       expect(lines).toEqual([expect.stringContaining(`INFO HTTP transport on ${url}`)])
-      expect((yield* state).plugins).toEqual({ "http-transport": { url, maxClients: 1 } })
+      expect((yield* state).plugins).toEqual({
+        "http-transport": { url, maxClients: 1, clients: 0, streams: [] }
+      })
       expect(yield* rows).toEqual([
         { type: "kv", label: "Address", value: url },
         { type: "kv", label: "Event streams", value: "0 of 1, 0 at most so far", tone: "ok" },
@@ -90,6 +92,13 @@ describe("HttpTransport.layer", () => {
         type: "kv",
         label: "Last event",
         value: "content:fetch:start at 1970-01-01T00:00:00.000Z"
+      })
+      yield* nextPause
+      yield* eventually(
+        Effect.map(state, ({ plugins }) => JSON.stringify(plugins["http-transport"]).includes('"clients":1'))
+      )
+      expect((yield* state).plugins["http-transport"]).toMatchObject({
+        streams: [{ origin: "", userAgent: "", streams: 1 }]
       })
     }).pipe(Effect.scoped, Effect.provide(transport.layer({ maxClients: 1 })), withLog(lines))
   })
