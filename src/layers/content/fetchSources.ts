@@ -123,7 +123,7 @@ export const fetchSources = (
         return "same"
       }
       const refusal = yield* looks.refusal
-      return hasNew || unasked.size > 0 || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
+      return hasNew || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
     })
 
     const sourceRows = Effect.map(

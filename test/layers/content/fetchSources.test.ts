@@ -225,6 +225,47 @@ describe("sources that can be asked what has changed", () => {
     }
   )
 
+  it.scoped.each([
+    ["lasting", 1 + 1],
+    // After 15 seconds, 30 seconds, 1 minute, 2 and 4.
+    ["transient", 1 + 5]
+  ] as const)("are read seldom after a %s failure, though it is asked at every tick", ([kind, reads]) =>
+    Effect.gen(function* () {
+      const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "10 seconds", settle: 0 })
+      failingReads.push(...Array.from({ length: 100 }, () => kind))
+      edit("A")
+      yield* pass("12 minutes")
+      expect(counts.reads - 1).toBe(reads)
+      expect(counts.looks).toBeGreaterThan(60)
+      failingReads.length = 0
+      edit("B")
+      yield* pass("15 seconds")
+      expect(yield* latest).toBe(newest())
+    }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("are not read again at every tick because one beside them fails that cannot be asked", () =>
+    Effect.gen(function* () {
+      const asked = yield* makeWorld
+      const other = yield* makeWorld
+      const { look, ...unasked } = other.source
+      const { start } = yield* Content.fromSources({ fetchEvery: "10 seconds", settle: 0 }, [
+        asked.source,
+        { ...unasked, id: "others" }
+      ])
+      yield* start
+      yield* pass("30 seconds")
+      expect(asked.counts.reads).toBe(1)
+      other.failingReads.push(...Array.from({ length: 100 }, () => "lasting" as const))
+      asked.edit("A")
+      yield* pass("5 minutes")
+      expect(asked.counts.reads).toBe(2)
+      other.failingReads.length = 0
+      yield* pass("6 minutes")
+      expect(yield* latest).toBe(asked.newest())
+    }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
+  )
+
   it.scoped("are read as a whole by the command, and when the manifest is gone", () =>
     Effect.gen(function* () {
       const { counts } = yield* setUp({})
