@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
-import type { AirtableSourceConfig } from "./layers/airtable/AirtableConfig.ts"
-import { decode as decodeSource } from "./layers/airtable/AirtableOptions.ts"
+import type { PlainSourceConfig } from "./layers/airtable/AirtableConfig.ts"
+import { decodePlain } from "./layers/airtable/AirtableOptions.ts"
 import { makeTableClient } from "./layers/airtable/tableClient.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
@@ -18,7 +18,7 @@ import { makeTableDocuments } from "./layers/plain/tableDocuments.ts"
 import { idOf } from "./layers/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
-export type { AirtableSourceConfig as TableSourceConfig } from "./layers/airtable/AirtableConfig.ts"
+export type { PlainSourceConfig as TableSourceConfig } from "./layers/airtable/AirtableConfig.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
 export { formatSseEvent } from "./layers/httpTransport/SseFrame.ts"
 export type {
@@ -50,8 +50,8 @@ export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportP
 }
 
 /** A source of content for plain controllers: the tables of a hosted base. */
-export const tableSource = (options: AirtableSourceConfig): TableSource => {
-  const documents = Either.map(decodeSource(options), (decoded) =>
+export const tableSource = (options: PlainSourceConfig): TableSource => {
+  const documents = Either.map(decodePlain(options), (decoded) =>
     makeTableDocuments(decoded, makeTableClient(decoded))
   )
   return {

@@ -325,6 +325,14 @@ describe("options with mistakes", () => {
     }
     expect(fetch).not.toThrow("with space")
   })
+
+  it("are those of a feed of changes, which nobody would ask", () => {
+    const mistakes = { ...optionsFor("http://127.0.0.1"), changes: "webhook", wholeEvery: "1 hour" }
+    const { contextOf } = makePlainController()
+    const fetch = () => tableSource(mistakes).fetch(contextOf("content"))
+    expect(fetch).toThrow("  changes: there is no such key")
+    expect(fetch).toThrow("  wholeEvery: there is no such key")
+  })
 })
 
 describe("a context with mistakes", () => {

@@ -5,8 +5,12 @@
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import type * as Redacted from "effect/Redacted"
 import type { Result, ResultAsync } from "neverthrow"
-import type { AirtableClientConfig } from "../src/layers/airtable/AirtableConfig.ts"
-import type { AirtableClientOptions, AirtableSourceOptions } from "../src/layers/airtable/AirtableOptions.ts"
+import type { AirtableClientConfig, AirtableSourceConfig } from "../src/layers/airtable/AirtableConfig.ts"
+import type {
+  AirtableClientOptions,
+  AirtableSourceOptions,
+  PlainSourceOptions
+} from "../src/layers/airtable/AirtableOptions.ts"
 import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
 import type { FieldSchema } from "../src/layers/tableSource/ExpectOptions.ts"
 import type * as TableSource from "../src/layers/tableSource/TableSourceConfig.ts"
@@ -92,7 +96,8 @@ type Secret = string | Redacted.Redacted
 describe("the types of vitrine/plain", () => {
   it("have the options that are decoded, and no others", () => {
     expectTypeOf<HttpTransportConfig<Secret>>().toEqualTypeOf<typeof HttpTransportOptions.Encoded>()
-    expectTypeOf<TableSourceConfig<Secret, FieldSchema>>().toEqualTypeOf<
+    expectTypeOf<TableSourceConfig<Secret, FieldSchema>>().toEqualTypeOf<typeof PlainSourceOptions.Encoded>()
+    expectTypeOf<AirtableSourceConfig<Secret, FieldSchema>>().toEqualTypeOf<
       typeof AirtableSourceOptions.Encoded
     >()
     expectTypeOf<AirtableClientConfig<Secret>>().toEqualTypeOf<typeof AirtableClientOptions.Encoded>()

@@ -28,3 +28,7 @@ export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
   /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
   readonly defaultView?: string | null
 }
+
+/** Of a source that nobody asks what has changed: its tables are read when `fetch` is called. */
+export interface PlainSourceConfig<Secret = string, FieldSchema = never>
+  extends Omit<AirtableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery"> {}

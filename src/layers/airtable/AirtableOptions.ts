@@ -60,6 +60,9 @@ export const AirtableSourceOptions = Schema.Struct({
 })
 export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
 
+/** Of a source that nobody asks what has changed. */
+export const PlainSourceOptions = AirtableSourceOptions.omit("changes", "wholeEvery")
+
 /** The options as a user writes them. */
 export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema>
 
@@ -76,3 +79,6 @@ export const decodeClient = flow(
 
 /** As `decodeClient`, of a source. */
 export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
+
+/** As `decode`, of a source that nobody asks what has changed. */
+export const decodePlain = flow(decodeSource(PlainSourceOptions), Either.map(withEndpoint))

@@ -33,7 +33,7 @@ import { withPlainLogger } from "./plainLogger.ts"
 
 /** Gives the documents of a source, read afresh each time by the client. */
 export const makeTableDocuments = (
-  options: TableSourceOptions,
+  options: Omit<TableSourceOptions, "wholeEvery">,
   client: Effect.Effect<typeof TableSourceClient.Service, never, HttpClient.HttpClient | RequestPacing>
 ): ((context: PlainFetchContext) => ReadonlyArray<TableDocument>) => {
   const { defaultView: view, id, keyValueTables, tables } = options
