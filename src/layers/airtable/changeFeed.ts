@@ -32,7 +32,7 @@ interface Position {
 export const makeChangeFeed = (api: Api, options: AirtableClientOptions): ChangeFeed => {
   const { quote } = api.errors
   const webhooks = makeWebhooks(api, options)
-  /** Those that have listed an error; a base has ten. */
+  /** Those of the base that have listed an error. */
   const broken = new Set<string>()
   let checkedAt = Number.NEGATIVE_INFINITY
   let restartedAt = Number.NEGATIVE_INFINITY
@@ -40,6 +40,9 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
 
   const list = Effect.zipWith(webhooks.list, Clock.currentTimeMillis, (list, now) => {
     checkedAt = now
+    for (const id of broken) {
+      if (!list.some((webhook) => webhook.id === id)) broken.delete(id)
+    }
     return list.map((webhook) => ({
       ...webhook,
       isPlain: isPlain(webhook),
@@ -57,7 +60,9 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
 
   /** Makes one, and gives the first of all: several controllers may make one at the same time, and one is enough. */
   const create = Effect.gen(function* () {
-    const own = yield* Effect.mapError(webhooks.create, withAdvice)
+    const own = yield* Effect.mapError(webhooks.create, (error) =>
+      withAdvice(error, options.baseId, [...broken].map(quote))
+    )
     const all = yield* list
     const first = all.find(({ isUsable }) => isUsable)
     const needless = all.filter(({ id, isPlain, isUsable }) => isPlain && (isUsable ? id === own : true))
@@ -111,7 +116,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
       return yield* new TableError({
         table: "",
         reason: "UnexpectedAnswer",
-        detail: `${why}, again within ${Duration.format(restartEvery)}. See "vitrine watch list"`
+        detail: `${why}, again within ${Duration.format(restartEvery)}. See "vitrine watch list --base ${options.baseId}"`
       })
     }
     const changes = yield* begin
@@ -220,13 +225,15 @@ const keysOf = (value: unknown): ReadonlyArray<string> =>
 const isGone = ({ reason, status }: TableError): boolean =>
   reason === "NotFound" || (reason === "Refused" && status !== 401)
 
-/** What to do where none can be made. */
-const withAdvice = (error: TableError): TableError => {
+/** What to do where none can be made: those that are broken are in the way of another one. */
+const withAdvice = (error: TableError, baseId: string, broken: ReadonlyArray<string>): TableError => {
+  const command = (action: string) => `"vitrine watch ${action} --base ${baseId}"`
+  const commands = [...broken.map((id) => command(`remove ${id}`)), command("create")].join(" and then ")
   const advice =
     error.reason === "NotFound"
-      ? 'Run "vitrine watch create" once with a token that may'
+      ? `Run ${commands} once with a token that may`
       : error.reason === "Refused"
-        ? 'See "vitrine watch list", and remove some with "vitrine watch remove"'
+        ? `See ${command("list")}, and remove some with "vitrine watch remove"`
         : undefined
   return advice === undefined
     ? error

@@ -182,7 +182,7 @@ describe("what has changed in a hosted base", () => {
       const refused = yield* Effect.either(controller.changed)
       expect(Either.isLeft(refused) && refused.left).toMatchObject({
         isTransient: false,
-        detail: expect.stringContaining('Run "vitrine watch create" once with a token that may')
+        detail: expect.stringContaining('Run "vitrine watch create --base appX" once with a token that may')
       })
       yield* faults.clear
       yield* controller.changed
@@ -190,6 +190,23 @@ describe("what has changed in a hosted base", () => {
       const other = yield* makeController
       expect(yield* other.changed).toBe("everything")
       expect(yield* other.changed).toEqual([])
+    }).pipe(Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("needs a creator again where the webhook reports an error, and names that one", () =>
+    Effect.gen(function* () {
+      const { controller, faults, webhooks } = yield* museum()
+      const { changed } = controller
+      yield* changed
+      const [webhook] = yield* webhooks
+      yield* faults.add("webhooks no-creator")
+      yield* faults.add("payloads invalid-hook x1")
+      const refused = yield* Effect.either(changed)
+      expect(Either.isLeft(refused) && refused.left).toMatchObject({
+        detail: expect.stringContaining(
+          `Run "vitrine watch remove ${webhook?.id} --base appX" and then "vitrine watch create --base appX"`
+        )
+      })
     }).pipe(Effect.provide(environment), withLog([]))
   )
 
