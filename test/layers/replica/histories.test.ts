@@ -157,5 +157,5 @@ it.effect.prop(
       Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)),
       Effect.orDie
     ),
-  { fastCheck: { numRuns: Number(process.env.REPLICA_RUNS ?? 10) }, timeout: 120_000 }
+  { fastCheck: { numRuns: Number(process.env.REPLICA_RUNS ?? 5) }, timeout: 120_000 }
 )
