@@ -125,7 +125,7 @@ export const TableErrorReason = Schema.Literal(
 )
 
 export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableError", {
-  /** Empty where it is not about one table, but about what has changed in the base. */
+  /** Empty where it is not about one table, but about the base. */
   table: Schema.String,
   reason: TableErrorReason,
   /** What happened and, where it is known, what to do; the server's own words included. */
@@ -137,7 +137,7 @@ export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableE
   cause: OptionalErrorChain
 }) {
   override get message() {
-    return this.table === "" ? `What has changed: ${this.detail}` : `Table "${this.table}": ${this.detail}`
+    return this.table === "" ? `The base: ${this.detail}` : `Table "${this.table}": ${this.detail}`
   }
 
   /** Whether the same request may succeed later without anybody doing something. */

@@ -53,9 +53,15 @@ export const makeCommand = (webhooks: Webhooks) =>
     run: ({ action, base, endpoint, envFile, webhook }) =>
       Effect.gen(function* () {
         yield* loadEnvironment(envFile)
+        const apiKey = process.env.TABLE_API_KEY ?? ""
+        if (apiKey === "") {
+          return yield* new WatchMistake({
+            detail: "the environment variable TABLE_API_KEY is not set: it holds the token for the base"
+          })
+        }
         const hosted = {
           baseId: base,
-          apiKey: process.env.TABLE_API_KEY ?? "",
+          apiKey,
           ...Option.match(endpoint, { onNone: () => ({}), onSome: (endpointUrl) => ({ endpointUrl }) })
         }
         yield* Console.log(yield* act(webhooks, hosted, action, webhook))

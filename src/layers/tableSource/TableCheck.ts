@@ -2,7 +2,7 @@
  * Checking a table while it is read.
  *
  * It owns which violations are told. Equal ones are counted, up to 10 different ones are kept, and of names of fields the
- * first 1,000 of the table: the others are counted, or taken for none.
+ * first 1,000 of the table and all expected ones: the others are counted, or taken for none.
  */
 import * as Array from "effect/Array"
 import * as Either from "effect/Either"
@@ -59,7 +59,7 @@ export const makeTableCheck = (
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
   const problemsOf = makeProblems(expected, isAttachment)
-  const expectedNames = namesOf(expected)
+  const expectedNames = new Set(namesOf(expected))
   const names = new Set<string>()
   const found = new Map<string, Violation>()
   let unlisted = 0
@@ -89,11 +89,11 @@ export const makeTableCheck = (
   }
 
   /** Expected fields that are in no record. */
-  const missing = () => (count === 0 ? [] : expectedNames.filter((name) => !names.has(name)))
+  const missing = () => (count === 0 ? [] : [...expectedNames].filter((name) => !names.has(name)))
 
   /** The new field that may be the missing one, renamed. */
   const renamed = (name: string, previous: Option.Option<SavedNames>): Option.Option<string> => {
-    const unknown = [...names].filter((other) => !expectedNames.includes(other))
+    const unknown = [...names].filter((other) => !expectedNames.has(other))
     const fresh = Option.match(previous, {
       onNone: () => unknown,
       onSome: ({ names }) => unknown.filter((other) => !names.has(other))
@@ -169,7 +169,7 @@ export const makeTableCheck = (
       const present = Object.keys(fields)
       count += holds === "keys" ? present.length : 1
       for (const name of present) {
-        if (names.size < maxNames) names.add(name)
+        if (names.size < maxNames || expectedNames.has(name)) names.add(name)
       }
       for (const problem of problemsOf(fields)) {
         addProblem(problem, recordOf)

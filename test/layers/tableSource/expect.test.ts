@@ -220,6 +220,20 @@ describe("a fetch of what is not expected", () => {
     }).pipe(run)
   )
 
+  it.scoped("misses no expected key in a table of more names than are kept", () =>
+    Effect.gen(function* () {
+      const { fetch, objects, settings } = yield* setUp({
+        expect: { Settings: { fields: { label: "text?" } } }
+      })
+      yield* objects()
+      yield* settings({ label: "Room" })
+      yield* fetch
+      const others = Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`key${index}`, "x"]))
+      yield* settings({ Label: "Rooms", ...others, label: "Room" })
+      expect((yield* fetch).records).toBe(1102)
+    }).pipe(run)
+  )
+
   it.scoped("counts what has vanished", () =>
     Effect.gen(function* () {
       const { fetch, objects, rejected, settings } = yield* setUp({
