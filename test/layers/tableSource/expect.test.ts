@@ -189,6 +189,8 @@ describe("a fetch of what is not expected", () => {
         }
       })
       const hints = Effect.map(rejected, (all) => all.map(({ field, hint }) => [field, hint]))
+      yield* objects({ Photo: "A bell" })
+      expect(yield* hints).toEqual([["Title", 'No record has "Title".']])
       yield* objects({ titel: "A bell" }, { titel: "A tin" })
       expect(yield* hints).toEqual([["Title", '"Title" is missing; "titel" is new: was it renamed?']])
 
@@ -231,6 +233,16 @@ describe("a fetch of what is not expected", () => {
       const others = Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`key${index}`, "x"]))
       yield* settings({ Label: "Rooms", ...others, label: "Room" })
       expect((yield* fetch).records).toBe(1102)
+    }).pipe(run)
+  )
+
+  it.scoped("takes nothing that every object has for a field", () =>
+    Effect.gen(function* () {
+      const { objects, rejected } = yield* setUp({ expect: { Objects: { fields: { constructor: "any" } } } })
+      yield* objects({ title: "A bell" })
+      expect((yield* rejected).map(({ field, found }) => [field, found])).toEqual([
+        ["constructor", "nothing"]
+      ])
     }).pipe(run)
   )
 
