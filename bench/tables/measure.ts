@@ -52,7 +52,7 @@ const fetch = async ({
   plan,
   program,
   server
-}: Setup<PeerApi>): Promise<Fetched & Requests & { readonly busy: number }> => {
+}: Setup<PeerApi>): Promise<Fetched & Omit<Requests, "calls"> & { readonly busy: number }> => {
   const requestsBefore = await server.call("requests")
   const cpuBefore = await server.call("cpu")
   const fetched = await program.call("fetch", plan)
@@ -165,7 +165,7 @@ export const edits = (
     settings,
     served
   )(async ({ plan, program }) => {
-    await program.call("start", { ...plan, fetchEvery: fetchEveryMs })
+    await program.call("start", { ...plan, fetchEvery: fetchEveryMs, asks: false })
     await program.call("promoted")
     const waits: Array<number> = []
     for (let edit = 0; edit < edits; edit++) {
@@ -179,4 +179,55 @@ export const edits = (
     const fetch = await program.call("longestFetch")
     const longest = Math.max(...waits)
     return { median: median(waits), longest, fetch, beyond: longest - fetchEveryMs - fetch }
+  })
+
+export interface ChangesPlan extends EditsPlan {
+  /** Whether the controller asks what has changed before it fetches. */
+  readonly asks: boolean
+  /** How long nothing is edited, to count the calls. */
+  readonly idleMs: number
+}
+
+/** Leaves tables alone for a while, then edits one of them at a time, at any time between two ticks. */
+export const changes = (
+  settings: Settings,
+  served: Served,
+  { asks, edits, fetchEveryMs, idleMs, records }: ChangesPlan
+): Promise<Figures> =>
+  withServer<WatcherApi>(
+    "watcher",
+    settings,
+    served
+  )(async ({ plan, program, server }) => {
+    /** How many calls are made while something runs, and how long that takes. */
+    const count = async (run: () => Promise<unknown>) => {
+      const { calls } = await server.call("requests")
+      const startedAt = Date.now()
+      await run()
+      return { calls: (await server.call("requests")).calls - calls, time: Date.now() - startedAt }
+    }
+    await program.call("start", { ...plan, fetchEvery: fetchEveryMs, asks })
+    await program.call("promoted")
+    const idle = await count(() => sleep(idleMs))
+    const waits: Array<number> = []
+    const editing = await count(async () => {
+      for (let edit = 0; edit < edits; edit++) {
+        await sleep(fetchEveryMs * (1 + edit / edits))
+        const editedAt = Date.now()
+        const [table = ""] = served.tables.slice(edit % served.tables.length)
+        editTable(served.source(), table, records, edit + 1)
+        waits.push((await program.call("promoted")) - editedAt)
+      }
+    })
+    const perMs = idle.calls / idle.time
+    const perEdit = (editing.calls - perMs * editing.time) / edits
+    const idleCalls = perMs * 3_600_000
+    return {
+      median: median(waits),
+      longest: Math.max(...waits),
+      fetch: await program.call("longestFetch"),
+      idleCalls,
+      editingCalls: idleCalls + 10 * perEdit,
+      refused: (await server.call("requests")).refused
+    }
   })

@@ -20,6 +20,8 @@ export interface TableServerApi {
 /** Since the start, the reading at the start left out. */
 export interface Requests {
   readonly pages: number
+  /** Pages, and what is asked about changes. */
+  readonly calls: number
   readonly attachments: number
   /** Pages that were refused for the limit. */
   readonly refused: number
@@ -58,6 +60,8 @@ export interface Fetched {
 
 export interface WatchPlan extends FetchPlan {
   readonly fetchEvery: Duration.DurationInput
+  /** Whether it asks what has changed before it fetches. */
+  readonly asks: boolean
 }
 
 /** A controller that fetches again and again. */

@@ -3,7 +3,7 @@
  */
 import { count, type Part, percent, type Scenario, type Settings, unit } from "../scenario.ts"
 import { attachmentsFolder, tablesFolder } from "./folders.ts"
-import { attachments, edits, limitedList, list, type Served } from "./measure.ts"
+import { attachments, changes, edits, limitedList, list, type Served } from "./measure.ts"
 
 const vitrine = "vitrine"
 const airtable = "airtable"
@@ -51,6 +51,8 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
 
   const edited = { edits: quick ? 3 : 10, records: 100 }
   const intervals = [1000, 2000]
+  const changed = { edits: quick ? 6 : 21, records: 250, fetchEveryMs: 1000, idleMs: quick ? 10_000 : 60_000 }
+  const asked = "asked what has changed"
 
   return [
     {
@@ -147,6 +149,33 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         variant: `every ${fetchEveryMs / 1000} s`,
         atMost: 0
       }))
+    },
+    {
+      name: "changes",
+      note: `From the edit of one of three tables of ${changed.records} records to the event of the new version, ${changed.edits} edits at different times between two ticks, which come every second; and the calls of an hour, from those of ${changed.idleMs / 1000} s without edits and those that each edit adds. The server has the API's limit. One run.`,
+      variants: [asked, "whole reads"].map((label) => ({
+        label,
+        runs: 1,
+        run: () =>
+          changes(
+            settings,
+            { source: tablesFolder(threeTables, changed.records), tables: threeTables, limited: true },
+            { ...changed, asks: label === asked }
+          )
+      })),
+      rows: [
+        { figure: "median", title: "Wait, median", format: unit("ms", 0) },
+        { figure: "longest", title: "Wait, longest", format: unit("ms", 0) },
+        { figure: "fetch", title: "Longest fetch", format: unit("ms", 0) },
+        { figure: "idleCalls", title: "Calls in an hour without edits", format: count },
+        { figure: "editingCalls", title: "Calls in an hour with ten edits", format: count },
+        { figure: "refused", title: "Requests refused (429)", format: count }
+      ],
+      targets: [
+        { figure: "longest", variant: asked, atMost: 2000 },
+        { figure: "idleCalls", variant: asked, atMost: 3600 },
+        { figure: "refused", variant: asked, atMost: 0 }
+      ]
     }
   ]
 }

@@ -25,11 +25,11 @@ answer<TableServerApi>({
       })
       await response.text()
     }
-    requests = Effect.map(server.requests, ({ attachments, rateLimited, tables: counts }) => ({
-      pages: Object.values(counts).reduce((sum, count) => sum + count, 0) - tables.length,
-      attachments,
-      refused: rateLimited
-    }))
+    requests = Effect.map(server.requests, ({ attachments, rateLimited, tables: counts, ...others }) => {
+      const pages = Object.values(counts).reduce((sum, count) => sum + count, 0) - tables.length
+      const calls = pages + others.payloads + others.webhooks + others.schema
+      return { pages, calls, attachments, refused: rateLimited }
+    })
     return url
   },
   requests: () => Effect.runPromise(requests),

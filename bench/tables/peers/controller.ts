@@ -16,8 +16,15 @@ export const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
 
 const sourceId = "exhibits"
 
-const source = ({ endpointUrl, tables }: FetchPlan) =>
-  tableSource({ id: sourceId, baseId, apiKey, endpointUrl, tables: [...tables] })
+const source = (plan: FetchPlan | WatchPlan) =>
+  tableSource({
+    id: sourceId,
+    baseId,
+    apiKey,
+    endpointUrl: plan.endpointUrl,
+    tables: [...plan.tables],
+    ...("asks" in plan && plan.asks ? { changes: "webhook" } : {})
+  })
 
 export const configuration = (plan: FetchPlan | WatchPlan) => ({
   cwd: plan.directory,
