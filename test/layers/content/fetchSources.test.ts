@@ -193,9 +193,9 @@ describe("sources that can be asked what has changed", () => {
 
   it.scoped("see what changes while they are read", () =>
     Effect.gen(function* () {
-      const { edit, newest } = yield* setUp({ settle: 0 })
+      const { counts, edit, newest } = yield* setUp({ settle: 0 })
       edit("B")
-      yield* pass(950 + lookMillis + partMillis / 2)
+      yield* Effect.repeat(pass(50), { until: () => counts.parts === 3 })
       edit("B")
       yield* pass("2 seconds")
       expect(yield* latest).toBe(newest())
