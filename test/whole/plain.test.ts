@@ -127,7 +127,7 @@ describe("vitrine/plain", () => {
       )
     ).toEqual([])
     expect(
-      packages.filter((path) => !/^(node:|effect\/|@effect\/platform(-node)?\/|neverthrow$)/.test(path))
+      packages.filter((path) => !/^(node:|effect\/|@effect\/platform(-node)?\/|(leven|neverthrow)$)/.test(path))
     ).toEqual([])
   })
 
