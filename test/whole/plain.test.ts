@@ -127,7 +127,9 @@ describe("vitrine/plain", () => {
       )
     ).toEqual([])
     expect(
-      packages.filter((path) => !/^(node:|effect\/|@effect\/platform(-node)?\/|(leven|neverthrow)$)/.test(path))
+      packages.filter(
+        (path) => !/^(node:|effect\/|@effect\/platform(-node)?\/|(leven|neverthrow)$)/.test(path)
+      )
     ).toEqual([])
   })
 

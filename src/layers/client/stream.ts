@@ -13,8 +13,8 @@ export interface StreamOptions {
 
 /**
  * Follows the stream until the signal is aborted. An `EventSource` gives up for good after a 503 (all streams are in use), so
- * that each failure is followed by a new one, after a pause that grows. What is returned ends such a pause: the controller is
- * there again.
+ * that each failure is followed by a new one, after a pause that grows. What is returned ends such a pause, and lets the next begin
+ * anew: the controller is there again.
  */
 export const followStream = (
   { address, name }: StreamOptions,
@@ -55,6 +55,7 @@ export const followStream = (
 
   open()
   return () => {
+    failures = 0
     if (timer) {
       open()
     }

@@ -238,7 +238,9 @@ describe("a fetch of what is not expected", () => {
 
   it.scoped("takes nothing that every object has for a field", () =>
     Effect.gen(function* () {
-      const { objects, rejected } = yield* setUp({ expect: { Objects: { fields: { constructor: "any" as const } } } })
+      const { objects, rejected } = yield* setUp({
+        expect: { Objects: { fields: { constructor: "any" as const } } }
+      })
       yield* objects({ title: "A bell" })
       expect((yield* rejected).map(({ field, found }) => [field, found])).toEqual([
         ["constructor", "nothing"]
