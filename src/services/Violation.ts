@@ -11,7 +11,7 @@ export const Violation = Schema.Struct({
   /** The first record that has it. Missing where it is one of the table as a whole. */
   recordId: optional(Schema.String),
   /** How many records have it. Missing with `recordId`. */
-  records: optional(Schema.Number),
+  records: optional(Schema.NonNegativeInt),
   field: optional(Schema.String),
   /** As in "expected …". */
   expected: Schema.String,
