@@ -49,7 +49,7 @@ const SourceId = Schema.String.pipe(
   )
 )
 
-const ListedSource = Schema.Struct({
+export const ListedSource = Schema.Struct({
   sourceId: SourceId,
   fingerprint: Schema.String,
   records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),

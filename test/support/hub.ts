@@ -31,7 +31,7 @@ export const makeHub = Effect.gen(function* () {
 
   const serve: ScriptedServer.Answer = (response, request) => {
     const { headers, url } = request
-    const name = decodeURIComponent(url.slice(1))
+    const name = decodeURIComponent(url.slice(1).replace(/\?.*$/, ""))
     const entry = { path: name, headers, status: 0, bytes: 0 }
     requests.push(entry)
     const end = response.end.bind(response)

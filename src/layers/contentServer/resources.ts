@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { fileListName } from "../../services/FileList.ts"
+import * as FileListDelta from "../../services/FileListDelta.ts"
 import { VersionId } from "../../services/VersionStore.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import { BadRequest, NotFound, type Unreadable } from "./errors.ts"
@@ -49,8 +50,11 @@ export interface Redirect {
 export type Resource = TextResource | FileResource | Redirect
 
 export interface Resources {
-  /** By the path of a request target, percent-encoded and without a query. */
-  readonly find: (path: string) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
+  /** By the path of a request target, percent-encoded, and its query. */
+  readonly find: (
+    path: string,
+    query: URLSearchParams
+  ) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
 }
 
 export const make = Effect.fnUntraced(function* ({
@@ -101,7 +105,27 @@ export const make = Effect.fnUntraced(function* ({
     jsonResource(Buffer.from(JSON.stringify({ transport: Object(plugins["http-transport"]).url })))
   )
 
-  const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  /** The list in gzip, or how it differs from that of another version where that is there. */
+  const compressed = Effect.fnUntraced(function* (
+    versions: string,
+    files: FileLists.VersionFiles,
+    since: Option.Option<VersionId>
+  ) {
+    const base = yield* Effect.option(Effect.flatMap(since, (versionId) => lists.of(versions, versionId)))
+    return Option.match(base, {
+      onNone: () => ({ body: files.gzip, tag: "gzip", headers: {} }),
+      onSome: (base) => ({
+        body: lists.delta(base, files),
+        tag: `since-${base.list.versionId}`,
+        headers: { "Content-Type": FileListDelta.mediaType }
+      })
+    })
+  })
+
+  const versionFile = Effect.fnUntraced(function* (
+    names: ReadonlyArray<string>,
+    since: Option.Option<VersionId>
+  ) {
     const [versionId = "", ...rest] = names
     if (!isVersionId(versionId)) {
       return yield* notFound(["versions", ...names])
@@ -127,7 +151,9 @@ export const make = Effect.fnUntraced(function* ({
       ETag: `"${sha256}"`
     }
     const resource = fileResource(path.join(versions, ...names), size, Option.some(versionId), headers)
-    return name === fileListName ? withGzip(resource, headers, list.gzip) : resource
+    return name === fileListName
+      ? withGzip(resource, headers, yield* compressed(versions, list, since))
+      : resource
   })
 
   const siteFile = Effect.fnUntraced(function* (site: string, names: ReadonlyArray<string>, raw: string) {
@@ -170,11 +196,12 @@ export const make = Effect.fnUntraced(function* ({
 
   const findNames = (
     names: ReadonlyArray<string>,
-    raw: string
+    raw: string,
+    query: URLSearchParams
   ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable, Path.Path> => {
     const [first = "", ...rest] = names
     if (first === "versions" && rest.length > 0) {
-      return versionFile(rest)
+      return versionFile(rest, Option.liftPredicate(isVersionId)(query.get("since") ?? ""))
     }
     if (names.length === 1 && first === "manifest.json") {
       return manifest
@@ -190,8 +217,8 @@ export const make = Effect.fnUntraced(function* ({
   }
 
   return {
-    find: (raw) =>
-      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw)).pipe(
+    find: (raw, query) =>
+      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, query)).pipe(
         Effect.provideService(Path.Path, path)
       )
   }
@@ -245,17 +272,22 @@ const fileResource = (
 const withGzip = (
   resource: FileResource,
   headers: TextResource["headers"],
-  gzip: Effect.Effect<Buffer>
+  gzip: { readonly body: Effect.Effect<Buffer>; readonly tag: string; readonly headers: Headers }
 ): FileResource => {
   const varying = { ...headers, Vary: "Accept-Encoding" }
   return {
     ...resource,
     headers: varying,
     gzip: Option.some(
-      Effect.map(gzip, (body) => ({
+      Effect.map(gzip.body, (body) => ({
         _tag: "Text",
         body,
-        headers: { ...varying, "Content-Encoding": "gzip", ETag: headers.ETag.replace(/"$/, '-gzip"') }
+        headers: {
+          ...varying,
+          ...gzip.headers,
+          "Content-Encoding": "gzip",
+          ETag: headers.ETag.replace(/"$/, `-${gzip.tag}"`)
+        }
       }))
     )
   }

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { CopyFailed } from "../../services/Content.ts"
 import type { Row } from "../../services/ControllerState.ts"
+import type { VersionId } from "../../services/VersionStore.ts"
 import * as Download from "../httpClient/Download.ts"
 import * as Get from "../httpClient/Get.ts"
 import { Retryable, withTimeout } from "../httpClient/HttpFailure.ts"
@@ -23,11 +24,12 @@ export interface Hub {
   readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
   /**
    * Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. Of unknown size
-   * it has 64 MiB at most, a list of some 400,000 files.
+   * it has 64 MiB at most, a list of some 400,000 files. In the place of a list, a hub may give how it differs from that of
+   * the version `since`, a `FileListDelta`.
    */
   readonly download: (
     file: string,
-    target: Pick<Download.Target, "file" | "onBytes" | "size">
+    target: Pick<Download.Target, "file" | "onBytes" | "size"> & { readonly since?: VersionId }
   ) => Effect.Effect<Download.Downloaded, CopyFailed | FileGone>
   /** An error of what it gave. */
   readonly failed: (
@@ -102,11 +104,11 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       ),
       Effect.tapError(({ detail }) => say(`failed: ${detail}`, "error"))
     ),
-    download: (file, target) =>
+    download: (file, { since, ...target }) =>
       Effect.mapError(
         (Option.isSome(target.size) ? download : downloadSmall)({
           ...target,
-          url: `${url}${file.split("/").map(encodeURIComponent).join("/")}`,
+          url: `${url}${file.split("/").map(encodeURIComponent).join("/")}${since === undefined ? "" : `?since=${since}`}`,
           headers,
           name: file,
           resumes: true,

@@ -7,9 +7,12 @@ import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { sha256OfText } from "../../internal/sha256.ts"
 import { explain, isDiskFull } from "../../internal/systemError.ts"
 import { type FileList, fileListName } from "../../services/FileList.ts"
+import { applyDelta, FileListDeltaJson } from "../../services/FileListDelta.ts"
 import { type CopiedFile, VersionStore, VersionStoreError } from "../../services/VersionStore.ts"
 import { decodeList } from "../content/fileLists.ts"
 import type { Fetched } from "../content/Origin.ts"
@@ -23,7 +26,10 @@ import type { Parts } from "./Parts.ts"
 /** How many files are worked on at the same time. */
 const concurrency = 6
 
-/** Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once. */
+/**
+ * Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once, and of the list
+ * what has changed since the `base`, the list of a version that is on disk.
+ */
 export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report: Report) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -65,28 +71,64 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
     )
   }
 
-  const readList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
-    const { filesSha256 } = version
-    const file = `${folderOf(version)}/${fileListName}`
-    const part = parts.fileOf(filesSha256)
-    yield* fetchPart(hub, file, { sha256: filesSha256, size: Option.none() }, () => Effect.void)
-    const text = yield* Effect.mapError(
+  const readPart = (part: string) =>
+    Effect.mapError(
       fs.readFileString(part),
       (cause) => new VersionStoreError({ action: "read", path: part, detail: explain(cause), cause })
     )
+
+  const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
+    const { filesSha256: sha256 } = version
+    yield* fetchPart(hub, listOf(version), { sha256, size: Option.none() }, () => Effect.void)
+    return yield* readPart(parts.fileOf(sha256))
+  })
+
+  /** The same with fewer bytes, where the hub has the base and gives what has changed since. */
+  const fetchListSince = Effect.fnUntraced(function* (hub: Hub, version: HubVersion, base: FileList) {
+    const { filesSha256 } = version
+    const part = parts.fileOf(filesSha256)
+    yield* hub.download(listOf(version), {
+      file: part,
+      size: Option.none(),
+      since: base.versionId,
+      onBytes: () => Effect.void
+    })
+    const given = yield* readPart(part)
+    const text = Option.match(decodeDelta(given), {
+      onNone: () => given,
+      onSome: (delta) => applyDelta(base, delta)
+    })
+    if (sha256OfText(text) === filesSha256) {
+      return text
+    }
+    yield* parts.remove(filesSha256)
+    return yield* fetchList(hub, version)
+  })
+
+  const readList = Effect.fnUntraced(function* (
+    hub: Hub,
+    version: HubVersion,
+    base: Option.Option<FileList>
+  ) {
+    const text = yield* Option.match(base, {
+      onNone: () => fetchList(hub, version),
+      onSome: (base) => fetchListSince(hub, version, base)
+    })
     const { list } = yield* Effect.mapError(decodeList(text), (error) =>
-      hub.failed(`${file} is no list of files: ${issueText(placedIssues(error))}`, { isTransient: false })
+      hub.failed(`${listOf(version)} is no list of files: ${issueText(placedIssues(error))}`, {
+        isTransient: false
+      })
     )
     return { list, text }
   })
 
   const removeParts = Effect.ignore(parts.keepOnly(new Set()))
 
-  return (hub: Hub, version: HubVersion) =>
+  return (hub: Hub, version: HubVersion, base: Option.Option<FileList>) =>
     Effect.gen(function* () {
       const staged = yield* store.stageCopy
       yield* parts.makeFolder
-      const { list, text } = yield* readList(hub, version)
+      const { list, text } = yield* readList(hub, version, base)
       const files = copiedFiles(list)
       yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
       const progress = yield* makeCopyProgress(list, report)
@@ -130,6 +172,10 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
 
 /** The address of a version at its hub. */
 const folderOf = ({ manifest }: HubVersion) => `versions/${manifest.versionId}`
+
+const listOf = (version: HubVersion) => `${folderOf(version)}/${fileListName}`
+
+const decodeDelta = Schema.decodeOption(FileListDeltaJson)
 
 const copiedFiles = ({ sources }: FileList): ReadonlyArray<CopiedFile> =>
   sources.flatMap(({ files, sourceId }) =>

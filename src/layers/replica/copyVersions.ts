@@ -114,12 +114,15 @@ export const copyVersions = ({
         yield* Effect.logWarning(
           `Files of version ${versionId} are missing or damaged: they are copied again.`
         )
-        return { ...(yield* copyVersion(hub, version)), changed: false }
+        return { ...(yield* copyVersion(hub, version, Option.none())), changed: false }
       }
+      const latest = before === undefined ? Option.none() : yield* listOf(latestOf(before))
+      const base = Option.map(latest, ({ list }) => list)
+      const copy = copyVersion(hub, version, base)
       const taken = yield* Option.match(list, {
-        onNone: () => copyVersion(hub, version),
+        onNone: () => copy,
         // One that is not whole is copied again.
-        onSome: (list) => Effect.orElse(activate(list), () => copyVersion(hub, version))
+        onSome: (list) => Effect.orElse(activate(list), () => copy)
       })
       if (before !== undefined && versionId < latestOf(before)) {
         yield* Effect.logInfo(`The hub went back from version ${latestOf(before)} to ${versionId}`)

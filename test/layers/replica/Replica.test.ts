@@ -6,9 +6,11 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
+import * as ContentServer from "../../../src/layers/contentServer/ContentServer.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
@@ -21,6 +23,7 @@ import { withLog } from "../../support/logged.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { hangUp, json, text } from "../../support/ScriptedServer.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
+import { memoryServices } from "../../support/transport.ts"
 
 const first: Sources = {
   exhibits: { "objects.json": "[1]", "films/intro.mp4": "0123456789", "films/copy.mp4": "0123456789" },
@@ -45,6 +48,8 @@ const makeReplica = Effect.fnUntraced(function* (
     provided,
     start: logged(content.start),
     fetch: logged(Effect.map(patiently(content.fetch), ({ value }) => value)),
+    /** The same by the real clock. */
+    fetchLive: logged(content.fetch),
     /** What a fetch fails with, as a message. */
     failure: logged(Effect.map(patiently(Effect.flip(content.fetch)), ({ value }) => value.message)),
     active: readActive(folder),
@@ -299,6 +304,77 @@ describe("a download of a replica", () => {
       const { failure } = yield* makeReplica(hub.url)
       expect(yield* failure).toContain(`versions/${versionId}/tours/tours.json`)
       expect(yield* failure).toContain("responds with HTTP 404")
+    }).pipe(environment)
+  )
+})
+
+describe("the list of files", () => {
+  const many = (edition: number) => ({
+    exhibits: Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [
+        `pictures/${index}.jpg`,
+        `${index} ${index === 7 ? edition : 0}`
+      ])
+    )
+  })
+
+  it.scopedLive(
+    "of 100 files, of which one has changed, takes less than 3 KiB with all that is around it",
+    () =>
+      Effect.gen(function* () {
+        const hub = yield* makeHub
+        const server = yield* Effect.provide(
+          ContentServer.make({ downloadPath: hub.directory, port: 0 }),
+          memoryServices()
+        )
+        const { port } = Option.getOrThrow(server.address)
+        yield* hub.promote(many(1))
+        const { active, fetchLive } = yield* makeReplica(`http://127.0.0.1:${port}`)
+        yield* fetchLive
+        const sent = Effect.map(server.statistics, ({ bytes, requests }) => ({ bytes, requests }))
+        const before = yield* sent
+        yield* hub.promote(many(2))
+        expect(yield* fetchLive).toMatchObject({ changed: true })
+        expect(yield* active).toEqual(yield* readActive(hub.directory))
+        const after = yield* sent
+        expect(after.requests - before.requests).toBe(3)
+        expect(after.bytes - before.bytes).toBeLessThan(3072)
+
+        // One that is not there any more is none to compare with.
+        yield* hub.promote(many(3))
+        const { versionPath } = JSON.parse((yield* active).manifest)
+        const fs = yield* FileSystem.FileSystem
+        yield* fs.remove(`${hub.directory}/${versionPath}`, { recursive: true })
+        expect(yield* fetchLive).toMatchObject({ changed: true })
+        expect(yield* active).toEqual(yield* readActive(hub.directory))
+      }).pipe(environment)
+  )
+
+  it.scoped("is asked for as a whole where the difference does not lead to it", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const { active, fetch } = yield* makeReplica(hub.url)
+      const since = yield* hub.promote(first)
+      yield* fetch
+      const empty = { schemaVersion: 1, generatedAt: "", sources: [], since }
+      for (const [edition, given] of [
+        json(200, { ...empty, versionId: since }),
+        json(200, { ...empty, since: "" }),
+        text(200, "<html>"),
+        text(200, "")
+      ].entries()) {
+        hub.requests.length = 0
+        hub.fault(/files\.json$/, given)
+        const versionId = yield* hub.promote({ exhibits: { "objects.json": `["${edition}"]` } })
+        expect(yield* fetch).toMatchObject({ changed: true, versionId })
+        expect(paths(hub.requests)).toEqual([
+          "manifest.json",
+          `versions/${versionId}/files.json`,
+          `versions/${versionId}/files.json`,
+          `versions/${versionId}/exhibits/objects.json`
+        ])
+        expect(yield* active).toEqual(yield* readActive(hub.directory))
+      }
     }).pipe(environment)
   )
 })
