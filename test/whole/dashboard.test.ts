@@ -7,6 +7,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
 import { Browser, openTab } from "../support/browser.ts"
+import { samplesOf } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import { makeProject, objectsCsv } from "../support/project.ts"
 
@@ -83,9 +84,9 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
 })
 
 describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
-  it.scopedLive("are what Prometheus understands", () =>
+  it.scopedLive("are what Prometheus understands, and what the rules in the documentation ask for", () =>
     Effect.gen(function* () {
-      const { start } = yield* project
+      const { folder, start, write } = yield* project
       const { url } = yield* start()
       const metrics = yield* Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
       expect(metrics).toMatch(/^vitrine_content_fetches_total\{outcome="promoted"\} 1$/m)
@@ -96,6 +97,18 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
       // Of names it has opinions (status 3); those of Effect's own metrics are not ours.
       expect([0, 3]).toContain(status)
       expect(stderr.split("\n").filter((line) => line !== "" && !line.startsWith("effect_"))).toEqual([])
+
+      const rules = samplesOf("docs/dashboard.md")
+        .filter(({ info }) => info === "rules")
+        .map(({ text }) => text)
+        .join("\n")
+      yield* write("rules.yml", `${rules}\n`)
+      expect(
+        spawnSync(pathOf("promtool"), ["check", "rules", "rules.yml"], { cwd: folder, encoding: "utf8" })
+      ).toMatchObject({ status: 0, stderr: "" })
+      const asked = rules.match(/vitrine_\w+/g) ?? []
+      expect(asked.length).toBeGreaterThan(2)
+      expect(asked.filter((name) => !new RegExp(`^${name}[ {]`, "m").test(metrics))).toEqual([])
     })
   )
 })

@@ -58,6 +58,8 @@ const untagged: ReadonlyArray<never> = []
 export const makeRecorder = (): Recorder => {
   let { clientsDropped, eventsForwarded, framesMissed, mostClients } = nothingDone
   let last: { readonly name: string; readonly timestampMs: number } | undefined
+  // From the start: an alert on a number that is not there is never raised.
+  metrics.clients.unsafeModify(0, untagged)
   const left = () => metrics.clients.unsafeModify(-1, untagged)
   const missed = (frames: number) => {
     framesMissed += frames
