@@ -19,7 +19,8 @@ const load = [
 
 const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
-const testTimeout = 30_000
+/** A busy machine may be ten times slower than a quiet one. */
+const testTimeout = 60_000
 
 export default defineConfig({
   test: {

@@ -49,7 +49,7 @@ const environment = installed.pipe(Layer.provideMerge(Packed.layer), Layer.provi
 
 layer(environment, {
   excludeTestServices: true,
-  timeout: 60_000
+  timeout: 240_000
 })("the package", (it) => {
   it.effect("has what is needed inside, and nothing else", () =>
     Effect.map(Packed, ({ paths, size }) => {
@@ -222,7 +222,7 @@ plainTransport({ port: "8710" })
   })
 
   describe.concurrent("from a registry (skipped where none is reachable)", () => {
-    it.layer(FromRegistry.layer, { timeout: 120_000 })(installs)
+    it.layer(FromRegistry.layer, { timeout: 240_000 })(installs)
   })
 })
 
