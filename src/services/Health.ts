@@ -63,8 +63,8 @@ export const healthOf = ({ now, rules, state, status }: Reported): Health => {
     ...contents.flatMap((content) => contentFindings(content, rules, now)),
     ...status.sections.flatMap(({ name, rows, title }) =>
       contents.some((content) => content.name === name)
-        ? rows.flatMap((row) => rowFindings(row, title).flatMap(beside))
-        : rows.flatMap((row) => rowFindings(row, title).map(({ label, ...finding }) => finding))
+        ? besideSlice(rows).flatMap((row) => rowFindings(row, title).map(asWarning))
+        : rows.flatMap((row) => rowFindings(row, title))
     )
   ]
   const errors = findings.filter(({ tone }) => tone === "error")
@@ -98,7 +98,12 @@ export const contentsOf = ({ plugins }: GlobalState): ReadonlyArray<NamedContent
 const decodeContent = Schema.decodeUnknownEither(ContentState)
 
 /** The labels of rows of a content's status that say what its slice says, too. */
-export const contentLabels = { held: "Held", lastFetch: "Last fetch", lastError: "Last error" } as const
+export const contentLabels = {
+  held: "Held",
+  rejected: "Rejected",
+  lastFetch: "Last fetch",
+  lastError: "Last error"
+} as const
 
 const known: ReadonlyArray<string> = Object.values(contentLabels)
 
@@ -133,16 +138,17 @@ const contentFindings = (
   return findings
 }
 
-interface RowFinding extends Finding {
-  readonly label?: string
-}
+/** What a content's rows say beside its slice. */
+const besideSlice = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> =>
+  rows
+    .filter((row) => row.type === "text" || !known.includes(row.label))
+    .map((row) => (row.type === "list" ? { ...row, items: besideSlice(row.items) } : row))
 
-/** What a content's row says beside its slice. It is a warning: whether its content can be shown, the slice says. */
-const beside = ({ label, text }: RowFinding): ReadonlyArray<Finding> =>
-  label !== undefined && known.includes(label) ? [] : [{ tone: "warn", text }]
+/** Whether content can be shown, its slice says. */
+const asWarning = ({ text }: Finding): Finding => ({ tone: "warn", text })
 
 /** What a row says that warns or reports an error, and the rows in it. */
-const rowFindings = (row: Row, place: string): ReadonlyArray<RowFinding> => {
+const rowFindings = (row: Row, place: string): ReadonlyArray<Finding> => {
   if (row.type === "list") {
     return row.items.flatMap((item) => rowFindings(item, `${place}, ${row.label}`))
   }
@@ -151,6 +157,6 @@ const rowFindings = (row: Row, place: string): ReadonlyArray<RowFinding> => {
     return []
   }
   return row.type === "kv"
-    ? [{ tone, label: row.label, text: `${place}, ${row.label}: ${row.value}` }]
+    ? [{ tone, text: `${place}, ${row.label}: ${row.value}` }]
     : [{ tone, text: `${place}: ${row.text}` }]
 }

@@ -142,6 +142,11 @@ describe("the word", () => {
   it("does not say twice what the slice of a content says, and never fails for a row of it", () => {
     const rows: ReadonlyArray<Row> = [
       ...Object.values(contentLabels).map((label): Row => ({ type: "kv", label, value: "…", tone: "error" })),
+      {
+        type: "list",
+        label: contentLabels.rejected,
+        items: [{ type: "text", text: "not as expected", tone: "error" }]
+      },
       { type: "kv", label: "http://hub", value: "cannot be reached", tone: "error" }
     ]
     expect(health({ content: fine }, { sections: [section("content", rows)] })).toEqual({

@@ -55,7 +55,7 @@ export const statusRows = ({
         } as const
       ]),
   ...Option.match(rejection, { onNone: () => [], onSome: (rejection) => [rejectionRow(rejection)] }),
-  lastFetchRow(lastFetch),
+  lastFetchRow(lastFetch, rejection),
   {
     type: "kv",
     label: "Next fetch",
@@ -70,7 +70,7 @@ export const statusRows = ({
     items: Object.entries(sources).map(([label, source]) => ({
       type: "list",
       label,
-      items: [...sourceRows(source), ...(rowsOfSources[label] ?? [])]
+      items: [...sourceRows(source, rejection), ...(rowsOfSources[label] ?? [])]
     }))
   },
   {
@@ -112,7 +112,15 @@ const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
 const nextFetchText = ({ at, isRetry }: NextFetch): string =>
   `${isoTime(at)}${isRetry ? ", a retry: what failed may pass by itself" : ""}`
 
-const lastFetchRow = (last: LastFetch): Row => {
+/** What was rejected stands in a row of its own. */
+const failureText = (message: string, rejection: Option.Option<Rejection>): string =>
+  Option.exists(rejection, ({ violations }) =>
+    violations.every((violation) => message.includes(violationText(violation)))
+  )
+    ? "rejected, see above"
+    : message
+
+const lastFetchRow = (last: LastFetch, rejection: Option.Option<Rejection>): Row => {
   switch (last._tag) {
     case "None":
       return { type: "kv", label: contentLabels.lastFetch, value: "none yet", tone: "neutral" }
@@ -130,7 +138,7 @@ const lastFetchRow = (last: LastFetch): Row => {
       return {
         type: "kv",
         label: contentLabels.lastFetch,
-        value: `${last.timestamp}, failed: ${last.message}`,
+        value: `${last.timestamp}, failed: ${failureText(last.message, rejection)}`,
         tone: "error"
       }
   }
@@ -138,7 +146,7 @@ const lastFetchRow = (last: LastFetch): Row => {
 
 const rejectionRow = ({ since, sourceId, violations }: Rejection): Row => ({
   type: "list",
-  label: "Rejected",
+  label: contentLabels.rejected,
   items: [
     {
       type: "text",
@@ -151,7 +159,10 @@ const rejectionRow = ({ since, sourceId, violations }: Rejection): Row => ({
   ]
 })
 
-const sourceRows = ({ activity, lastError, lastSuccess }: SourceOverview): ReadonlyArray<Row> => [
+const sourceRows = (
+  { activity, lastError, lastSuccess }: SourceOverview,
+  rejection: Option.Option<Rejection>
+): ReadonlyArray<Row> => [
   activityRow(activity),
   {
     type: "kv",
@@ -167,7 +178,7 @@ const sourceRows = ({ activity, lastError, lastSuccess }: SourceOverview): Reado
     : {
         type: "kv",
         label: contentLabels.lastError,
-        value: `${lastError.timestamp}, ${lastError.message}`,
+        value: `${lastError.timestamp}, ${failureText(lastError.message, rejection)}`,
         tone: lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
       }
 ]

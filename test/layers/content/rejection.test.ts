@@ -16,6 +16,7 @@ import {
   readManifest,
   rowValue,
   services,
+  sourceRows,
   statusRows
 } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
@@ -101,16 +102,21 @@ describe("a rejected version", () => {
         [text, "error"]
       ])
 
-      // It is not over while nobody knows.
+      // It is said once; and it is not over while nobody knows.
       yield* Ref.set(failure, new SourceFailed({ sourceId: "objects", cause: new Error("no network") }))
       yield* TestClock.adjust("1 second")
       yield* Effect.flip(fetch)
       expect(names(yield* events.until("content:fetch:error"))).not.toContain("content:version:rejected")
+      expect(yield* rowValue("Last fetch")).toMatch(/, failed: Source "objects": no network$/)
       yield* Ref.set(failure, rejected)
       yield* Effect.flip(fetch)
       yield* Effect.flip(fetch)
       expect((yield* rejectedRows)[0]).toEqual([since, "error"])
-      expect(yield* rowValue("Last fetch")).toContain(text)
+      expect(yield* rowValue("Last fetch")).toMatch(/, failed: rejected, see above$/)
+      expect(yield* sourceRows("objects")).toContainEqual([
+        "Last error",
+        expect.stringMatching(/, rejected, see above$/)
+      ])
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
         `WARN Version rejected, content stays as it is. Source "objects": ${text}`,
         'WARN Fetch failed, content stays as it is. Source "objects": no network',
