@@ -1,6 +1,7 @@
 /**
  * Bytes that come in piece by piece, and a way to wait for what they will say.
  */
+import type { Readable } from "node:stream"
 import * as Effect from "effect/Effect"
 
 export interface Received {
@@ -15,6 +16,14 @@ export interface Received {
   readonly until: (predicate: (text: string) => boolean) => Effect.Effect<string>
   /** Waits for the end, and gives the whole text. */
   readonly whole: Effect.Effect<string>
+}
+
+/** What a stream gives, up to its end. */
+export const from = (stream: Readable): Received => {
+  const received = make()
+  stream.on("data", received.append)
+  stream.once("close", received.end)
+  return received
 }
 
 export const make = (): Received => {

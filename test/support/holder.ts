@@ -27,10 +27,8 @@ export const startHolder = (folder: string): Effect.Effect<Holder, never, Scope.
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
     Effect.flatMap((child) => {
-      const said = Received.make()
-      child.stdout.on("data", said.append)
+      const said = Received.from(child.stdout)
       child.stdin.on("error", () => {})
-      child.once("close", said.end)
       return Effect.as(
         said.until((text) => text.includes("ready\n")),
         {

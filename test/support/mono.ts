@@ -31,15 +31,9 @@ export const runProgram = (program: string, ...args: ReadonlyArray<string>) =>
     Effect.sync(() => spawn("mono", [program, ...args], { stdio: ["ignore", "pipe", "pipe"] })),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
-    Effect.map((child) => {
-      const stdout = Received.make()
-      const stderr = Received.make()
-      child.stdout.on("data", stdout.append)
-      child.stderr.on("data", stderr.append)
-      child.once("close", () => {
-        stdout.end()
-        stderr.end()
-      })
-      return { child, stdout, stderr }
-    })
+    Effect.map((child) => ({
+      child,
+      stdout: Received.from(child.stdout),
+      stderr: Received.from(child.stderr)
+    }))
   )

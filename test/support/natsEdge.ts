@@ -17,10 +17,8 @@ export const startNatsEdge = (servers: string, role: "transport" | "publisher" |
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
     Effect.map((child) => {
-      const said = Received.make()
-      child.stdout.on("data", said.append)
+      const said = Received.from(child.stdout)
       child.stdin.on("error", () => {})
-      child.once("close", said.end)
       return {
         /** Waits until it says something that matches, and gives the first group of the match. */
         says: (pattern: RegExp) =>

@@ -83,15 +83,9 @@ const start = (
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
     Effect.map((child) => {
-      const received = Received.make()
-      child.stdout.on("data", received.append)
+      const received = Received.from(child.stdout)
       child.stdin.on("error", () => {})
-      const end = new Promise<void>((resolve) =>
-        child.once("close", () => {
-          received.end()
-          resolve()
-        })
-      )
+      const end = new Promise<void>((resolve) => child.once("close", () => resolve()))
       const said = (what: string, times = 1) =>
         Effect.asVoid(received.until((text) => text.split(what).length > times))
       return {

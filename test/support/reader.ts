@@ -85,16 +85,8 @@ export const makeReader: Effect.Effect<Reader, never, FileSystem.FileSystem | Sc
             env: { ...process.env, PATH: `${folder}/node_modules/.bin:${process.env.PATH}` },
             stdio: ["ignore", "pipe", "pipe"]
           })
-          const [stdout, stderr] = [Received.make(), Received.make()]
-          child.stdout.on("data", stdout.append)
-          child.stderr.on("data", stderr.append)
-          const closed = new Promise<number | null>((resolve) => {
-            child.once("close", (status) => {
-              stdout.end()
-              stderr.end()
-              resolve(status)
-            })
-          })
+          const [stdout, stderr] = [Received.from(child.stdout), Received.from(child.stderr)]
+          const closed = new Promise<number | null>((resolve) => child.once("close", resolve))
           return { child, closed, stdout, stderr }
         }),
         ({ child }) => Effect.sync(() => child.kill("SIGKILL"))

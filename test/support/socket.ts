@@ -22,12 +22,10 @@ export const openSocket = (address: net.NetConnectOpts): Effect.Effect<OpenSocke
     (socket) => Effect.sync(() => socket.destroy())
   ).pipe(
     Effect.map((socket) => {
-      const received = Received.make()
-      socket.on("data", received.append)
+      const received = Received.from(socket)
       // A reset ends it as well; what was received before tells the difference.
       socket.on("error", () => {})
       socket.on("end", () => socket.end())
-      socket.on("close", received.end)
       return { socket, received }
     })
   )

@@ -57,8 +57,7 @@ export const startVersionReader = Effect.fnUntraced(function* (folders: Readonly
     ),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
-  const output = Received.make()
-  child.stdout.on("data", output.append).on("end", output.end)
+  const output = Received.from(child.stdout)
   return Effect.gen(function* () {
     child.stdin.end()
     return yield* Schema.decode(Seen)(yield* output.whole)

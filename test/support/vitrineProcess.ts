@@ -58,14 +58,10 @@ export const runVitrine = (
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   ).pipe(
     Effect.map((child) => {
-      const stdout = Received.make()
-      const stderr = Received.make()
-      child.stdout.on("data", stdout.append)
-      child.stderr.on("data", stderr.append)
+      const stdout = Received.from(child.stdout)
+      const stderr = Received.from(child.stderr)
       const end = new Promise<Ended>((resolve) => {
         child.once("close", (code, signal) => {
-          stdout.end()
-          stderr.end()
           resolve({ status: code ?? signal, stdout: stdout.text(), stderr: stderr.text() })
         })
       })

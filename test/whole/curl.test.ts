@@ -22,9 +22,7 @@ const run = (line: string, input = "") =>
       ),
       (child) => Effect.sync(() => child.kill())
     )
-    const stdout = Received.make()
-    child.stdout.on("data", stdout.append)
-    child.once("close", stdout.end)
+    const stdout = Received.from(child.stdout)
     child.stdin.end(input)
     return stdout
   })

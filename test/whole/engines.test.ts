@@ -31,7 +31,6 @@ describe("scratchpad/engines", () => {
         const controller = yield* run(["start"], { TABLES })
         const first = yield* controller.logged(/New version (\S+):/)
         yield* controller.logged(/(Ready)/)
-        const stdout = Received.make()
         const program = [
           `${examples}/content_folder.py`,
           `${folder}/downloads`,
@@ -42,8 +41,7 @@ describe("scratchpad/engines", () => {
           Effect.sync(() => spawn(pathOf("python3"), program, { stdio: ["ignore", "pipe", "ignore"] })),
           (child) => Effect.sync(() => child.kill("SIGKILL"))
         )
-        child.stdout.on("data", stdout.append)
-        child.once("close", stdout.end)
+        const stdout = Received.from(child.stdout)
         const acknowledges = (pattern: RegExp) =>
           eventually(
             read("downloads/acks/screen-1.json").pipe(

@@ -24,13 +24,11 @@ const startBroker = (port: number) =>
     const fs = yield* FileSystem.FileSystem
     const file = `${yield* fs.makeTempDirectoryScoped()}/mosquitto.conf`
     yield* fs.writeFileString(file, `listener ${port} 127.0.0.1\nallow_anonymous true\nuser root\n`)
-    const log = Received.make()
     const child = yield* Effect.acquireRelease(
       Effect.sync(() => spawn(pathOf("mosquitto"), ["-c", file], { stdio: ["ignore", "ignore", "pipe"] })),
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     )
-    child.stderr.on("data", log.append)
-    child.once("close", log.end)
+    const log = Received.from(child.stderr)
     yield* log.until((text) => text.includes(" running"))
     return {
       kill: Effect.promise(async () => {

@@ -65,8 +65,7 @@ const startReader = Effect.fnUntraced(function* (folder: string) {
     ),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
-  const output = Received.make()
-  child.stdout.on("data", output.append).on("end", output.end)
+  const output = Received.from(child.stdout)
   yield* output.until((text) => text.includes("reading"))
   return Effect.gen(function* () {
     child.stdin.end()

@@ -145,8 +145,7 @@ const run = (command: ReadonlyArray<string>, options: SpawnOptions = {}) =>
     Effect.sync(() => {
       const [program = "", ...args] = command
       const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "inherit"] })
-      const said = Received.make()
-      child.stdout.on("data", said.append)
+      const said = Received.from(child.stdout)
       const exited = Effect.promise(async () => lives(child) && (await once(child, "exit")))
       return { child, exited, says: (word: string) => said.until((text) => text.includes(word)) }
     }),

@@ -24,8 +24,7 @@ const startVenue = (folder: string, tables: string) =>
         env: { ...process.env, FREE_PORTS: "1", VENUE: folder, TABLES_URL: tables },
         stdio: ["ignore", "pipe", "inherit"]
       })
-      const output = Received.make()
-      venue.stdout.on("data", output.append)
+      const output = Received.from(venue.stdout)
       const ended = new Promise<void>((resolve) => venue.once("close", () => resolve()))
       return { ended, output, venue }
     }),
