@@ -15,7 +15,7 @@ import { CursorExpired, type TableError } from "../../services/TableSourceClient
 import { isCertificateProblem } from "../httpClient/certificateProblem.ts"
 import { Retryable, retryAfter, withRetries, withTimeout } from "../httpClient/HttpFailure.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
-import { cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
+import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
 import { after, makeErrors, quotaSpent } from "./requestErrors.ts"
 import { httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
 import { type Decode, firstIssue, maxBodyBytes, parseJson, readBody } from "./responses.ts"
@@ -27,7 +27,7 @@ export interface Api extends Effect.Effect.Success<ReturnType<typeof makeApi>> {
 
 /** Of decoded options. Its requests take their turn in the pacing of the process. */
 export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptions) {
-  const { baseId, endpointUrl, maxTimeout } = options
+  const { maxTimeout } = options
   const errors = makeErrors(options)
   const { quote } = errors
   const calls = makeCalendarCount()
@@ -37,8 +37,7 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
     HttpClient.withScope
   )
   const pacing = yield* RequestPacing
-  // As a URL, because the same endpoint can be written in several ways.
-  const pacer = yield* pacing.pacer(`${new URL(`${endpointUrl}/`).href} ${baseId}`, interval)
+  const pacer = yield* pacing.pacer(baseKey(options), interval)
 
   const send = Effect.fnUntraced(function* <A>(request: Request, decode: Decode<A>) {
     const response = yield* client

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { type JoinCalls, makeJoinCalls } from "../../internal/joinCalls.ts"
 import { type ChangeFeed, type TableChanges, TableError } from "../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Api } from "./api.ts"
@@ -29,25 +30,46 @@ interface Position {
   readonly cursor: number
 }
 
-export const makeChangeFeed = (api: Api, options: AirtableClientOptions): ChangeFeed => {
+/** What is known of the changes in a base by all who read them with the same token, and what they ask together. */
+export interface SharedFeed {
+  /** The webhooks of the base that have listed an error. */
+  readonly broken: Set<string>
+  /** Those that would do when they were listed last, and when that was. */
+  usable: Set<string>
+  listedAt: number
+  /** Where the list of changes began anew last, and when. */
+  restart: { readonly at: number; readonly position: Position } | undefined
+  schema: BaseSchema | "refused" | undefined
+  /** By positions. */
+  readonly join: JoinCalls<TableChanges, TableError>
+}
+
+export const makeSharedFeed = (): SharedFeed => ({
+  broken: new Set(),
+  usable: new Set(),
+  listedAt: Number.NEGATIVE_INFINITY,
+  restart: undefined,
+  schema: undefined,
+  join: makeJoinCalls()
+})
+
+export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared: SharedFeed): ChangeFeed => {
   const { quote } = api.errors
+  const { broken } = shared
   const webhooks = makeWebhooks(api, options)
-  /** Those of the base that have listed an error. */
-  const broken = new Set<string>()
-  let checkedAt = Number.NEGATIVE_INFINITY
-  let restartedAt = Number.NEGATIVE_INFINITY
-  let schema: BaseSchema | "refused" | undefined
 
   const list = Effect.zipWith(webhooks.list, Clock.currentTimeMillis, (list, now) => {
-    checkedAt = now
     for (const id of broken) {
       if (!list.some((webhook) => webhook.id === id)) broken.delete(id)
     }
-    return list.map((webhook) => ({
+    const listed = list.map((webhook) => ({
       ...webhook,
       isPlain: isPlain(webhook),
       isUsable: isPlain(webhook) && isAlive(webhook, now) && !broken.has(webhook.id)
     }))
+    shared.usable = new Set(listed.flatMap(({ id, isUsable }) => (isUsable ? [id] : [])))
+    shared.listedAt = now
+    return listed
   })
 
   /** The last change that it lists is read, because an error would be there. */
@@ -70,6 +92,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
       yield* id === first?.id ? Effect.void : Effect.ignore(webhooks.remove(id))
     }
     const id = first?.id ?? own
+    shared.usable.add(id)
     yield* Effect.logInfo(`The base has a webhook now that lists what changes: ${quote(id)}`)
     return { id, cursor: first?.cursorForNextPayload ?? 1 }
   })
@@ -86,8 +109,8 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
 
   /** Refused for good; whatever else goes wrong with it is tried again. */
   const loadSchema = Effect.gen(function* () {
-    if (schema === undefined) {
-      schema = yield* readSchema(api, options).pipe(
+    if (shared.schema === undefined) {
+      shared.schema = yield* readSchema(api, options).pipe(
         Effect.catchIf(
           ({ reason }) => reason === "NotFound",
           () =>
@@ -101,42 +124,43 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
         Effect.orElseSucceed(() => undefined)
       )
     }
-    return schema
+    return shared.schema
   })
 
-  const begin = Effect.gen(function* () {
-    const position = yield* locate
-    yield* loadSchema
-    return { position: text(position), changed: "everything" } satisfies TableChanges
-  })
+  const begin = Effect.zipLeft(locate, loadSchema)
 
-  const beginAgain = Effect.fnUntraced(function* (why: string) {
+  const beginAgain = Effect.fnUntraced(function* (from: Position, why: string) {
     const now = yield* Clock.currentTimeMillis
-    if (now - restartedAt < Duration.toMillis(restartEvery)) {
+    const { restart } = shared
+    if (restart !== undefined && isBefore(from, restart.position)) {
+      return everythingSince(restart.position)
+    }
+    if (restart !== undefined && now - restart.at < Duration.toMillis(restartEvery)) {
       return yield* new TableError({
         table: "",
         reason: "UnexpectedAnswer",
         detail: `${why}, again within ${Duration.format(restartEvery)}. See "vitrine watch list --base ${options.baseId}"`
       })
     }
-    const changes = yield* begin
-    restartedAt = now
+    const position = yield* begin
+    shared.restart = { at: now, position }
     yield* Effect.logWarning(`What has changed is not known, all tables are read: ${why}`)
-    return changes
+    return everythingSince(position)
   })
 
   const check = Effect.fnUntraced(function* (id: string) {
     const now = yield* Clock.currentTimeMillis
-    return (
-      now - checkedAt < Duration.toMillis(checkEvery) ||
-      (yield* list).some((webhook) => webhook.id === id && webhook.isUsable)
-    )
+    if (now - shared.listedAt >= Duration.toMillis(checkEvery)) {
+      yield* list
+    }
+    return shared.usable.has(id)
   })
 
-  const readFrom = Effect.fnUntraced(function* ({ cursor, id }: Position) {
+  const readFrom = Effect.fnUntraced(function* (from: Position) {
+    const { cursor, id } = from
     const name = `the webhook ${quote(id)}`
     if (!(yield* check(id))) {
-      return yield* beginAgain(`${name} is gone or disabled`)
+      return yield* beginAgain(from, `${name} is gone or disabled`)
     }
     const found: Array<Payloads["payloads"][number]> = []
     let next = cursor
@@ -145,15 +169,15 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
         Effect.succeed(detail)
       )
       if (Predicate.isString(page)) {
-        return yield* beginAgain(`${name} is gone, or cannot be read from ${next} on: ${page}`)
+        return yield* beginAgain(from, `${name} is gone, or cannot be read from ${next} on: ${page}`)
       }
       const error = errorIn(page.payloads)
       if (error !== undefined) {
         broken.add(id)
-        return yield* beginAgain(`${name} reports the error ${quote(error)}`)
+        return yield* beginAgain(from, `${name} reports the error ${quote(error)}`)
       }
       if (page.cursor !== next + page.payloads.length) {
-        return yield* beginAgain(`${name} no longer lists what came after ${next}`)
+        return yield* beginAgain(from, `${name} no longer lists what came after ${next}`)
       }
       found.push(...page.payloads)
       next = page.cursor
@@ -164,7 +188,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
         } satisfies TableChanges
       }
     }
-    return yield* beginAgain(`${name} lists more than ${found.length} changes`)
+    return yield* beginAgain(from, `${name} lists more than ${found.length} changes`)
   })
 
   const changedIn = Effect.fnUntraced(function* (payloads: Payloads["payloads"]) {
@@ -172,7 +196,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
       return () => false
     }
     if (payloads.some(changesTables)) {
-      schema = schema === "refused" ? schema : undefined
+      shared.schema = shared.schema === "refused" ? shared.schema : undefined
       return constTrue
     }
     const ids = new Set(payloads.flatMap(({ changedTablesById }) => keysOf(changedTablesById)))
@@ -183,16 +207,32 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
     if ([...ids].every((id) => known.some((table) => table.id === id))) {
       return isAmong(known, withDependents(known, ids))
     }
-    schema = undefined
+    shared.schema = undefined
     return constTrue
   })
 
   return {
     since: Effect.fn("ChangeFeed.since")((position) =>
-      Option.match(Option.flatMap(position, parse), { onNone: () => begin, onSome: readFrom })
+      shared.join(
+        Option.getOrElse(position, () => ""),
+        Option.match(Option.flatMap(position, parse), {
+          onNone: () => Effect.map(begin, everythingSince),
+          onSome: readFrom
+        })
+      )
     )
   }
 }
+
+/** Of a list that begins here: what came before is not in it. */
+const everythingSince = (position: Position): TableChanges => ({
+  position: text(position),
+  changed: "everything"
+})
+
+/** Whether somebody who stands there does not know yet that the list began anew. */
+const isBefore = ({ cursor, id }: Position, restart: Position): boolean =>
+  id !== restart.id || cursor < restart.cursor
 
 const text = ({ cursor, id }: Position): string => `${id} ${cursor}`
 

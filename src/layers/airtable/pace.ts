@@ -6,6 +6,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Pacer } from "../../services/RequestPacing.ts"
 import type { TableError } from "../../services/TableSourceClient.ts"
+import type { AirtableClientOptions } from "./AirtableOptions.ts"
+
+/** Of a base, whoever asks for it. The endpoint is a URL, because it can be written in several ways. */
+export const baseKey = ({
+  baseId,
+  endpointUrl
+}: Pick<AirtableClientOptions, "baseId" | "endpointUrl">): string =>
+  `${new URL(`${endpointUrl}/`).href} ${baseId}`
 
 /** Five requests a second are allowed for a base; this leaves room for what the network does to their spacing. */
 export const interval = Duration.millis(215)

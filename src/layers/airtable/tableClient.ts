@@ -8,6 +8,7 @@ import { makeApi } from "./api.ts"
 import { attachments } from "./attachments.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
 import { decodePage, decodeRecord } from "./responses.ts"
+import { sharedFeed } from "./sharedFeeds.ts"
 
 /** A client of decoded options. Its requests take their turn in the pacing of the process. */
 export const makeTableClient = Effect.fnUntraced(function* (options: AirtableClientOptions) {
@@ -48,6 +49,8 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
     readRecord,
     attachments,
     calls,
-    ...(options.changes === undefined ? {} : { changes: makeChangeFeed(api, options) })
+    ...(options.changes === undefined
+      ? {}
+      : { changes: makeChangeFeed(api, options, yield* sharedFeed(options)) })
   })
 })

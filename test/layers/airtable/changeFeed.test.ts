@@ -17,9 +17,9 @@ import { withLog } from "../../support/logged.ts"
 import { type Options, start } from "../../support/tableServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
-const unpaced = Layer.succeed(RequestPacing, {
+const unpaced = Layer.sync(RequestPacing, () => ({
   pacer: () => Effect.succeed({ take: Effect.void, hold: () => Effect.void })
-})
+}))
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient.layer, unpaced)
 
@@ -34,21 +34,24 @@ const museum = (options: Options = {}) =>
       "Settings.csv": "key,value\ntitle,Show\n"
     })
     const server = yield* start(folder.directory, { rateLimit: false, ...options })
-    const makeController = Effect.gen(function* () {
-      const { calls = Effect.dieMessage("not counted"), changes } = yield* AirtableClient.make({
-        endpointUrl: server.url,
-        baseId: "appX",
-        apiKey: Redacted.make("pat123.topsecret"),
-        changes: "webhook"
+    const makeSource = (token = "pat123.topsecret") =>
+      Effect.gen(function* () {
+        const { calls = Effect.dieMessage("not counted"), changes } = yield* AirtableClient.make({
+          endpointUrl: server.url,
+          baseId: "appX",
+          apiKey: Redacted.make(token),
+          changes: "webhook"
+        })
+        const { since } = changes ?? (yield* Effect.dieMessage("no changes"))
+        return asking(since, calls)
       })
-      const { since } = changes ?? (yield* Effect.dieMessage("no changes"))
-      return asking(since, calls)
-    })
+    /** What it shares with others is of its process. */
+    const makeController = Effect.provide(makeSource(), Layer.fresh(unpaced))
     const webhooks = Effect.map(
       server.get("/v0/bases/appX/webhooks"),
       ({ body }) => (body as { webhooks: ReadonlyArray<{ id: string }> }).webhooks
     )
-    return { ...folder, ...server, makeController, controller: yield* makeController, webhooks }
+    return { ...folder, ...server, makeSource, makeController, controller: yield* makeController, webhooks }
   })
 
 /** Asks again and again: `changed` gives the tables that have changed, `cost` the calls that it took. */
@@ -70,6 +73,71 @@ const asking = (since: ChangeFeed["since"], calls: Effect.Effect<{ readonly tota
 }
 
 describe("what has changed in a hosted base", () => {
+  it.scoped("is asked with one call by all sources of a process that ask at the same time", () =>
+    Effect.gen(function* () {
+      const { controller, makeSource, requests, write } = yield* museum()
+      yield* controller.changed
+      const sources = yield* Effect.all([makeSource(), makeSource(), makeSource("pat9.another")])
+      const ask = Effect.forEach(sources, ({ changed }) => changed, { concurrency: "unbounded" })
+      /** How many calls it takes all of them, those of the third, which has another token, included. */
+      const cost = Effect.gen(function* () {
+        const before = yield* requests
+        const answers = yield* ask
+        const { payloads, schema, webhooks } = yield* requests
+        return {
+          answers,
+          calls: payloads + schema + webhooks - before.payloads - before.schema - before.webhooks
+        }
+      })
+      expect(yield* cost).toEqual({ answers: ["everything", "everything", "everything"], calls: 2 * 3 })
+      expect(yield* cost).toEqual({ answers: [[], [], []], calls: 2 })
+      yield* write("Rooms.csv", "Name\nAttic\n")
+      expect(yield* cost).toEqual({ answers: [["Rooms"], ["Rooms"], ["Rooms"]], calls: 2 })
+      yield* TestClock.adjust("1 hour")
+      // Each token lists the webhooks again.
+      expect(yield* cost).toEqual({ answers: [[], [], []], calls: 4 })
+    }).pipe(Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("is what came since each source asked itself", () =>
+    Effect.gen(function* () {
+      const { makeSource, write } = yield* museum()
+      const [one, other] = yield* Effect.all([makeSource(), makeSource()])
+      const both = Effect.all([one.changed, other.changed], { concurrency: "unbounded" })
+      yield* both
+      yield* write("Rooms.csv", "Name\nAttic\n")
+      expect(yield* one.changed).toEqual(["Rooms"])
+      yield* write("Settings.csv", "key,value\ntitle,Night\n")
+      expect(yield* both).toEqual([["Settings"], ["Rooms", "Settings"]])
+      expect(yield* both).toEqual([[], []])
+    }).pipe(Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped.each([
+    ["webhooks deleted x1", 0],
+    ["webhooks disabled x1", 1],
+    ["payloads dropped x1", 0]
+  ] as const)("is everything for each source after %s, at whatever time it asks", ([fault, hours]) => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { faults, makeSource, webhooks, write } = yield* museum()
+      const [one, other] = yield* Effect.all([makeSource(), makeSource()])
+      const both = Effect.all([one.changed, other.changed], { concurrency: "unbounded" })
+      yield* both
+      yield* faults.add(fault)
+      for (let hour = 0; hour < hours; hour++) {
+        expect(yield* one.changed).toEqual([])
+        yield* TestClock.adjust("1 hour")
+      }
+      expect(yield* one.changed).toBe("everything")
+      yield* write("Rooms.csv", "Name\nAttic\n")
+      expect(yield* both).toEqual([["Rooms"], "everything"])
+      expect(yield* both).toEqual([[], ["Rooms"]])
+      expect(log.filter((line) => line.startsWith("WARN"))).toHaveLength(1)
+      expect(yield* webhooks).toHaveLength(1)
+    }).pipe(Effect.provide(environment), withLog(log))
+  })
+
   it.scoped("is asked of one webhook, which is made once, with one call", () =>
     Effect.gen(function* () {
       const { controller, makeController, webhooks, write } = yield* museum()
