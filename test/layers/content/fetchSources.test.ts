@@ -38,6 +38,14 @@ type Part = (typeof parts)[number]
 const lookMillis = 50
 const partMillis = 200
 
+/** What is looked at, read and promoted, in order; contents are those of the world at that moment. */
+type Happened =
+  | { readonly type: "look"; readonly content: string; readonly fails: boolean }
+  | { readonly type: "read"; readonly isWhole: boolean; readonly at: number }
+  | { readonly type: "readFailed"; readonly at: number; readonly kind: "transient" | "lasting" }
+  | { readonly type: "started" | "edited" | "told" }
+  | { readonly type: "promoted"; readonly content: string; readonly changed: boolean; readonly at: number }
+
 /** A source of two parts that somebody edits, which logs what has changed. */
 const makeWorld = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -45,6 +53,8 @@ const makeWorld = Effect.gen(function* () {
   const log: Array<Part> = []
   const failingLooks: Array<"transient" | "lasting"> = []
   const failingReads: Array<"transient" | "lasting"> = []
+  /** What happened, in order. */
+  const journal: Array<Happened> = []
   const counts = { looks: 0, reads: 0, parts: 0, failures: 0 }
 
   const failIfTold = (failing: typeof failingLooks) =>
@@ -59,11 +69,14 @@ const makeWorld = Effect.gen(function* () {
       })
     })
 
+  const newest = () => parts.map((part) => `${part}${revisions[part]}`).join()
+
   const source: ContentSource = {
     id: "objects",
     look: (mark) =>
       Effect.gen(function* () {
         counts.looks++
+        journal.push({ type: "look", content: newest(), fails: failingLooks.length > 0 })
         yield* failIfTold(failingLooks)
         const news = {
           mark: String(log.length),
@@ -78,6 +91,8 @@ const makeWorld = Effect.gen(function* () {
     fetch: ({ changedParts, directory, previous }) =>
       Effect.gen(function* () {
         counts.reads++
+        const at = yield* Clock.currentTimeMillis
+        journal.push({ type: "read", isWhole: changedParts === undefined, at })
         const contents: Array<string> = []
         for (const part of parts) {
           const file = `${directory}/${part}`
@@ -91,6 +106,10 @@ const makeWorld = Effect.gen(function* () {
           }
           contents.push(yield* Effect.orDie(fs.readFileString(file)))
         }
+        const [kind] = failingReads
+        if (kind !== undefined) {
+          journal.push({ type: "readFailed", at: yield* Clock.currentTimeMillis, kind })
+        }
         yield* failIfTold(failingReads)
         return { fingerprint: contents.join(), records: 2, bytes: 4 }
       })
@@ -101,11 +120,13 @@ const makeWorld = Effect.gen(function* () {
     counts,
     failingLooks,
     failingReads,
+    journal,
     edit: (part: Part) => {
       revisions[part]++
       log.push(part)
+      journal.push({ type: "edited" })
     },
-    newest: () => parts.map((part) => `${part}${revisions[part]}`).join()
+    newest
   }
 })
 
@@ -302,17 +323,19 @@ describe("sources that can be asked what has changed", () => {
     "end with the newest content in one version, with no more looks and reads than the specification allows",
     () =>
       FastCheck.assert(
-        FastCheck.asyncProperty(FastCheck.array(step, { minLength: 1, maxLength: 20 }), (steps) =>
-          Effect.runPromise(
-            history(steps).pipe(
-              Effect.scoped,
-              Effect.provide(environment),
-              withLog([]),
-              Effect.provide(TestContext.TestContext)
+        FastCheck.asyncProperty(
+          FastCheck.array(step, { minLength: 1, maxLength: 20, size: "medium" }),
+          (steps) =>
+            Effect.runPromise(
+              history(steps).pipe(
+                Effect.scoped,
+                Effect.provide(environment),
+                withLog([]),
+                Effect.provide(TestContext.TestContext)
+              )
             )
-          )
         ),
-        { numRuns: Number(process.env.HISTORIES ?? 6) }
+        { numRuns: Number(process.env.HISTORIES ?? 10), examples: examples.map((steps) => [[...steps]]) }
       ),
     120_000
   )
@@ -322,37 +345,87 @@ type Step =
   | { readonly type: "edit"; readonly part: Part }
   | { readonly type: "pass"; readonly millis: number }
   | { readonly type: "failLook" | "failRead"; readonly kind: "transient" | "lasting" }
+  | { readonly type: "fetchAndEdit"; readonly millis: number; readonly part: Part }
   | { readonly type: "restart" }
 
 const { constant, constantFrom, integer, oneof, record } = FastCheck
 const kind = constantFrom("transient" as const, "lasting" as const)
+const passing = (max: number) => record({ type: constant("pass" as const), millis: integer({ min: 0, max }) })
 const step: FastCheck.Arbitrary<Step> = oneof(
   { weight: 6, arbitrary: record({ type: constant("edit" as const), part: constantFrom(...parts) }) },
-  {
-    weight: 6,
-    arbitrary: record({ type: constant("pass" as const), millis: integer({ min: 0, max: 25_000 }) })
-  },
+  // Within a look or a read, or beyond several ticks.
+  { weight: 5, arbitrary: passing(3 * partMillis) },
+  { weight: 4, arbitrary: passing(25_000) },
   { weight: 2, arbitrary: record({ type: constantFrom("failLook" as const, "failRead" as const), kind }) },
-  { weight: 1, arbitrary: record({ type: constant("restart" as const) }) }
+  { weight: 1, arbitrary: record({ type: constant("restart" as const) }) },
+  {
+    weight: 2,
+    arbitrary: record({
+      type: constant("fetchAndEdit" as const),
+      millis: integer({ min: 0, max: 3 * partMillis }),
+      part: constantFrom(...parts)
+    })
+  }
 )
 
+/** An edit behind the part that is read, and reads that fail and are to be tried again. */
+const examples: ReadonlyArray<ReadonlyArray<Step>> = [
+  [
+    { type: "pass", millis: 2000 },
+    { type: "fetchAndEdit", millis: lookMillis + partMillis + 10, part: "A" }
+  ],
+  ...(["transient", "lasting"] as const).map(
+    (kind): ReadonlyArray<Step> => [
+      { type: "pass", millis: 2000 },
+      { type: "failRead", kind },
+      { type: "edit", part: "A" }
+    ]
+  )
+]
+
 const tick = 20_000
+const settle = 3000
+
+/** Before what failed is read again, unless something changes, or somebody tells it to. */
+const pauses = { transient: 15_000, lasting: 600_000 }
 
 const history = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const world = yield* makeWorld
-    const { versions } = yield* VersionStore
+    const { journal } = world
     let edits = 0
     let starts = 0
+    let commands = 0
+
+    /** The store of versions, which writes down what is promoted. */
+    const store = Effect.map(VersionStore, (store) =>
+      VersionStore.of({
+        ...store,
+        stage: Effect.map(store.stage, (staged) => ({
+          ...staged,
+          promote: (sources) =>
+            Effect.tap(staged.promote(sources), ({ changed }) =>
+              Effect.map(Clock.currentTimeMillis, (at) => {
+                for (const { fingerprint: content } of sources) {
+                  journal.push({ type: "promoted", content, changed, at })
+                }
+              })
+            )
+        }))
+      })
+    )
 
     const begin = Effect.gen(function* () {
       starts++
+      journal.push({ type: "started" })
       const scope = yield* Scope.make()
-      const { start } = yield* Content.fromSources({ fetchEvery: tick, settle: "3 seconds" }, [
-        world.source
-      ]).pipe(Scope.extend(scope), Effect.provide(services()))
+      const { fetch, start } = yield* Content.fromSources({ fetchEvery: tick, settle }, [world.source]).pipe(
+        Scope.extend(scope),
+        Effect.provideServiceEffect(VersionStore, store),
+        Effect.provide(services())
+      )
       yield* start
-      return scope
+      return { fetch: Effect.forkIn(Effect.ignore(fetch), scope), stop: Scope.close(scope, Exit.void) }
     })
 
     let running = yield* begin
@@ -371,20 +444,82 @@ const history = (steps: ReadonlyArray<Step>) =>
         case "failRead":
           world.failingReads.push(step.kind)
           break
+        case "fetchAndEdit":
+          commands++
+          journal.push({ type: "told" })
+          yield* running.fetch
+          yield* pass(step.millis)
+          edits++
+          world.edit(step.part)
+          break
         case "restart":
-          yield* Scope.close(running, Exit.void)
+          yield* running.stop
           running = yield* begin
       }
     }
+    yield* pass(2 * tick)
     world.failingLooks.length = 0
     world.failingReads.length = 0
     yield* pass("11 minutes")
+    yield* running.stop
+
     expect(yield* latest).toBe(world.newest())
+    expect(promotedIn(journal).filter((content) => content === world.newest())).toHaveLength(1)
     const { failures, looks, reads } = world.counts
-    const made = (yield* versions).at(-1)
-    expect(made?.active).toBe(true)
     const ticks = Math.ceil((yield* Clock.currentTimeMillis) / tick) + starts
-    expect(reads).toBeLessThanOrEqual(starts + edits + failures)
-    expect(looks).toBeLessThanOrEqual(ticks + 2 * edits + failures + starts)
-    yield* Scope.close(running, Exit.void)
+    expect(reads).toBeLessThanOrEqual(starts + edits + failures + commands)
+    expect(looks).toBeLessThanOrEqual(ticks + 2 * edits + failures + starts + commands)
   })
+
+/**
+ * The contents of the versions, none twice. Changes that went on were waited for, up to `settle`, and what failed was not read
+ * again too soon.
+ */
+const promotedIn = (journal: ReadonlyArray<Happened>): ReadonlyArray<string> => {
+  const versions: Array<string> = []
+  let since: number | undefined
+  let isSettled = (_content: string): boolean => false
+  let isSeen = true
+  let readFrom = 0
+  for (const happened of journal) {
+    switch (happened.type) {
+      case "read": {
+        const { at, isWhole } = happened
+        expect(at).toBeGreaterThanOrEqual(readFrom)
+        since ??= at
+        // What is read as a whole is at the start, or told to be.
+        isSettled = () => isWhole
+        break
+      }
+      case "look": {
+        const { content: seen, fails } = happened
+        const before = isSettled
+        isSettled = (content) => before(content) || fails || content === seen
+        isSeen ||= !fails
+        break
+      }
+      case "promoted": {
+        const { at, changed, content } = happened
+        if (changed) {
+          expect(isSettled(content) || at - (since ?? at) >= settle, content).toBe(true)
+          versions.push(content)
+        }
+        since = undefined
+        break
+      }
+      case "readFailed":
+        since = undefined
+        readFrom = isSeen ? happened.at + pauses[happened.kind] : 0
+        break
+      case "started":
+        since = undefined
+        readFrom = 0
+        break
+      default:
+        isSeen &&= happened.type === "told"
+        readFrom = 0
+    }
+  }
+  expect(versions).toEqual([...new Set(versions)])
+  return versions
+}

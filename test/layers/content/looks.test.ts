@@ -21,7 +21,15 @@ type Step =
 const { array, constant, constantFrom, oneof, record } = FastCheck
 const step: FastCheck.Arbitrary<Step> = oneof(
   record({ type: constant("edit" as const), id: constantFrom(...ids), part: constantFrom(...parts) }),
-  record({ type: constantFrom("look" as const, "look", "failedLook", "fetch", "done", "failed") })
+  record({
+    type: constantFrom(
+      "look" as const,
+      "failedLook" as const,
+      "fetch" as const,
+      "done" as const,
+      "failed" as const
+    )
+  })
 )
 
 const failure = new SourceFailed({ sourceId: "rooms", cause: new Error("as the test wants it") })
