@@ -3,8 +3,6 @@
  * leaves here is a string, every number in range, whatever somebody typed into the table.
  */
 
-import { encodePath } from "./encodePath.js"
-
 const asText = (value) => {
   if (Array.isArray(value)) {
     return value.map(asText).filter(Boolean).join(", ")
@@ -27,7 +25,7 @@ const asColour = (value, fallback) => (CSS.supports("color", asText(value)) ? as
 const pictureType = /^image\/(avif|gif|jpeg|png|svg\+xml|webp)$/
 
 /** The first attachment that a browser can show, or `null`. The column `alt` says what is to be seen on it. */
-const pictureOf = (record, folder) => {
+const pictureOf = (record) => {
   const attachments = Array.isArray(record.picture) ? record.picture : []
   const attachment = attachments.find(
     ({ localPath, type }) => typeof localPath === "string" && pictureType.test(type)
@@ -36,12 +34,14 @@ const pictureOf = (record, folder) => {
     ? null
     : {
         id: attachment.id,
-        url: `${folder}/${encodePath(attachment.localPath)}`,
-        alt: asText(record.alt) || asText(record.title)
+        path: attachment.localPath,
+        alt: asText(record.alt) || asText(record.title),
+        // What an artist has drawn is cut out; a photograph has edges.
+        isDrawing: attachment.type === "image/svg+xml"
       }
 }
 
-const toObject = (record, folder) => ({
+const toObject = (record) => ({
   key: asText(record.inventory) || record.id,
   order: asOrder(record.order),
   title: asText(record.title) || "Untitled",
@@ -50,7 +50,7 @@ const toObject = (record, folder) => ({
   material: asText(record.material),
   room: asText(record.room),
   text: asText(record.text),
-  picture: pictureOf(record, folder)
+  picture: pictureOf(record)
 })
 
 const byOrder = (a, b) => a.order - b.order || a.key.localeCompare(b.key)
@@ -60,16 +60,23 @@ const roomsOf = (settings, objects) => [
   ...new Set([...asLines(settings.rooms), ...objects.map(({ room }) => room)])
 ]
 
+const asLanguage = (value) => {
+  try {
+    return Intl.getCanonicalLocales(asText(value))[0] ?? "en"
+  } catch {
+    return "en"
+  }
+}
+
 /**
- * `{ museum, title, subtitle, openingHours, accent, slideSeconds, showYear, showMaker, rooms, objects }`, the objects
- * in the order of the show, each key once, each with a `picture` of `{ id, url, alt }` or `null`.
+ * `{ language, museum, title, subtitle, openingHours, accent, slideSeconds, showYear, showMaker, rooms, objects }`, the
+ * objects in the order of the show, each key once, each with a `picture` of `{ id, path, alt, isDrawing }` or `null`.
  */
-export const toExhibit = ({ folder, objects: records, settings }) => {
-  const byKey = new Map(
-    records.map((record) => toObject(record, folder)).map((object) => [object.key, object])
-  )
+export const toExhibit = (records, settings) => {
+  const byKey = new Map(records.map(toObject).map((object) => [object.key, object]))
   const objects = [...byKey.values()].sort(byOrder)
   return {
+    language: asLanguage(settings.language),
     museum: asText(settings.museum),
     title: asText(settings.title),
     subtitle: asText(settings.subtitle),

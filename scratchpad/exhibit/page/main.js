@@ -1,59 +1,43 @@
 /** The exhibit's screen: puts its parts together and says of itself, on the root element, how it is. */
 
-import { keepAcknowledging } from "./acks.js"
+import { connect } from "/vitrine/client.js"
 import { toExhibit } from "./exhibit.js"
-import { followManifest } from "./manifest.js"
-import { loadPictures } from "./pictures.js"
 import { screen } from "./render.js"
 import { slideShow } from "./slideshow.js"
-import { followStream } from "./stream.js"
 
+const source = "exhibit"
 const root = document.documentElement
-const acks = keepAcknowledging()
 const view = screen((key) => show.go(key))
 const show = slideShow(view.feature)
-const state = { streaming: false, reachable: false, problem: null, versionId: null }
 
-const connectionOf = ({ reachable, streaming }) => {
-  if (streaming) {
-    return "live"
-  }
-  return reachable ? "polling" : "offline"
-}
-
-const update = (changes) => {
-  Object.assign(state, changes)
-  const { problem, reachable, versionId } = state
-  const connection = connectionOf(state)
-  root.dataset.connection = connection
-  view.status({ connection, versionId, problem: reachable ? problem : null })
-}
-
-/** A version is shown as a whole or not at all: nothing on the screen changes before its last picture is here. */
-const swap = async (version) => {
-  const exhibit = toExhibit(version)
-  const pictures = await loadPictures(exhibit.objects)
-  view.swap(exhibit, pictures)
-  show.replace(
-    exhibit.objects.map(({ key }) => key),
-    exhibit.slideSeconds
-  )
-  root.dataset.version = version.versionId
-  update({ versionId: version.versionId })
-  acks.shown(version.versionId)
-}
-
-const lookNow = followManifest({ sourceId: "exhibit", everyMs: 4000, onVersion: swap, onLook: update })
-
-followStream({
-  onOpen: () => {
-    update({ streaming: true })
-    lookNow()
-    acks.again()
+const page = connect({
+  load: async (version) => {
+    const [objects, settings] = await Promise.all([
+      version.table(source, "Objects"),
+      version.table(source, "Settings")
+    ])
+    const exhibit = toExhibit(objects, settings)
+    const withPicture = exhibit.objects.filter(({ picture }) => picture !== null)
+    const images = await version.preload(withPicture.map(({ picture }) => version.url(source, picture.path)))
+    return { exhibit, images: new Map(withPicture.map(({ key }, index) => [key, images[index]])) }
   },
-  onLost: () => update({ streaming: false }),
-  onPromoted: lookNow
+  show: ({ exhibit, images }) => {
+    view.swap(exhibit, images)
+    show.replace(
+      exhibit.objects.map(({ key }) => key),
+      exhibit.slideSeconds
+    )
+  }
 })
+
+const report = () => {
+  const { connection, problem, version } = page.state
+  root.dataset.connection = connection
+  root.dataset.version = version?.id ?? ""
+  view.status({ connection, problem, version })
+}
+report()
+page.subscribe(report)
 
 addEventListener("keydown", ({ key }) => {
   if (key === "ArrowRight" || key === "ArrowDown") {
@@ -62,3 +46,8 @@ addEventListener("keydown", ({ key }) => {
     show.step(-1)
   }
 })
+
+// Whoever reads or scrolls has the time of a whole turn from then on.
+for (const sign of ["pointerdown", "wheel", "touchmove"]) {
+  addEventListener(sign, show.stay, { passive: true })
+}

@@ -3,7 +3,7 @@
  * take turns in showing one object large. Content only ever becomes text, and only what differs is touched.
  */
 
-import { fitType } from "./fit.js"
+import { fitType, overflows } from "./fit.js"
 
 const find = (selector, within = document) => within.querySelector(selector)
 
@@ -52,19 +52,29 @@ const leafView = (element) => {
   const caption = find(".caption", element)
   let shown = null
 
-  const hang = (picture) => plate.replaceChildren(...(picture === undefined ? [] : [picture]))
+  const hang = (image, picture) => {
+    if (image === undefined) {
+      plate.replaceChildren()
+      return
+    }
+    image.alt = picture.alt
+    image.className = picture.isDrawing ? "drawing" : "photograph"
+    image.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight || 1)
+    plate.replaceChildren(image)
+  }
 
-  /** `picture` is an image element, ready to be painted, or `undefined`. */
-  const fill = (exhibit, object, picture) => {
+  /** `image` is an image element, ready to be painted, or `undefined`. */
+  const fill = (exhibit, object, image) => {
     const same = shown?.key === object.key
     if (!same) {
       caption.replaceChildren(fromTemplate("caption"))
+      caption.scrollTop = 0
     }
     element.style.setProperty("--ground", roomColour(exhibit, object.room))
     for (const [part, text] of Object.entries(captionTexts(exhibit, object))) {
       write(find(`[data-part="${part}"]`, caption), text, !same)
     }
-    hang(picture)
+    hang(image, object.picture)
     if (same && shown.picture?.id !== object.picture?.id) {
       plate.animate([{ opacity: 0 }, {}], { duration: 1200 })
     }
@@ -102,7 +112,6 @@ const indexView = (list, onPick) => {
       write(find('[data-field="title"]', entry), object.title, known === undefined)
       return entry
     })
-    list.style.setProperty("--rows", Math.ceil(inOrder.length / 2))
     const kept = new Set(inOrder)
     for (const [key, entry] of entries) {
       if (!kept.has(entry)) {
@@ -118,7 +127,7 @@ const indexView = (list, onPick) => {
   /** Whether there are more entries than room, for the style sheet. */
   const refit = () => {
     list.classList.remove("scrolls")
-    list.classList.toggle("scrolls", list.scrollHeight > list.clientHeight)
+    list.classList.toggle("scrolls", overflows(list))
   }
 
   const mark = (key) => {
@@ -130,7 +139,7 @@ const indexView = (list, onPick) => {
       }
     }
     const entry = entries.get(key)
-    if (entry !== undefined && list.scrollHeight > list.clientHeight) {
+    if (entry !== undefined && overflows(list)) {
       list.scrollTo({ top: entry.offsetTop - list.clientHeight / 2, behavior: "smooth" })
     }
   }
@@ -139,8 +148,9 @@ const indexView = (list, onPick) => {
 }
 
 /**
- * `{ swap(exhibit, pictures), feature(key), status({ connection, problem, versionId }) }`. `swap` changes the whole
- * screen in one go, the pictures being image elements by the objects' keys, and `feature` makes another object the large one. `onPick(key)` is called when a visitor picks an object.
+ * `{ swap(exhibit, images), feature(key), status({ connection, problem, version }) }`. `swap` changes the whole screen in
+ * one go, the images being elements by the objects' keys, and `feature` makes another object the large one.
+ * `onPick(key)` is called when a visitor picks an object.
  */
 export const screen = (onPick) => {
   const leaves = Array.from(document.querySelectorAll(".leaf"), leafView)
@@ -149,9 +159,10 @@ export const screen = (onPick) => {
     // On a hand-held screen the list is far below.
     find(".stage").scrollIntoView()
   })
+  const masthead = find(".masthead")
   const hours = find(".hours")
   let exhibit = null
-  let pictures = new Map()
+  let images = new Map()
   let featured = null
 
   const objectOf = (key) => exhibit.objects.find((object) => object.key === key)
@@ -165,13 +176,15 @@ export const screen = (onPick) => {
     }
   }
 
-  const swap = (next, nextPictures) => {
+  const swap = (next, nextImages) => {
     const fresh = exhibit === null
     exhibit = next
-    pictures = nextPictures
+    images = nextImages
+    document.documentElement.lang = next.language
     for (const setting of ["museum", "title", "subtitle"]) {
       write(find(`[data-setting="${setting}"]`), next[setting], fresh)
     }
+    fitType(masthead)
     writeHours(next.openingHours, fresh)
     index.fill(next)
     document.title = [next.title, next.museum].filter(Boolean).join(" · ") || "Exhibit"
@@ -179,7 +192,7 @@ export const screen = (onPick) => {
     document.body.dataset.state = next.objects.length === 0 ? "waiting" : "showing"
     const object = objectOf(featured)
     if (object !== undefined) {
-      leaves[0].fill(next, object, pictures.get(featured))
+      leaves[0].fill(next, object, images.get(featured))
     }
   }
 
@@ -187,28 +200,31 @@ export const screen = (onPick) => {
     if (key !== featured) {
       featured = key
       leaves.reverse()
-      leaves[0].fill(exhibit, objectOf(key), pictures.get(key))
+      leaves[0].fill(exhibit, objectOf(key), images.get(key))
       leaves[0].show(true)
       leaves[1].show(false)
     }
     index.mark(key)
   }
 
-  const status = ({ connection, problem, versionId }) => {
-    find(".version").textContent = versionId === null ? "" : `Version ${versionId}`
+  const status = ({ connection, problem, version }) => {
+    find(".version").textContent = version === undefined ? "" : `Version ${version.id}`
     find(".connection").textContent =
-      problem === null ? connection : `${connection}, newer version incomplete`
+      problem === undefined ? connection : `${connection}, newer version incomplete`
   }
 
   let refitTimer
-  addEventListener("resize", () => {
+  const refit = () => {
     clearTimeout(refitTimer)
     refitTimer = setTimeout(() => {
+      fitType(masthead)
       for (const part of [index, ...leaves]) {
         part.refit()
       }
     }, 150)
-  })
+  }
+  addEventListener("resize", refit)
+  document.fonts.addEventListener("loadingdone", refit)
 
   return { swap, feature, status }
 }

@@ -2,17 +2,22 @@
  * Whose turn it is. It owns the order, the current object and the one timer; showing is left to `onTurn(key)`.
  */
 
-/** `{ replace(keys, seconds), go(key), step(count) }`. */
+/** `{ replace(keys, seconds), go(key), stay(), step(count) }`. */
 export const slideShow = (onTurn) => {
   let keys = []
   let seconds = 16
   let current = null
   let timer
 
-  const go = (key) => {
+  /** The current object has a whole turn from now on. */
+  const stay = () => {
     clearTimeout(timer)
     timer = setTimeout(() => step(1), seconds * 1000)
+  }
+
+  const go = (key) => {
     current = key
+    stay()
     onTurn(key)
   }
 
@@ -41,5 +46,5 @@ export const slideShow = (onTurn) => {
     }
   }
 
-  return { replace, go, step }
+  return { replace, go, stay, step }
 }
