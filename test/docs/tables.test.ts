@@ -249,6 +249,21 @@ describe("the tables name", () => {
     expect(Object.fromEntries(documented)).toMatchObject(Object.fromEntries(installed))
   })
 
+  it("the licences of the typefaces that the page of the demo brings", () => {
+    const fonts = "scratchpad/exhibit/page/fonts"
+    const families = new Set(
+      readdirSync(`${repository}/${fonts}`).flatMap((file) => /^(.*)-latin.*\.woff2$/.exec(file)?.[1] ?? [])
+    )
+    const style = read(`${fonts}/fonts.css`)
+    const packages = [...style.matchAll(/@fontsource-variable\/([\w-]+)\s[\d.]+\d/g)]
+    expect(packages.map(([, family]) => family).sort()).toEqual([...families].sort())
+    const documented = tablesBelow("docs/it.md", "## Licences").find(([licence]) => licence === "OFL-1.1")
+    expect(codeIn(documented?.[1] ?? "")).toEqual(packages.map(([name]) => name.replace(/\s.*/s, "")).sort())
+    for (const family of families) {
+      expect(read(`${fonts}/${family}-LICENSE.txt`)).toContain("SIL Open Font License, Version 1.1")
+    }
+  })
+
   it("messages that are in the source", () => {
     const source = readdirSync(`${repository}/src`, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))
