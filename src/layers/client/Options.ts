@@ -36,7 +36,7 @@ export interface Options<Loaded> {
   /** Whether the screen may change now. It is asked again twice a second, but not for the first version. Default: always. */
   readonly canSwap?: () => boolean
 
-  /** How long `canSwap` may put off a version, in milliseconds. Default 300000, five minutes. */
+  /** How long `canSwap` may keep a screen behind, in milliseconds. Default 300000, five minutes. */
   readonly maxDefer?: number
 
   /** Pause from one look at the manifest to the next, in milliseconds, up to a fifth shorter or longer. Default 5000. */

@@ -24,6 +24,12 @@ export interface Shown<Loaded> {
 
 const askAgainMs = 500
 
+/** How long the screen may be behind before a version that is loading is not given up for a newer one any more. */
+const patienceMs = 10_000
+
+/** How long such a version may take. */
+const loadLimitMs = 300_000
+
 export const makeSwap = <Loaded>({
   canSwap = () => true,
   changed,
@@ -35,17 +41,16 @@ export const makeSwap = <Loaded>({
   const media = makePreload()
   let shown: Shown<Loaded> | undefined
   let wanted: string | undefined
-  let loading = new AbortController()
+  let life = new AbortController()
+  /** What has begun to load last. */
+  let last: { readonly versionId: string; readonly loading: Promise<Loaded> } | undefined
+  /** Since when the screen has shown what is not wanted any more. */
+  let behindSince = 0
   /** Why the wanted version is not on the screen, and what cannot be shown of the one that is. */
   let failure: string | undefined
   let problem: string | undefined
 
-  const untilIdle = async (signal: AbortSignal) => {
-    const latest = performance.now() + maxDefer
-    while (shown && !signal.aborted && performance.now() < latest && !canSwap()) {
-      await pause(askAgainMs)
-    }
-  }
+  const isBehindFor = (ms: number) => performance.now() - behindSince > ms
 
   /** Loads and shows a version, unless another one has taken its place meanwhile. */
   const bring = async (manifest: Manifest, signal: AbortSignal, kept?: ReadonlyMap<string, string>) => {
@@ -59,8 +64,12 @@ export const makeSwap = <Loaded>({
       }
     }
     const version = makeVersion(manifest, { content, kept, preload: media.preload, report, signal, used })
-    const loaded = await load(version, { signal })
-    await untilIdle(signal)
+    const loading = (async () => load(version, { signal }))()
+    last = { versionId: version.id, loading }
+    const loaded = await loading
+    while (shown && !signal.aborted && !isBehindFor(maxDefer) && !canSwap()) {
+      await pause(askAgainMs)
+    }
     if (signal.aborted) {
       return
     }
@@ -74,24 +83,38 @@ export const makeSwap = <Loaded>({
       throw error
     }
     shown = { manifest, version, loaded, used, isCached: !!kept }
+    behindSince = performance.now()
     problem = reported
     failure = undefined
     media.retain(used.values())
     changed()
   }
 
-  /** Brings a version to the screen, unless it is there or on its way. What was on its way instead is given up. */
+  /**
+   * Brings a version to the screen, unless it is there or on its way. What was on its way instead is given up; but where newer
+   * ones come faster than they load, one of them is shown before the newest.
+   */
   const follow = async (manifest: Manifest, kept?: ReadonlyMap<string, string>) => {
     const { versionId } = manifest
     if (versionId === wanted) {
       return
     }
+    if (wanted === shown?.version.id) {
+      behindSince = performance.now()
+    }
     wanted = versionId
     failure = undefined
-    loading.abort()
-    loading = new AbortController()
-    const { signal } = loading
     changed()
+    if (last && last.versionId < versionId && isBehindFor(patienceMs)) {
+      // `bring` hears of it first, and shows it where it may.
+      await Promise.race([last.loading.catch(() => {}), pause(loadLimitMs)])
+      if (wanted !== versionId) {
+        return
+      }
+    }
+    life.abort()
+    life = new AbortController()
+    const { signal } = life
     for (let failures = 0; !signal.aborted && shown?.version.id !== versionId; failures++) {
       try {
         await bring(manifest, signal, kept)
@@ -110,6 +133,6 @@ export const makeSwap = <Loaded>({
     follow,
     /** `problem` is why the wanted version is not on the screen, or what cannot be shown of the one that is. */
     current: () => ({ shown, wanted, problem: failure ?? problem }),
-    end: () => loading.abort()
+    end: () => life.abort()
   }
 }

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "@effect/vitest"
+import { makeSwap } from "../../../src/layers/client/swap.ts"
+
+const second = 1000
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const idOf = (number: number) => `20261121T${String(number).padStart(6, "0")}Z`
+
+/** A screen on which a version takes three seconds to load, and what it has shown when, in seconds. */
+const makeScreen = (options: { readonly canSwap?: () => boolean; readonly maxDefer?: number } = {}) => {
+  const shown: Array<readonly [number: number, at: number]> = []
+  const start = performance.now()
+  const swap = makeSwap({
+    content: "http://127.0.0.1",
+    changed: () => {},
+    load: async ({ id }) => {
+      await new Promise((resolve) => setTimeout(resolve, 3 * second))
+      return Number(id.slice(9, 15))
+    },
+    show: (number) => shown.push([number, Math.round((performance.now() - start) / second)]),
+    ...options
+  })
+  const promote = (number: number) => {
+    const versionId = idOf(number)
+    swap.follow({ schemaVersion: 1, versionId, versionPath: `versions/${versionId}`, sources: [] })
+  }
+  return { promote, shown }
+}
+
+const wait = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * second)
+
+describe("a screen whose versions come faster than they load", () => {
+  it("shows one after ten seconds and the time that it takes, again and again, and the newest at the end", async () => {
+    const { promote, shown } = makeScreen()
+    for (let number = 1; number <= 60; number++) {
+      promote(number)
+      await wait(1)
+    }
+    await wait(6)
+    const times = [0, ...shown.map(([, at]) => at)]
+    expect(Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? 0)))).toBeLessThanOrEqual(14)
+    const numbers = shown.map(([number]) => number)
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))
+    expect(numbers.at(-1)).toBe(60)
+  })
+
+  it("shows none from which somebody has gone back", async () => {
+    const { promote, shown } = makeScreen()
+    promote(1)
+    await wait(4)
+    for (let number = 2; number <= 13; number++) {
+      promote(number)
+      await wait(1)
+    }
+    // Number 12 is loading, and would be shown before 13.
+    promote(0)
+    await wait(10)
+    expect(shown.map(([number]) => number)).toEqual([1, 0])
+  })
+
+  it("waits until it is idle no longer than it may, however many come", async () => {
+    const { promote, shown } = makeScreen({ canSwap: () => false, maxDefer: 60 * second })
+    for (let number = 1; number <= 200; number++) {
+      promote(number)
+      await wait(1)
+    }
+    const times = shown.map(([, at]) => at)
+    expect(times.length).toBeGreaterThanOrEqual(3)
+    expect(Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? 0)))).toBeLessThanOrEqual(67)
+  })
+})
