@@ -60,8 +60,9 @@ const AckFields = Schema.Struct({
   problem: Schema.optionalWith(Schema.String, { exact: true })
 })
 
-/** The id of a version by its number. */
-export const idOf = (number: number) => `20261121T${String(number).padStart(6, "0")}Z`
+/** The id of a version by its number: so many seconds after midnight, for it must be a time. */
+export const idOf = (number: number) =>
+  new Date(Date.UTC(2026, 10, 21, 0, 0, number)).toISOString().replace(/-|:|\.\d+/g, "")
 
 const drawing = (width: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="10"><rect width="9" height="9"/></svg>`

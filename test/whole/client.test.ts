@@ -51,6 +51,9 @@ const makeShowing = Effect.fnUntraced(function* (options: object = {}) {
 
 const never = 3_600_000
 
+/** How many versions are promoted in a row: PROMOTIONS=1000 for more. */
+const promotions = Number(process.env.PROMOTIONS ?? 200)
+
 describe.skipIf(isMissing("chromium"))("a page", () => {
   layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped("shows a version, the next one and an older one again, each when it is announced", () =>
@@ -297,6 +300,79 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* promote(2)
         yield* announce
         yield* Effect.forEach(tabs, (tab) => shows(tab, 2))
+      })
+    )
+
+    it.scoped("starts without a controller, with the version that was shown last", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const servers = yield* start()
+        // The page itself comes from elsewhere, as that of an app does.
+        const page = yield* Effect.flatMap(makeStage, ({ start }) => start())
+        yield* promote(1)
+        const tab = yield* openStage(page.url, {
+          content: servers.url,
+          controller: `http://127.0.0.1:${servers.transportPort}`
+        })
+        yield* shows(tab, 1)
+        yield* promote(2)
+        yield* shows(tab, 2)
+        const kept = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json()).then((kept) => kept?.versionId)`
+        yield* eventually(Effect.map(evaluate(tab, kept), (versionId) => versionId === idOf(2)))
+
+        yield* servers.stop
+        yield* Effect.promise(() => tab.reload())
+        yield* shows(tab, 2)
+        expect(yield* evaluate(tab, "[exhibit.state.connection, exhibit.state.isCached]")).toEqual([
+          "offline",
+          true
+        ])
+
+        yield* start({ port: servers.transportPort }, servers.port)
+        yield* waitFor(tab, `${isLive} && !exhibit.state.isCached`)
+        yield* promote(3)
+        yield* shows(tab, 3)
+        expect(yield* drawn(tab)).toEqual([2, 3].map((number) => [idOf(number), number, number]))
+      })
+    )
+
+    it.scoped.each([
+      ["one after the other", 1],
+      ["faster than they load", 10]
+    ] as const)("shows whole versions only, in the same memory, when hundreds come %s", ([, awaited]) =>
+      Effect.gen(function* () {
+        const { acks, promote, servers, tab } = yield* makeShowing()
+        const session = yield* sessionOf(tab)
+        const memory = Effect.promise(async () => {
+          await session.send("HeapProfiler.collectGarbage")
+          const { jsEventListeners, nodes } = await session.send("Memory.getDOMCounters")
+          const { usedSize } = await session.send("Runtime.getHeapUsage")
+          return { listeners: jsEventListeners, nodes, heap: usedSize }
+        })
+        // Others are given up when the next one comes, or drawn.
+        const isDrawn = (number: number) =>
+          eventually(Effect.sync(() => number % awaited > 0 || acks.at(-1)?.versionId === idOf(number)))
+        const promoteTo = (from: number, to: number) =>
+          Effect.forEach(
+            Array.from({ length: to - from + 1 }, (_, index) => from + index),
+            (number) =>
+              promote(number).pipe(Effect.zipRight(servers.announce), Effect.zipRight(isDrawn(number))),
+            { discard: true }
+          )
+        const half = promotions / 2
+        yield* promoteTo(2, half)
+        const before = yield* memory
+        yield* promoteTo(half + 1, promotions)
+        const after = yield* memory
+
+        const all = yield* drawn(tab)
+        expect(all.length).toBeGreaterThanOrEqual(promotions / awaited)
+        expect(all.filter(([id, number, width]) => id !== idOf(number) || number !== width)).toEqual([])
+        const numbers = all.map(([, number]) => number)
+        expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))
+        expect(after.listeners).toBeLessThanOrEqual(before.listeners + 5)
+        expect(after.nodes).toBeLessThanOrEqual(before.nodes + 20)
+        expect(after.heap).toBeLessThan(before.heap + 500_000)
       })
     )
 
