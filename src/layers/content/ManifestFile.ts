@@ -56,8 +56,11 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
     return { status: "ok", manifest } satisfies ManifestReading
   })
 
-  /** A manifest of a later schema is kept beside: whoever wrote it may come back. */
+  /** A manifest of a later schema is kept beside: whoever wrote it may come back. It is read before each write. */
   const keepNewer = Effect.gen(function* () {
+    if (last !== undefined && Either.isRight(last.decoded)) {
+      return
+    }
     const text = yield* readIfThere(file)
     const newer = Option.flatMap(text, Schema.decodeOption(NewerManifestJson))
     if (Option.isSome(text) && Option.isSome(newer)) {

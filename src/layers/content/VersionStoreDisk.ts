@@ -16,6 +16,7 @@ import {
   type DownloadsInUse,
   InvalidConsumerId,
   type Lease,
+  type Manifest,
   type VersionId,
   VersionNotFound,
   VersionStore,
@@ -103,8 +104,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const keep = (versionId: string) =>
     Effect.flatMap(found(versionId), readers.keep).pipe(leasing.withPermits(1))
 
-  const overview = Effect.fnUntraced(function* (held: ReadonlyArray<Lease>) {
-    const active = yield* manifestFile.active
+  const overview = Effect.fnUntraced(function* (held: ReadonlyArray<Lease>, active: Option.Option<Manifest>) {
     const kept = yield* readers.kept
     return (yield* folder.versionIds).map((versionId) => ({
       versionId,
@@ -133,9 +133,8 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   )
 
   /** Keeps the folder of a version that was just swept. */
-  const keepSpare = Effect.fnUntraced(function* (versionId: VersionId, swept: string) {
-    const [before, after] = [yield* listIn(versionId, swept), yield* latest]
-    const newest = Option.flatMap(after, ({ list }) => list)
+  const keepSpare = Effect.fnUntraced(function* (versionId: VersionId, swept: string, latest: VersionId) {
+    const [before, newest] = [yield* listIn(versionId, swept), yield* listIn(latest)]
     if (Option.isSome(before) && Option.isSome(newest)) {
       yield* spare.keep(swept, filesOf(before.value), filesOf(newest.value))
     }
@@ -146,27 +145,30 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     if (!wasClaimed()) {
       return []
     }
-    const removed = yield* leasing
-      .withPermits(1)(
-        Effect.flatMap(Effect.flatMap(leases.sweep, overview), (versions) =>
-          Effect.forEach(expired(versions, keepVersions), ({ versionId }) =>
-            discard(folder, trash, versionId).pipe(
-              Effect.tap(() => damage.forget(versionId)),
-              Effect.map((swept) => [{ versionId, swept }]),
-              Effect.catchAll((error) => Effect.as(Trash.warnTriedAgain(error), []))
-            )
+    const { active, removed } = yield* Effect.gen(function* () {
+      const held = yield* leases.sweep
+      const active = yield* manifestFile.active
+      const removed = yield* Effect.forEach(
+        expired(yield* overview(held, active), keepVersions),
+        ({ versionId }) =>
+          discard(folder, trash, versionId).pipe(
+            Effect.tap(() => damage.forget(versionId)),
+            Effect.map((swept) => [{ versionId, swept }]),
+            Effect.catchAll((error) => Effect.as(Trash.warnTriedAgain(error), []))
           )
-        )
       )
-      .pipe(Effect.map(Array.flatten))
+      return { active, removed: removed.flat() }
+    }).pipe(leasing.withPermits(1))
     const last = removed.at(-1)
     if (keepVersions === 0) {
       yield* spare.discard
-    } else if (last !== undefined && Option.isSome(last.swept)) {
-      yield* keepSpare(last.versionId, last.swept.value)
+    } else if (last !== undefined && Option.isSome(last.swept) && Option.isSome(active)) {
+      yield* keepSpare(last.versionId, last.swept.value, latestOf(active.value))
     }
     yield* trash.empty
-    yield* restore(folder, manifestFile)
+    if (Option.isNone(active)) {
+      yield* restore(folder, manifestFile)
+    }
     return removed.map(({ versionId }) => versionId)
   }, Effect.provide(platform))
 
@@ -248,7 +250,9 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     acknowledge,
     keep: (versionId) => Effect.provide(keep(versionId), platform),
     verify: (versionId) => Effect.provide(verify(versionId), platform),
-    versions: Effect.flatMap(leases.fresh, overview),
+    versions: Effect.flatMap(Effect.all([leases.fresh, manifestFile.active]), (known) =>
+      overview(...known)
+    ).pipe(Effect.provide(platform)),
     sweep: sweepDownTo(keepVersions),
     makeRoom: sweepDownTo(0)
   })

@@ -33,18 +33,16 @@ export const makePublishing = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const makeDurable = Effect.fnUntraced(function* (
+  const makeDurable = (
     staged: string,
     list: WrittenList,
+    latest: Option.Option<string>,
     entries?: ReadonlyArray<string>
-  ) {
-    const active = yield* manifestFile.active
-    const latest = Option.map(active, (manifest) => folder.ofVersion(latestOf(manifest)))
-    yield* writeList(staged, list).pipe(
+  ) =>
+    writeList(staged, list).pipe(
       Effect.zipRight(syncTree(staged, latest, entries && [...entries, fileListName])),
       mapDiskError("write to", folder.staging)
     )
-  })
 
   const wholeVersion = Effect.fnUntraced(function* (versionId: string) {
     if (!isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
@@ -107,7 +105,8 @@ export const makePublishing = Effect.fnUntraced(function* (
         ...Option.toArray(yield* manifestFile.named)
       ])
       const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
-      yield* makeDurable(staged, list)
+      const latest = Option.map(yield* manifestFile.active, latestOf)
+      yield* makeDurable(staged, list, Option.map(latest, folder.ofVersion))
       return yield* move(staged, manifestOf(list))
     }),
 
@@ -123,7 +122,7 @@ export const makePublishing = Effect.fnUntraced(function* (
       if (Option.exists(before, (text) => text !== list.text)) {
         return yield* otherContent(version)
       }
-      yield* makeDurable(staged, list, fresh)
+      yield* makeDurable(staged, list, Option.none(), fresh)
       return yield* (yield* folder.hasVersion(manifest.versionId))
         ? repair(staged, manifest, list)
         : move(staged, manifest)

@@ -64,6 +64,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
         yield* fs.remove(folder, { recursive: true })
         yield* fs.rename(spare.value.folder, folder)
         touched = Option.some(new Set([...spare.value.touched, ...removed]))
+        for (const below of foldersOf(wanted.keys())) directories.add(path.join(folder, below))
       }).pipe(
         Effect.catchAll(() =>
           Effect.zipRight(
