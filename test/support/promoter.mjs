@@ -1,8 +1,8 @@
 /**
  * A controller of the built package, to be killed: `node promoter.mjs DOWNLOADS TABLES ENDPOINT`. It says `ready` and
  * waits for a line on its standard input; then it edits the tables and fetches them from the table server at the
- * endpoint, over and over, and says what it finds and does. With `undo` as a fourth argument it rolls back, holds and resumes
- * meanwhile, at random.
+ * endpoint, over and over, and says what it finds and does. With `undo` as a fourth argument it fetches nothing by itself: ticks ask
+ * what has changed and read that. Meanwhile it rolls back, holds and resumes, at random.
  *
  * All records of one edition have its number, and the settings say how much there is of everything. From one edition to
  * the next, one picture is replaced, and the film.
@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { tableSource } from "../../dist/layers/airtable/AirtableSource.js"
@@ -61,31 +62,47 @@ const tablesOf = (edition) => ({
   }))
 })
 
-/** The number is read from the table that is written last. */
-const edit = Effect.promise(async () => {
-  const last = await readFile(join(tables, "Rooms.json"), "utf8").catch(() => undefined)
-  const edition = last === undefined ? 1 : JSON.parse(last)[0].edition + 1
-  for (const [table, rows] of Object.entries(tablesOf(edition))) {
-    await writeFile(join(tables, `.${table}`), JSON.stringify(rows))
-    await rename(join(tables, `.${table}`), join(tables, `${table}.json`))
-  }
-})
+/** No look sees half an edit. */
+const editing = Effect.unsafeMakeSemaphore(2)
 
-const source = (id, selection) =>
-  tableSource({
+/** The number is read from the table that is written last. */
+const edit = editing.withPermits(2)(
+  Effect.promise(async () => {
+    const last = await readFile(join(tables, "Rooms.json"), "utf8").catch(() => undefined)
+    const edition = last === undefined ? 1 : JSON.parse(last)[0].edition + 1
+    for (const [table, rows] of Object.entries(tablesOf(edition))) {
+      await writeFile(join(tables, `.${table}`), JSON.stringify(rows))
+      await rename(join(tables, `.${table}`), join(tables, `${table}.json`))
+    }
+  })
+)
+
+const source = (id, selection) => {
+  const definition = tableSource({
     id,
-    baseId: id,
+    baseId: "exhibits",
     apiKey: "any",
     endpointUrl,
     defaultView: null,
     changes: "webhook",
     ...selection
   })
+  const make = Effect.map(definition.make, (source) => ({
+    ...source,
+    look: (mark) => editing.withPermits(1)(source.look(mark))
+  }))
+  return { ...definition, make }
+}
 
 const sources = [
   source("objects", { tables: ["Objects"], keyValueTables: ["Settings"] }),
   source("rooms", { tables: ["Rooms"] })
 ]
+
+/** More ticks than the options allow. */
+const makeContent = Effect.flatMap(Effect.all(sources.map(({ make }) => make)), (sources) =>
+  Content.fromSources(mode === "undo" ? { fetchEvery: "50 millis" } : {}, sources)
+)
 
 /** Without a pause: this server has no limit. */
 const unpaced = Layer.succeed(RequestPacing, {
@@ -105,11 +122,15 @@ const undo = Effect.gen(function* () {
 const run = Effect.gen(function* () {
   say(`started ${JSON.stringify(readdirSync(join(downloads, ".staging")))}`)
   const events = yield* (yield* EventBus).subscribe
+  const done = yield* Queue.unbounded()
   yield* Effect.forkScoped(
     Stream.runForEach(events, ({ name, payload }) =>
       Effect.sync(() => {
         if (name !== "content:source:progress" || payload.attachments !== undefined) {
           say(`${name} ${JSON.stringify(payload)}`)
+        }
+        if (name === "content:fetch:done") {
+          done.unsafeOffer(payload)
         }
       })
     )
@@ -121,11 +142,11 @@ const run = Effect.gen(function* () {
     yield* Effect.forkScoped(Effect.forever(undo))
   }
   // The first one joins that of the start.
-  yield* Effect.forever(Effect.zipRight(fetch, edit))
+  yield* Effect.forever(Effect.zipRight(mode === "undo" ? Queue.take(done) : fetch, edit))
 }).pipe(
   Effect.scoped,
   Effect.provide(
-    Content.layer({ sources }).pipe(
+    Layer.scoped(Content.Content, makeContent).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
           VersionStoreDisk.layer({ directory: downloads, keepVersions: 2, ackLease: "1 hour" }),
