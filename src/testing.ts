@@ -8,6 +8,11 @@ export * as VersionStoreMemory from "./layers/content/VersionStoreMemory.ts"
 export * as TableServer from "./layers/tableServer/TableServer.ts"
 export * as TableSourceClientMemory from "./layers/tableSource/TableSourceClientMemory.ts"
 export { type CommandBusTraits, commandBusContract } from "./testing/commandBusContract.ts"
+export {
+  type ContentSourceHarness,
+  type ContentSourceTraits,
+  contentSourceContract
+} from "./testing/contentSourceContract.ts"
 export { controllerStateContract } from "./testing/controllerStateContract.ts"
 export { type EventBusTraits, eventBusContract } from "./testing/eventBusContract.ts"
 export { patiently } from "./testing/patiently.ts"

@@ -1,0 +1,162 @@
+/**
+ * What every `ContentSource` does, whatever it fetches.
+ */
+import { createHash } from "node:crypto"
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type {
+  Changed,
+  ContentSource,
+  FetchTarget,
+  PreviousContent,
+  SourceFile
+} from "../services/ContentSource.ts"
+import { patiently } from "./patiently.ts"
+
+/** A source, and what is done to its content. */
+export interface ContentSourceHarness {
+  readonly source: ContentSource
+  /** Changes the content, each time into another. */
+  readonly edit: Effect.Effect<void>
+}
+
+/** What a source can and cannot do. */
+export interface ContentSourceTraits {
+  /** Whether it can be asked what has changed. Default false. */
+  readonly looks?: boolean
+}
+
+/**
+ * The harness is new each time it is made. The tests run by `TestClock`, which goes on whenever the source waits and nothing is on
+ * its way: real files and sockets are welcome, but for connections that are kept while nobody uses them.
+ */
+export const contentSourceContract = (
+  name: string,
+  make: Effect.Effect<ContentSourceHarness, unknown, Scope.Scope>,
+  { looks = false }: ContentSourceTraits = {}
+) => {
+  const setUp = Effect.gen(function* () {
+    const { edit, source } = yield* make
+
+    /** Fetches into a folder of its own, and gives what a version would know of it. */
+    const fetch = (options: Partial<FetchTarget> = {}) =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryFolder
+        const target = {
+          directory,
+          previous: Option.none(),
+          progress: () => Effect.void,
+          ...options
+        }
+        const { fingerprint } = (yield* patiently(source.fetch(target))).value
+        const files = yield* Effect.promise(() => filesIn(directory))
+        return { directory, fingerprint: Option.some(fingerprint), files } satisfies PreviousContent
+      })
+
+    const look = (mark: Option.Option<string>) =>
+      Effect.gen(function* () {
+        expect(source.look).toBeDefined()
+        const { value } = yield* patiently(source.look?.(mark) ?? Effect.dieMessage("It has no look"))
+        return { mark: Option.some(value.mark), changed: value.changed, isNews: isNews(value.changed) }
+      })
+    return { edit, fetch, look }
+  })
+
+  describe(`${name} as a ContentSource`, () => {
+    it.scoped("has the same fingerprint for the same content, and another one for other content", () =>
+      Effect.gen(function* () {
+        const { edit, fetch } = yield* setUp
+        const first = yield* fetch()
+        const again = yield* fetch()
+        expect(again.fingerprint).toEqual(first.fingerprint)
+        expect(again.files).toEqual(first.files)
+        yield* edit
+        expect((yield* fetch()).fingerprint).not.toEqual(first.fingerprint)
+      })
+    )
+
+    it.scoped.runIf(looks)("finds everything at first, and then nothing while nothing changes", () =>
+      Effect.gen(function* () {
+        const { fetch, look } = yield* setUp
+        const first = yield* look(Option.none())
+        expect(first.changed).toBe("everything")
+        yield* fetch()
+        const second = yield* look(first.mark)
+        expect(second.isNews).toBe(false)
+        expect((yield* look(second.mark)).isNews).toBe(false)
+      })
+    )
+
+    it.scoped.runIf(looks)("finds a change for whoever asks from a mark before it, however often", () =>
+      Effect.gen(function* () {
+        const { edit, look } = yield* setUp
+        const { mark } = yield* look(Option.none())
+        yield* edit
+        const found = yield* look(mark)
+        expect(found.isNews).toBe(true)
+        expect((yield* look(mark)).changed).toEqual(found.changed)
+        expect((yield* look(found.mark)).isNews).toBe(false)
+        yield* edit
+        expect((yield* look(found.mark)).isNews).toBe(true)
+      })
+    )
+
+    it.scoped.runIf(looks)("finds what changes while it is fetched", () =>
+      Effect.gen(function* () {
+        const { edit, fetch, look } = yield* setUp
+        const { mark } = yield* look(Option.none())
+        let isEdited = false
+        const progress = () => {
+          const edits = isEdited ? Effect.void : edit
+          isEdited = true
+          return edits
+        }
+        yield* fetch({ progress })
+        yield* isEdited ? Effect.void : edit
+        expect((yield* look(mark)).isNews).toBe(true)
+      })
+    )
+
+    it.scoped.runIf(looks)("makes of what has changed, and the version before, what everything makes", () =>
+      Effect.gen(function* () {
+        const { edit, fetch, look } = yield* setUp
+        const { mark } = yield* look(Option.none())
+        const previous = yield* fetch()
+        yield* edit
+        const { changed } = yield* look(mark)
+        const partly = yield* fetch({
+          previous: Option.some(previous),
+          ...(typeof changed === "string" ? {} : { changedParts: changed })
+        })
+        const whole = yield* fetch()
+        expect(partly.fingerprint).toEqual(whole.fingerprint)
+        expect(partly.files).toEqual(whole.files)
+      })
+    )
+  })
+}
+
+const isNews = (changed: Changed): boolean => changed !== "nothing" && changed.length > 0
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "vitrine-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true }))
+)
+
+const filesIn = async (folder: string): Promise<Readonly<Record<string, SourceFile>>> => {
+  const files: Record<string, SourceFile> = {}
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) {
+      const file = join(entry.parentPath, entry.name)
+      const content = await readFile(file)
+      const path = file.slice(folder.length + 1).replaceAll("\\", "/")
+      files[path] = { size: content.length, sha256: createHash("sha256").update(content).digest("hex") }
+    }
+  }
+  return files
+}
