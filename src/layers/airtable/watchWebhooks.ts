@@ -34,7 +34,7 @@ const createOne = (webhooks: Webhooks) =>
     )
     return Option.isSome(usable)
       ? `There is a webhook already that lists what changes: ${usable.value.id}.`
-      : `Made ${yield* webhooks.create}. It lives while somebody reads it once a week.`
+      : `Made ${yield* webhooks.create}. It lives while somebody reads it once a week. A controller that runs finds it within 10 minutes, one that starts at once.`
   })
 
 const listText = (webhooks: ReadonlyArray<Webhook>, now: number): string =>
