@@ -100,7 +100,8 @@ describe("a sample of the documentation", () => {
       "sh",
       "text",
       "ts",
-      "vue"
+      "vue",
+      "yaml"
     ])
   })
 

@@ -98,13 +98,16 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
       expect([0, 3]).toContain(status)
       expect(stderr.split("\n").filter((line) => line !== "" && !line.startsWith("effect_"))).toEqual([])
 
-      const rules = samplesOf("docs/dashboard.md")
-        .filter(({ info }) => info === "rules")
+      const [scraping = "", rules = ""] = samplesOf("docs/dashboard.md")
+        .filter(({ language }) => language === "yaml")
         .map(({ text }) => text)
-        .join("\n")
+      yield* write("prometheus.yml", `${scraping}\nrule_files: [rules.yml]\n`)
       yield* write("rules.yml", `${rules}\n`)
       expect(
-        spawnSync(pathOf("promtool"), ["check", "rules", "rules.yml"], { cwd: folder, encoding: "utf8" })
+        spawnSync(pathOf("promtool"), ["check", "config", "prometheus.yml"], {
+          cwd: folder,
+          encoding: "utf8"
+        })
       ).toMatchObject({ status: 0, stderr: "" })
       const asked = rules.match(/vitrine_\w+/g) ?? []
       expect(asked.length).toBeGreaterThan(2)
