@@ -37,3 +37,10 @@ export const ContentCheck = Schema.Struct({
   )
 })
 export type ContentCheck = typeof ContentCheck.Type
+
+/** The content is copied from another controller, which checks what it fetches. */
+export class NotFetchedHere extends Schema.TaggedError<NotFetchedHere>()("vitrine/NotFetchedHere", {}) {
+  override get message() {
+    return 'Versions are copied here, not fetched: run "vitrine check" on the hub, the machine that fetches them.'
+  }
+}

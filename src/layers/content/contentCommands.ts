@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { Content, FetchError } from "../../services/Content.ts"
-import type { ContentCheck } from "../../services/ContentCheck.ts"
+import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import type { Undo } from "./undo.ts"
 
@@ -14,7 +14,7 @@ import type { Undo } from "./undo.ts"
 const by = Schema.optionalWith(Schema.String, { exact: true })
 
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
-  /** Missing where nothing can be fetched without being promoted. */
+  /** Missing where versions are copied. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
 }
 
@@ -27,9 +27,11 @@ export const registerCommands = Effect.fnUntraced(function* (
   const commands = yield* CommandBus
   const store = yield* VersionStore
   yield* commands.register({ type: `${name}.fetch`, fields: Schema.Struct({}), run: () => fetch })
-  if (check !== undefined) {
-    yield* commands.register({ type: `${name}.check`, fields: Schema.Struct({}), run: () => check })
-  }
+  yield* commands.register({
+    type: `${name}.check`,
+    fields: Schema.Struct({}),
+    run: () => check ?? new NotFetchedHere()
+  })
   yield* commands.register({
     type: `${name}.manifest.read`,
     fields: Schema.Struct({}),

@@ -9,6 +9,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 
@@ -71,9 +72,11 @@ const maxNames = 1000
 
 const quotedName = /^"(?:[^"\\]|\\.)*"/
 
+const decodeName = Schema.decodeOption(Schema.parseJson(Schema.String))
+
 /** The name that stands at this depth. */
 const nameIn = (line: string, depth: number): string | undefined => {
   const start = line.slice(depth)
   const quoted = line.slice(0, depth).trim() === "" ? quotedName.exec(start)?.[0] : undefined
-  return quoted === undefined ? undefined : JSON.parse(quoted)
+  return quoted === undefined ? undefined : Option.getOrUndefined(decodeName(quoted))
 }

@@ -550,6 +550,15 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
+  it.scoped("rejects a check, and says where that is made", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const { provided } = yield* makeReplica(hub.url)
+      const check = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.check" }))
+      expect((yield* provided(Effect.flip(check))).message).toContain('run "vitrine check" on the hub')
+    }).pipe(environment)
+  )
+
   it.scoped("brings back files of the active version that are missing or cut", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
