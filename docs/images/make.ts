@@ -59,7 +59,7 @@ const html = (text: string) =>
     .replace(/\x1b\[[\d;?]*[A-Za-z]/g, "")
 
 const photograph = async (browser: Browser, address: string) => {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 675 }, deviceScaleFactor: 0.7 })
+  const page = await browser.newPage({ viewport: { width: 1200, height: 675 } })
   await page.goto(address)
   await page.waitForSelector('html[data-connection="live"]')
   await page.waitForFunction("[...document.images].every(({ complete }) => complete)")
