@@ -68,7 +68,7 @@ const drawing = (width: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="10"><rect width="9" height="9"/></svg>`
 
 /** A stage that is empty and dark: nothing is promoted, no server runs. */
-export const makeStage = Effect.gen(function* () {
+export const makeStageWith = Effect.fnUntraced(function* (page: string) {
   const scope = yield* Effect.scope
   const folder = yield* server.makeFolder
   const downloads = `${folder}/downloads`
@@ -133,6 +133,9 @@ export const makeStage = Effect.gen(function* () {
 
   return { acks, downloads, promote, start }
 })
+
+/** With the page above. */
+export const makeStage = makeStageWith(page)
 
 /** A tab that shows the page; options of `connect` are in the address, beside the names of more files to load. */
 export const openStage = (url: string, options: object = {}) =>

@@ -17,10 +17,22 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { build } from "esbuild"
 import type { Page } from "playwright-core"
-import { Browser, otherMachine } from "../support/browser.ts"
+import { compileScript, parse } from "vue/compiler-sfc"
+import { Browser, openTab, otherMachine } from "../support/browser.ts"
+import { repository, samplesOf } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
-import { evaluate, idOf, makeStage, openStage, sessionOf, shows, waitFor } from "../support/stage.ts"
+import {
+  evaluate,
+  idOf,
+  makeStage,
+  makeStageWith,
+  openStage,
+  sessionOf,
+  shows,
+  waitFor
+} from "../support/stage.ts"
 import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
@@ -48,6 +60,33 @@ const makeShowing = Effect.fnUntraced(function* (options: object = {}) {
   yield* shows(tab, 1)
   return { ...stage, servers, tab }
 })
+
+const mountReact = (sample: string) =>
+  `import { createRoot } from "react-dom/client"\n${sample}\ncreateRoot(document.querySelector("main")).render(<App />)`
+
+const mountVue = (sample: string) => {
+  const { content } = compileScript(parse(sample).descriptor, {
+    id: "sample",
+    genDefaultAs: "App",
+    inlineTemplate: true
+  })
+  return `import { createApp } from "vue"\n${content}\ncreateApp(App).mount("main")`
+}
+
+/** A module for the browser, with the framework and the client that is built. */
+const bundle = async (contents: string) => {
+  const { outputFiles } = await build({
+    stdin: { contents, loader: "jsx", resolveDir: repository },
+    alias: { "vitrine/client": `${repository}/dist/client.js` },
+    bundle: true,
+    define: { "process.env.NODE_ENV": '"production"' },
+    format: "esm",
+    jsx: "automatic",
+    logLevel: "error",
+    write: false
+  })
+  return outputFiles.map(({ text }) => text).join("")
+}
 
 const never = 3_600_000
 
@@ -373,6 +412,35 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         expect(after.listeners).toBeLessThanOrEqual(before.listeners + 5)
         expect(after.nodes).toBeLessThanOrEqual(before.nodes + 20)
         expect(after.heap).toBeLessThan(before.heap + 500_000)
+      })
+    )
+
+    it.scoped.each([
+      ["React", "jsx", mountReact],
+      ["Vue", "vue", mountVue]
+    ] as const)("is drawn by %s as the documentation says", ([, language, mount]) =>
+      Effect.gen(function* () {
+        const [sample] = samplesOf("docs/page.md").filter((sample) => sample.language === language)
+        const script = yield* Effect.promise(() => bundle(mount(sample?.text ?? "")))
+        const { promote, start } = yield* makeStageWith(
+          `<!doctype html><main></main><script type="module">${script}</script>`
+        )
+        const { announce, clientsBecome, url } = yield* start()
+        const records = (...titles: ReadonlyArray<string>) => ({
+          "Objects.json": JSON.stringify(titles.map((title, index) => ({ id: `rec${index}`, title })))
+        })
+        const draws = (...titles: ReadonlyArray<string>) =>
+          waitFor(
+            tab,
+            `[...document.querySelectorAll("main li")].map((item) => item.textContent).join() === "${titles}"`
+          )
+        yield* promote(1, records("Bell", "Globe"))
+        const tab = yield* openTab(url)
+        yield* draws("Bell", "Globe")
+        yield* clientsBecome(1)
+        yield* promote(2, records("Lens", "Bell"))
+        yield* announce
+        yield* draws("Lens", "Bell")
       })
     )
 
