@@ -28,6 +28,8 @@ const makeExhibit = Effect.gen(function* () {
   for (const name of ["vitrine.config.ts", "page", "tables"]) {
     yield* fs.copy(inProject(`scratchpad/exhibit/${name}`), `${folder}/${name}`)
   }
+  // What is large on the screen stays there, however slow the machine is.
+  yield* edit(`${folder}/tables/Settings.csv`, "slideSeconds,16", "slideSeconds,600")
   yield* fs.symlink(inProject("node_modules"), `${folder}/node_modules`)
   const tables = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
   const { url } = yield* Scope.extend(TableServer.start(`${folder}/tables`), tables)
