@@ -81,6 +81,22 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       )
     }).pipe(Effect.provide(Browser.layer))
   )
+
+  it.scopedLive("says so when nothing comes any more, though no connection has ended", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* Browser
+      yield* Effect.promise(() => clock.install())
+      const { start } = yield* project
+      const controller = yield* start()
+      const page = yield* openTab(controller.url)
+      yield* see(page, "#word", "OK")
+      yield* controller.signal("SIGSTOP")
+      yield* Effect.promise(() => clock.fastForward("00:30"))
+      yield* see(page, "#word", "NO CONNECTION")
+      yield* controller.signal("SIGCONT")
+      yield* see(page, "#word", "OK")
+    }).pipe(Effect.provide(Browser.layer))
+  )
 })
 
 describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {

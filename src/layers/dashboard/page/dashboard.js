@@ -531,11 +531,15 @@ const lost = () => {
   show("connection", "lost", () => ["not connected, trying again"])
 }
 
-/** A browser gives up for good on some failures: then it is tried again here. */
+let stream
+let heardAt
+
 const connect = () => {
-  const stream = new EventSource("events")
+  heardAt = performance.now()
+  stream = new EventSource("events")
   const listen = (name, take) =>
     stream.addEventListener(name, ({ data }) => {
+      heardAt = performance.now()
       awaySince = undefined
       take(JSON.parse(data))
     })
@@ -545,12 +549,20 @@ const connect = () => {
     showFetches()
   })
   listen("log", showLog)
-  stream.onerror = () => {
-    lost()
-    if (stream.readyState === EventSource.CLOSED) {
-      setTimeout(connect, 5000)
-    }
-  }
+  stream.onerror = lost
 }
+
+/**
+ * Something comes every five seconds. A browser does not notice where nothing comes any more, because a cable was pulled, and
+ * gives up for good on some failures: then it is tried again here.
+ */
+setInterval(() => {
+  const silence = performance.now() - heardAt
+  if (silence > 20_000 || (silence > 5000 && stream.readyState === EventSource.CLOSED)) {
+    stream.close()
+    lost()
+    connect()
+  }
+}, 1000)
 
 connect()
