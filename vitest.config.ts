@@ -27,7 +27,11 @@ export default defineConfig({
     maxWorkers: 2,
     minWorkers: 1,
     // Loading its modules anew takes longer than most files of tests do.
-    poolOptions: { threads: { isolate: false } },
+    poolOptions: {
+      threads: { isolate: false },
+      // Whole programs wait half of the time.
+      forks: { maxForks: 3 }
+    },
     projects: [
       {
         resolve,
