@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { cpSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
+import { promisify } from "node:util"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, layer } from "@effect/vitest"
 import Airtable from "airtable"
@@ -32,6 +33,10 @@ const command = (url: string, body: object) =>
     const response = await fetch(`${url}/command`, { method: "POST", body: JSON.stringify(body) })
     return response.json()
   })
+
+/** What another program writes. The tests beside this one go on meanwhile. */
+const outputOf = (program: string, args: ReadonlyArray<string>, cwd: string) =>
+  Effect.promise(async () => (await promisify(execFile)(program, args, { cwd })).stdout.trim())
 
 const project = makeProject.pipe(Effect.provide(NodeContext.layer))
 
@@ -385,41 +390,22 @@ export default defineConfig({
     Effect.gen(function* () {
       const { folder } = yield* project
       const modules = new URL("../../dist/commandLine.js", import.meta.url)
-      const run = execFileSync(
-        process.execPath,
-        [
-          "--input-type=module",
-          "-e",
-          `(await import(${JSON.stringify(modules)})).run("1.2.3")`,
-          "--",
-          "x",
-          "--version"
-        ],
-        { cwd: folder, encoding: "utf8" }
-      )
-      expect(run.trim()).toBe("1.2.3")
+      const program = `(await import(${JSON.stringify(modules)})).run("1.2.3")`
+      const args = ["--input-type=module", "-e", program, "--", "x", "--version"]
+      expect(yield* outputOf(process.execPath, args, folder)).toBe("1.2.3")
     })
   )
 
   scenario("completes commands, options and their values in bash", () =>
     Effect.gen(function* () {
-      const { run } = yield* project
+      const { folder, run } = yield* project
       const { stdout: script } = yield* Effect.flatMap(run(["--completions", "bash"]), ({ ended }) => ended)
+      const program = `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vitrine_bash_completions vitrine; echo "\${COMPREPLY[@]}"`
       const complete = (...words: ReadonlyArray<string>) =>
-        execFileSync(
-          "bash",
-          [
-            "-c",
-            `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vitrine_bash_completions vitrine; echo "\${COMPREPLY[@]}"`,
-            "bash",
-            "vitrine",
-            ...words
-          ],
-          { encoding: "utf8" }
-        ).trim()
-      expect(complete("st")).toBe("start status stop")
-      expect(complete("start", "--log")).toBe("--log-file --log-format --log-level")
-      expect(complete("start", "--log-format", "")).toBe("text json")
+        outputOf("bash", ["-c", program, "bash", "vitrine", ...words], folder)
+      expect(yield* complete("st")).toBe("start status stop")
+      expect(yield* complete("start", "--log")).toBe("--log-file --log-format --log-level")
+      expect(yield* complete("start", "--log-format", "")).toBe("text json")
     })
   )
 
