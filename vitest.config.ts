@@ -27,11 +27,7 @@ export default defineConfig({
     maxWorkers: 2,
     minWorkers: 1,
     // Loading its modules anew takes longer than most files of tests do.
-    poolOptions: {
-      threads: { isolate: false },
-      // Whole programs wait half of the time.
-      forks: { maxForks: 3 }
-    },
+    poolOptions: { threads: { isolate: false } },
     projects: [
       {
         resolve,

@@ -79,7 +79,8 @@ it.live(
         before = Option.some(manifest)
       })
 
-      for (let run = 0; run < runs; run++) {
+      // On a busy machine many are killed before they have undone anything.
+      for (let run = 0; run < runs || (figures.undone === 0 && run < 5 * runs); run++) {
         yield* check(yield* killOne)
       }
       expect(figures.undone).toBeGreaterThan(0)
@@ -90,5 +91,5 @@ it.live(
         console.info(`${runs} kills, seed ${seed}: ${JSON.stringify(figures)}`)
       }
     }).pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
-  isLong ? 3_600_000 : 60_000
+  isLong ? 3_600_000 : 240_000
 )

@@ -4,6 +4,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { BusEvent } from "../../src/services/EventBus.ts"
 import { startNatsCluster } from "../support/natsCluster.ts"
 import { collect, expectExact, insist, publishNumbers, startInstance } from "../support/natsInstance.ts"
 import { isMissing } from "../support/programs.ts"
@@ -34,7 +35,14 @@ describe.skipIf(isMissing("nats-server"))("the services on a cluster of NATS", (
       yield* there.last
       expectExact(here.seen, [])
       const common = here.seen.filter(({ sequence }) => sequence >= (there.seen[0]?.sequence ?? 0))
-      expect(there.seen).toEqual(common)
+      expect(there.seen.map(({ sequence }) => sequence)).toEqual(common.map(({ sequence }) => sequence))
+      const isJoined = ({ name }: BusEvent) => name === "joined"
+      expect(there.seen.slice(there.seen.findIndex(isJoined))).toEqual(
+        common.slice(common.findIndex(isJoined))
+      )
+      // A leader that is cut off may deliver what the others do not keep, until it notices (seen with 2.9.10).
+      const isKept = ({ payload }: BusEvent, index: number) => payload === common[index]?.payload
+      expect(there.seen.filter((event, index) => !isKept(event, index)).length).toBeLessThan(10)
       // Of what is published while a leader is cut off, the server may lose what it has acknowledged (seen with 2.9.10).
       const payloads = new Set(here.seen.map(({ payload }) => payload))
       expect(accepted.filter((number) => !payloads.has(number)).length).toBeLessThan(10)
