@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import { SerializedError } from "../internal/SerializedError.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
-import { Hold, Manifest } from "./VersionStore.ts"
+import { Hold, Manifest, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -76,7 +76,12 @@ export const ContentState = Schema.Struct({
     { exact: true }
   ),
   /** By their ids. */
-  sources: Schema.Record({ key: Schema.String, value: SourceState })
+  sources: Schema.Record({ key: Schema.String, value: SourceState }),
+  /**
+   * On disk, the oldest first, with their leases: as they were at the last fetch, ack or command that changed them. Absent until
+   * the controller is ready.
+   */
+  versions: Schema.optionalWith(Schema.Array(VersionOverview), { exact: true })
 })
 export type ContentState = typeof ContentState.Type
 

@@ -16,12 +16,14 @@ const by = Schema.optionalWith(Schema.String, { exact: true })
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
   /** Missing where versions are copied. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
+  /** The state has the versions as they are now. */
+  readonly showVersions: Effect.Effect<void>
 }
 
 /** Until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
-  { check, fetch }: Fetching,
+  { check, fetch, showVersions }: Fetching,
   undo: Undo
 ) {
   const commands = yield* CommandBus
@@ -44,7 +46,8 @@ export const registerCommands = Effect.fnUntraced(function* (
       versionId: Schema.String,
       problem: Schema.optionalWith(Schema.String, { exact: true })
     }),
-    run: ({ consumerId, problem, versionId }) => store.acknowledge(consumerId, versionId, problem)
+    run: ({ consumerId, problem, versionId }) =>
+      Effect.zipLeft(store.acknowledge(consumerId, versionId, problem), showVersions)
   })
   yield* commands.register({
     type: `${name}.keep`,
@@ -60,8 +63,16 @@ export const registerCommands = Effect.fnUntraced(function* (
   yield* commands.register({
     type: `${name}.rollback`,
     fields: Schema.Struct({ by, versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
-    run: undo.rollback
+    run: (request) => Effect.zipLeft(undo.rollback(request), showVersions)
   })
-  yield* commands.register({ type: `${name}.hold`, fields: Schema.Struct({ by }), run: undo.hold })
-  yield* commands.register({ type: `${name}.resume`, fields: Schema.Struct({}), run: () => undo.resume })
+  yield* commands.register({
+    type: `${name}.hold`,
+    fields: Schema.Struct({ by }),
+    run: (request) => Effect.zipLeft(undo.hold(request), showVersions)
+  })
+  yield* commands.register({
+    type: `${name}.resume`,
+    fields: Schema.Struct({}),
+    run: () => Effect.zipLeft(undo.resume, showVersions)
+  })
 })

@@ -85,12 +85,17 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 
   const activeVersion = yield* makeActiveVersion(report, updateState)
 
+  const readVersions = store.versions.pipe(
+    Effect.tap((versions) => setVersions(versions.length)),
+    Effect.flatMap((versions) => updateState((before) => ({ ...before, versions })))
+  )
+  const showVersions = Effect.catchAll(readVersions, (error) => Effect.logWarning(error.message))
+
   const sweep = store.sweep.pipe(
     Effect.flatMap((removed) =>
       removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
     ),
-    Effect.zipRight(store.versions),
-    Effect.flatMap((versions) => setVersions(versions.length)),
+    Effect.zipRight(readVersions),
     Effect.catchAll((error) => Effect.logWarning(error.message))
   )
 
@@ -188,7 +193,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 
   if (commands) {
     const check = origin.check === undefined ? {} : { check: yield* makeCheck(origin.check) }
-    yield* registerCommands(name, { fetch, ...check }, yield* makeUndo(activeVersion))
+    yield* registerCommands(name, { fetch, ...check, showVersions }, yield* makeUndo(activeVersion))
   }
   yield* state.addSection({
     name,
@@ -217,6 +222,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     } else if (reading.status === "invalid") {
       yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
     }
+    yield* readVersions
   })
 
   const announceAgain = Stream.runForEach(emptied, () =>

@@ -440,12 +440,18 @@ describe("Content", () => {
       yield* Content.fromSources({}, [source])
       const { dispatch } = yield* CommandBus
       yield* fetch
-      yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "19700101T000000Z" })
+      const { state, status } = yield* ControllerState
+      const versions = Effect.map(state, ({ plugins }) => Object(plugins.content).versions)
+      const first = { versionId: "19700101T000000Z", active: true, isWaiting: false, isRead: false }
+      expect(yield* versions).toEqual([{ ...first, leases: [] }])
+      yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId: first.versionId })
+      const lease = { consumerId: "screen-1", versionId: first.versionId, until: 1_800_000 }
+      expect(yield* versions).toEqual([{ ...first, leases: [lease] }])
       for (const content of ["two", "three", "four"]) {
         yield* Ref.set(text, content)
         yield* fetch
       }
-      const { status } = yield* ControllerState
+      expect((yield* versions)[0]).toEqual({ ...first, active: false, leases: [lease] })
       expect(JSON.stringify(yield* status)).toContain(
         "shown by screen-1 (kept until 1970-01-01T00:30:00.000Z)"
       )

@@ -68,9 +68,9 @@ describe("content that looks before it fetches", () => {
         "content:version:promoted",
         "content:fetch:done"
       ])
-      const before = yield* version
       yield* Ref.set(answer, Effect.succeed("same"))
       yield* tick
+      const before = yield* version
       yield* tick
       expect(yield* fetches).toBe(1)
       expect(yield* version).toBe(before)
@@ -111,8 +111,8 @@ describe("content that looks before it fetches", () => {
         "content:fetch:start",
         "content:fetch:error"
       ])
-      const before = yield* version
       yield* tick
+      const before = yield* version
       yield* tick
       expect(yield* version).toBe(before)
       yield* Ref.set(answer, failed("another way"))

@@ -73,7 +73,12 @@ describe("undoing", () => {
         expect(yield* events.until("content:version:promoted")).toMatchObject([
           { name: "content:version:promoted", payload: { versionId: first } }
         ])
-        expect(yield* slice).toMatchObject({ versionId: first, held })
+        const marked = (active: boolean, isWaiting: boolean) => ({ active, isWaiting })
+        expect(yield* slice).toMatchObject({
+          versionId: first,
+          held,
+          versions: [marked(true, false), marked(false, true)]
+        })
         const text = `since ${since} by anna@desk: version ${first} stays; version ${second} waits`
         expect(yield* rowOf("Held")).toEqual({ type: "kv", label: "Held", value: text, tone: "warn" })
         expect(yield* rowValue("Active version")).toBe(first)
@@ -98,7 +103,8 @@ describe("undoing", () => {
           { payload: { versionId: third } }
         ])
         expect(yield* slice).not.toHaveProperty("held")
-        expect(yield* slice).toMatchObject({ versionId: third })
+        const last = [marked(false, false), marked(false, false), marked(true, false)]
+        expect(yield* slice).toMatchObject({ versionId: third, versions: last })
         expect(yield* rowOf("Held")).toBe(undefined)
         expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: false })
         yield* edit("four")

@@ -40,7 +40,11 @@ const promote = (fingerprint: string) =>
 it.scoped("a version is not swept under its reader, and is once nobody has read it for a while", () =>
   Effect.gen(function* () {
     const store = yield* VersionStore
-    yield* registerCommands("content", { fetch: Effect.never }, yield* makeUndo({ report: Effect.succeed }))
+    yield* registerCommands(
+      "content",
+      { fetch: Effect.never, showVersions: Effect.void },
+      yield* makeUndo({ report: Effect.succeed })
+    )
     const first = yield* promote("1")
     const reader = yield* server.connect
     reader.stall()
