@@ -63,16 +63,8 @@ export const registerCommands = Effect.fnUntraced(function* (
   yield* commands.register({
     type: `${name}.rollback`,
     fields: Schema.Struct({ by, versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
-    run: (request) => Effect.zipLeft(undo.rollback(request), showVersions)
+    run: undo.rollback
   })
-  yield* commands.register({
-    type: `${name}.hold`,
-    fields: Schema.Struct({ by }),
-    run: (request) => Effect.zipLeft(undo.hold(request), showVersions)
-  })
-  yield* commands.register({
-    type: `${name}.resume`,
-    fields: Schema.Struct({}),
-    run: () => Effect.zipLeft(undo.resume, showVersions)
-  })
+  yield* commands.register({ type: `${name}.hold`, fields: Schema.Struct({ by }), run: undo.hold })
+  yield* commands.register({ type: `${name}.resume`, fields: Schema.Struct({}), run: () => undo.resume })
 })

@@ -193,7 +193,11 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 
   if (commands) {
     const check = origin.check === undefined ? {} : { check: yield* makeCheck(origin.check) }
-    yield* registerCommands(name, { fetch, ...check, showVersions }, yield* makeUndo(activeVersion))
+    yield* registerCommands(
+      name,
+      { fetch, ...check, showVersions },
+      yield* makeUndo(activeVersion, showVersions)
+    )
   }
   yield* state.addSection({
     name,

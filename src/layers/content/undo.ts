@@ -19,7 +19,11 @@ import { countPromotion } from "./metrics.ts"
 
 export interface Undo extends Effect.Effect.Success<ReturnType<typeof makeUndo>> {}
 
-export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersion) {
+/** After each step, `showVersions` is run. */
+export const makeUndo = Effect.fnUntraced(function* (
+  activeVersion: ActiveVersion,
+  showVersions: Effect.Effect<void>
+) {
   const store = yield* VersionStore
   const scope = yield* Effect.scope
 
@@ -35,6 +39,7 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
       const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
       const { held, versionId } = yield* activeVersion.report(after, changed ? "promoted" : "unchanged")
       yield* changed ? countPromotion : Effect.void
+      yield* showVersions
       yield* Effect.logInfo(
         held === undefined ? `Version ${versionId} is active, not held` : `Held ${holdText(versionId, held)}`
       ).pipe(Effect.annotateLogs("version", versionId))

@@ -43,7 +43,7 @@ it.scoped("a version is not swept under its reader, and is once nobody has read 
     yield* registerCommands(
       "content",
       { fetch: Effect.never, showVersions: Effect.void },
-      yield* makeUndo({ report: Effect.succeed })
+      yield* makeUndo({ report: Effect.succeed }, Effect.void)
     )
     const first = yield* promote("1")
     const reader = yield* server.connect
