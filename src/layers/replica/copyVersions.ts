@@ -116,9 +116,11 @@ export const copyVersions = ({
         )
         return { ...(yield* copyVersion(hub, version, Option.none())), changed: false }
       }
-      const latest = before === undefined ? Option.none() : yield* listOf(latestOf(before))
-      const base = Option.map(latest, ({ list }) => list)
-      const copy = copyVersion(hub, version, base)
+      const latest = before === undefined ? Effect.succeedNone : listOf(latestOf(before))
+      const copy = Effect.flatMap(latest, (found) => {
+        const base = Option.map(found, ({ list }) => list)
+        return copyVersion(hub, version, base)
+      })
       const taken = yield* Option.match(list, {
         onNone: () => copy,
         // One that is not whole is copied again.
