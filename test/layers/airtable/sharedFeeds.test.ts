@@ -2,7 +2,6 @@
  * Several sources of one base in a content, and the calls that they make at the server.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,15 +15,10 @@ import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMe
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
 import { sourceRows } from "../../support/content.ts"
+import { httpClient } from "../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../support/logged.ts"
 import { start } from "../../support/tableServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
-
-/** A connection that is kept would look as if something were on its way. */
-const httpClient = Layer.provide(
-  NodeHttpClient.layerWithoutAgent,
-  NodeHttpClient.makeAgentLayer({ keepAlive: false })
-)
 
 const environment = VersionStoreMemory.layer().pipe(
   Layer.merge(EventBusMemory.layer),

@@ -2,7 +2,6 @@
  * Table sources, over tables in memory and over HTTP, as sources of content.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { tableSource } from "../../../src/layers/airtable/AirtableSource.ts"
@@ -10,15 +9,10 @@ import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMe
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import { TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { contentSourceContract, TableSourceClientMemory } from "../../../src/testing.ts"
+import { httpClient } from "../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../support/logged.ts"
 import { start } from "../../support/tableServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
-
-/** A connection that is kept would look as if something were on its way. */
-const httpClient = Layer.provide(
-  NodeHttpClient.layerWithoutAgent,
-  NodeHttpClient.makeAgentLayer({ keepAlive: false })
-)
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
 

@@ -14,7 +14,7 @@ import { changesBetween, type TableChange } from "./TableChange.ts"
 
 export interface FolderChanges {
   /**
-   * Gives `take` the changes since the look before this one, in one array for each table that has any. At the first look
+   * Gives `take` the changes since the look before this one, in one array for each changed table. At the first look
    * every table is new. A look that is interrupted has not happened. One look at a time.
    */
   readonly look: <A>(
