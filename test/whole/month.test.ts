@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
@@ -68,6 +69,19 @@ const whatThereIs = (folder: string) =>
       sleeps: Chunk.size(yield* TestClock.sleeps())
     }
   })
+
+type Counts = Effect.Effect.Success<ReturnType<typeof whatThereIs>>
+
+/**
+ * Nothing grew by one a day. "Nothing differs" would be too strict: the test clock keeps waits that were given up until
+ * their time has come.
+ */
+const expectNothingGrew = (early: Counts, late: Counts) => {
+  const { bytes, ...grew } = Record.map(late, (count, name) => count - early[name])
+  expect(Record.filter(grew, (count) => count >= days - firstDays)).toEqual({})
+  // The compiler goes on for days: what grew by a megabyte or two was its code.
+  expect(bytes).toBeLessThan(4 * 1024 * 1024)
+}
 
 it.effect(
   "a month leaves nothing behind but the versions that are to be kept",
@@ -125,11 +139,7 @@ it.effect(
           early = yield* whatThereIs(folder)
         }
       }
-      const { bytes, ...late } = yield* whatThereIs(folder)
-      const { bytes: earlyBytes, ...counts } = early
-      expect(late).toEqual(counts)
-      // The compiler goes on for days: what grew by a megabyte or two was its code.
-      expect(bytes - earlyBytes).toBeLessThan(4 * 1024 * 1024)
+      expectNothingGrew(early, yield* whatThereIs(folder))
       const manifest = yield* dispatch({ type: "content.manifest.read" })
       expect(manifest).toMatchObject({
         status: "ok",
@@ -191,10 +201,7 @@ it.effect(
           before = filesOf(folder)
         }
       }
-      const { bytes, ...late } = yield* whatThereIs(folder)
-      const { bytes: earlyBytes, ...counts } = early
-      expect(late).toEqual(counts)
-      expect(bytes - earlyBytes).toBeLessThan(4 * 1024 * 1024)
+      expectNothingGrew(early, yield* whatThereIs(folder))
       expect(filesOf(folder)).toEqual(before)
       expect(published.filter((name) => name === "content:fetch:error")).toHaveLength(1)
       expect(published.at(-1)).toBe("content:fetch:error")
