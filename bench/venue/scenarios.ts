@@ -41,7 +41,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
   return [
     {
       name: "venue",
-      note: `A version of ${venue.content.files} files and 64 MiB on ${venue.machines} machines, of which one file of 1 MiB is changed ${venue.changes} times: medians of the changes of one run. Told: all machines are given the command \`content.fetch\` at once, and do not poll; polling: every 5 s, a fifth more or less, from the promotion at the hub.`,
+      note: `A version of ${venue.content.files} files and 64 MiB on ${venue.machines} machines, of which one file of 1 MiB is changed ${venue.changes} times: medians of the changes of one run. Told: all machines are given the command \`content.fetch\` at once, and do not poll; polling: every 5 s or up to a fifth sooner, from the promotion at the hub.`,
       variants: [
         { label: told, runs: 1, run: () => replicas("changes", "told", settings, venue) },
         { label: polls, runs: 1, run: () => replicas("changes", "polling", settings, venue) },
@@ -91,7 +91,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
     },
     {
       name: "polls",
-      note: `${crowd.machines} machines that find nothing new, every 5 s, a fifth more or less; the code and the client of a replica, ${crowd.machines / crowd.processes} to a process, for ${crowd.durationMs / 1000} s. One run.`,
+      note: `${crowd.machines} machines that find nothing new, every 5 s or up to a fifth sooner; the code and the client of a replica, ${crowd.machines / crowd.processes} to a process, for ${crowd.durationMs / 1000} s. One run.`,
       variants: [{ label: "hub", runs: 1, run: () => polling(settings, crowd) }],
       rows: [
         { figure: "share", title: "Processor in use", format: percent(1) },

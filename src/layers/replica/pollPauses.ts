@@ -10,12 +10,12 @@ import type { Pauses } from "../content/keepFetching.ts"
 /** How long pauses become while the hub is away, unless `pollEvery` is longer. */
 const longestPause = Duration.minutes(1)
 
-/** Every `pollEvery`, doubling while looks fail; each up to a fifth shorter or longer, so that replicas do not meet. */
+/** `pollEvery`, doubling while looks fail; each up to a fifth shorter, so that replicas do not meet. */
 export const pollPauses =
   (pollEvery: Duration.DurationInput): Pauses =>
   (failures) => {
     // More doublings than these change nothing, and their number has no bound.
     const grown = Duration.times(pollEvery, 2 ** Math.min(failures, 10))
     const pause = Duration.max(pollEvery, Duration.min(grown, longestPause))
-    return Effect.map(Random.nextRange(0.8, 1.2), (factor) => Option.some(Duration.times(pause, factor)))
+    return Effect.map(Random.nextRange(0.8, 1), (factor) => Option.some(Duration.times(pause, factor)))
   }

@@ -9,14 +9,14 @@ const seconds = (pollEvery: Duration.DurationInput, failures: number) =>
   Effect.map(pollPauses(pollEvery)(failures), (pause) => Duration.toSeconds(Option.getOrThrow(pause)))
 
 it.effect.prop(
-  "the pause doubles with each failure up to a minute, and is a fifth shorter or longer at most",
+  "the pause doubles with each failure up to a minute, and is a fifth shorter at most",
   { pollEvery: FastCheck.integer({ min: 1, max: 7200 }), failures: FastCheck.nat({ max: 100_000 }) },
   ({ failures, pollEvery }) =>
     Effect.gen(function* () {
-      const middle = Math.max(pollEvery, Math.min(pollEvery * 2 ** failures, 60))
+      const longest = Math.max(pollEvery, Math.min(pollEvery * 2 ** failures, 60))
       const pause = yield* seconds(Duration.seconds(pollEvery), failures)
-      expect(pause).toBeGreaterThanOrEqual(middle * 0.8)
-      expect(pause).toBeLessThanOrEqual(middle * 1.2)
+      expect(pause).toBeGreaterThanOrEqual(longest * 0.8)
+      expect(pause).toBeLessThanOrEqual(longest)
     })
 )
 
@@ -24,6 +24,6 @@ it.effect("pauses differ", () =>
   Effect.gen(function* () {
     const pauses = yield* Effect.replicateEffect(seconds("5 seconds", 0), 100)
     expect(new Set(pauses).size).toBeGreaterThan(90)
-    expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(1.5)
+    expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(0.75)
   })
 )
