@@ -2,7 +2,7 @@
  * The files that a hub has, and their changes.
  */
 import { randomBytes } from "node:crypto"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { closeSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 export interface ContentPlan {
@@ -16,7 +16,22 @@ export interface ContentPlan {
 }
 
 /** With which every file begins: which edition it is of. */
-export const editionBytes = 8
+const editionBytes = 8
+
+const buffer = Buffer.alloc(editionBytes)
+
+/** What a file begins with: the number of its edition. */
+export const editionOf = (file: string): number => {
+  const fd = openSync(file, "r")
+  const length = readSync(fd, buffer)
+  closeSync(fd)
+  return Number(buffer.toString("latin1", 0, length))
+}
+
+const nameOf = (index: number) => `picture ${String(index).padStart(4, "0")}.jpg`
+
+/** One of the files that each edition changes. */
+export const changedFile = nameOf(0)
 
 /** Writes what an edition changes; all files are of the first. */
 export const writeEdition = (folder: string, edition: number, plan: ContentPlan) => {
@@ -26,6 +41,6 @@ export const writeEdition = (folder: string, edition: number, plan: ContentPlan)
   for (let index = 0; index < (edition === 1 ? files : changed); index++) {
     const content = randomBytes(index < changed ? changedBytes : otherBytes)
     content.write(String(edition).padStart(editionBytes, "0"), "latin1")
-    writeFileSync(join(folder, `picture ${String(index).padStart(4, "0")}.jpg`), content)
+    writeFileSync(join(folder, nameOf(index)), content)
   }
 }

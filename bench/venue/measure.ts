@@ -1,16 +1,17 @@
 /**
  * One run of each scenario: a hub, or a daemon of rsync, and the machines that copy from it, and what a change costs them.
  */
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { start } from "../processes.ts"
 import type { Figures, Settings } from "../scenario.ts"
 import { median, quantile } from "../statistics.ts"
 import { withFolder } from "../tables/folders.ts"
-import { type ContentPlan, writeEdition } from "./content.ts"
+import { type ContentPlan, changedFile, editionOf, writeEdition } from "./content.ts"
 import { type Machine, openLines, promotedAt, startHub, startReplica, until, versionOf } from "./machines.ts"
 import type { Kind, PollersApi, ReaderApi } from "./protocol.ts"
-import { pullAll, startDaemon, type Way } from "./rsync.ts"
+import { keepPulling, pullAll, startDaemon, type Way } from "./rsync.ts"
 import { cpuOf, cpuOfAll, cpuOfChildren, peakMemoryOf } from "./usage.ts"
 
 export interface VenuePlan {
@@ -105,8 +106,11 @@ const withReplicas =
       }
     })
 
+/** As often as a replica looks by itself. */
+const pollEveryMs = 5000
+
 const withRsync =
-  (way: Way, plan: VenuePlan, more: ReadonlyArray<string> = []) =>
+  (trigger: Trigger, way: Way, plan: VenuePlan, more: ReadonlyArray<string> = []) =>
   (run: (venue: Venue) => Promise<Figures>): Promise<Figures> =>
     withFolder(async (directory) => {
       const content = join(directory, "content")
@@ -114,29 +118,36 @@ const withRsync =
       const daemon = await startDaemon(directory, content)
       const lines = await openLines(daemon.port, plan.machines)
       const folders = eachOf(plan.machines, directory)
-      const pull = (edition: number) =>
-        pullAll(
-          way,
-          folders.map((folder, index) => ({ folder, port: lines.ports[index] ?? 0 })),
-          edition,
-          more
-        )
+      const machines = folders.map((folder, index) => ({ folder, port: lines.ports[index] ?? 0 }))
+      const pull = (edition: number) => pullAll(way, machines, edition, more)
+      const pullNow = async (edition: number) => {
+        const from = performance.now()
+        await pull(edition)
+        return [performance.now() - from]
+      }
+      const waitFor = async (edition: number) => {
+        const edited = statSync(join(content, changedFile)).mtimeMs
+        const shown = folders.map((folder) => join(folder, changedFile))
+        await until(() => shown.every((file) => editionOf(file) === edition))
+        return shown.map((file) => statSync(file).ctimeMs - edited)
+      }
       try {
         await pull(1)
-        return await run({
-          content,
-          serverCpu: () => cpuOfAll(daemon.pid),
-          serverMemory: () => Number.NaN,
-          machinesCpu: cpuOfChildren,
-          bytes: lines.bytes,
-          publish: async () => {},
-          bring: async (edition) => {
-            const from = performance.now()
-            await pull(edition)
-            return [performance.now() - from]
-          },
-          shown: folders.map((folder) => ({ folder, kind: way === "in place" ? "folder" : "link" }))
-        })
+        const polling = trigger === "polling" ? [keepPulling(machines, pollEveryMs)] : []
+        try {
+          return await run({
+            content,
+            serverCpu: () => cpuOfAll(daemon.pid),
+            serverMemory: () => Number.NaN,
+            machinesCpu: cpuOfChildren,
+            bytes: lines.bytes,
+            publish: async () => {},
+            bring: trigger === "told" ? pullNow : waitFor,
+            shown: folders.map((folder) => ({ folder, kind: way === "in place" ? "folder" : "link" }))
+          })
+        } finally {
+          await Promise.all(polling.map(({ stop }) => stop()))
+        }
       } finally {
         await Promise.all([daemon, lines].map(({ stop }) => stop()))
       }
@@ -210,10 +221,11 @@ export const replicas = (
 
 export const rsync = (
   what: keyof typeof by,
+  trigger: Trigger,
   way: Way,
   plan: VenuePlan,
   more: ReadonlyArray<string> = []
-): Promise<Figures> => by[what](withRsync(way, plan, more), plan)
+): Promise<Figures> => by[what](withRsync(trigger, way, plan, more), plan)
 
 export interface PollingPlan {
   readonly machines: number

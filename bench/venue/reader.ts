@@ -1,10 +1,10 @@
 /**
  * A screen that reads all files of what is shown, again and again without a pause.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync } from "node:fs"
+import { readdirSync, readFileSync, realpathSync } from "node:fs"
 import { join } from "node:path"
 import { answer } from "../processes.ts"
-import { editionBytes } from "./content.ts"
+import { editionOf } from "./content.ts"
 import type { Kind, ReaderApi } from "./protocol.ts"
 
 const folderOf: Readonly<Record<Kind, (folder: string) => string>> = {
@@ -14,17 +14,8 @@ const folderOf: Readonly<Record<Kind, (folder: string) => string>> = {
   link: (folder) => realpathSync(join(folder, "current"))
 }
 
-const buffer = Buffer.alloc(editionBytes)
-
-const editionOf = (file: string): string => {
-  const fd = openSync(file, "r")
-  const length = readSync(fd, buffer)
-  closeSync(fd)
-  return buffer.toString("latin1", 0, length)
-}
-
 let reading = { passes: 0, mixed: 0, failed: 0 }
-const seen = new Set<string>()
+const seen = new Set<number>()
 let next: NodeJS.Immediate | undefined
 
 answer<ReaderApi>({

@@ -59,17 +59,24 @@ export const startDaemon = async (directory: string, content: string): Promise<D
   }
 }
 
+interface Target {
+  readonly port: number
+  readonly folder: string
+}
+
+const addressOf = (port: number) => `rsync://127.0.0.1:${port}/content/`
+
 /** All machines pull at once, each over its port into its folder. Done when the last one is. */
 export const pullAll = async (
   way: Way,
-  machines: ReadonlyArray<{ readonly port: number; readonly folder: string }>,
+  machines: ReadonlyArray<Target>,
   edition: number,
   more: ReadonlyArray<string>
 ) => {
   const lines = machines.map(({ folder, port }) => {
     mkdirSync(folder, { recursive: true })
     const rsync = (to: string, ...args: ReadonlyArray<string>) =>
-      ["rsync -a --delete", ...more, ...args, `rsync://127.0.0.1:${port}/content/`, `${to}/`].join(" ")
+      ["rsync -a --delete", ...more, ...args, addressOf(port), `${to}/`].join(" ")
     return way === "in place"
       ? `${rsync(folder)} & jobs="$jobs $!"`
       : `(${rsync(`${folder}/${edition}`, edition === 1 ? "" : `--link-dest=../${edition - 1}/`)} && ln -s ${edition} ${folder}/next && mv -T ${folder}/next ${folder}/current) & jobs="$jobs $!"`
@@ -78,6 +85,27 @@ export const pullAll = async (
   const [status] = await run("sh", ["-c", script]).ended
   if (status !== 0) {
     throw new Error(`rsync failed: ${status}`)
+  }
+}
+
+/** Each machine pulls into its folder again and again, with a pause in between, in place. They do not begin together. */
+export const keepPulling = (machines: ReadonlyArray<Target>, pauseMs: number) => {
+  let isStopped = false
+  const pulling = machines.map(async ({ folder, port }) => {
+    await sleep(Math.random() * pauseMs)
+    while (!isStopped) {
+      const [status] = await run("rsync", ["-a", "--delete", addressOf(port), `${folder}/`]).ended
+      if (status !== 0) {
+        throw new Error(`rsync failed: ${status}`)
+      }
+      await sleep(pauseMs)
+    }
+  })
+  return {
+    stop: async () => {
+      isStopped = true
+      await Promise.all(pulling)
+    }
   }
 }
 

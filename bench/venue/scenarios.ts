@@ -1,7 +1,17 @@
 /**
  * What is measured of a venue, at which size, against which target.
  */
-import { count, type Part, percent, type Scenario, type Settings, unit } from "../scenario.ts"
+import {
+  count,
+  type Part,
+  percent,
+  type Row,
+  type Scenario,
+  type Settings,
+  type Target,
+  unit,
+  type Variant
+} from "../scenario.ts"
 import { polling, replicas, rsync, type VenuePlan } from "./measure.ts"
 
 const told = "replicas, told"
@@ -9,16 +19,43 @@ const polls = "replicas, polling"
 const inPlace = "rsync, in place"
 const linked = "rsync --link-dest"
 const durable = "rsync --link-dest --fsync"
+const loops = "rsync, in place, in loops"
 
 export const make = (quick: boolean, settings: Settings): Part => ({
   title: "Venue",
   method:
-    "A hub and the machines that copy from it are controllers of the built command line, processes of their own on loopback and on one disk. rsync: a daemon that serves the folder that is edited, and a process for each pull, all started at once by one shell; `in place` into the folder that is shown, `--link-dest` into a new folder beside it, to which a link is moved then. Bytes are those of the sockets in both directions, counted by proxies between the hub and each machine, through which rsync goes as well; time is to the rename of the last machine's manifest, or to the end of the last rsync. CPU is user and system time.",
+    "A hub and the machines that copy from it are controllers of the built command line, processes of their own on loopback and on one disk. rsync: a daemon that serves the folder that is edited, and a process for each pull, all started at once by one shell; `in place` into the folder that is shown, `--link-dest` into a new folder beside it, to which a link is moved then; in loops, each machine pulls by itself and waits 5 s after each pull. Bytes are those of the sockets in both directions, counted by proxies between the hub and each machine, through which rsync goes as well; time is to the rename of the last machine's manifest, or to the end of the last rsync. CPU is user and system time.",
   packages: ["effect"],
   scenarios: scenarios(quick, settings)
 })
 
 const milliseconds = unit("ms", 0)
+
+const rows: ReadonlyArray<Row> = [
+  { figure: "last", title: "Time to the last machine", format: milliseconds },
+  { figure: "slowest", title: "The same, slowest change", format: milliseconds },
+  { figure: "median", title: "Time to the median machine", format: milliseconds },
+  { figure: "beyond", title: "Bytes of a machine beyond the file", format: unit("KiB", 1) },
+  { figure: "ofChanged", title: "The same, of the file", format: percent(2) },
+  { figure: "ofAll", title: "The same, of the version", format: percent(3) },
+  { figure: "serverCpu", title: "CPU of the hub, or the daemon", format: milliseconds },
+  { figure: "machineCpu", title: "CPU of a machine", format: milliseconds },
+  { figure: "memory", title: "Peak memory of the hub", format: unit("MiB", 0) }
+]
+
+const targets: ReadonlyArray<Target> = [inPlace, linked, durable].map((of) => ({
+  figure: "last",
+  variant: told,
+  of,
+  atMost: 1
+}))
+
+const atOnce = (settings: Settings, plan: VenuePlan): ReadonlyArray<Variant> => [
+  { label: told, runs: 1, run: () => replicas("changes", "told", settings, plan) },
+  { label: inPlace, runs: 1, run: () => rsync("changes", "told", "in place", plan) },
+  { label: linked, runs: 1, run: () => rsync("changes", "told", "link", plan) },
+  { label: durable, runs: 1, run: () => rsync("changes", "told", "link", plan, ["--fsync"]) }
+]
 const mebibyte = 1024 * 1024
 
 const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> => {
@@ -27,6 +64,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
     machines: quick ? 4 : 40,
     changes: quick ? 2 : 5
   }
+  const alone = { ...venue, machines: 1, changes: quick ? 2 : 20 }
   const read: VenuePlan = {
     content: { files: 100, bytes: 6.25 * mebibyte, changed: 100, changedBytes: mebibyte / 16 },
     machines: 1,
@@ -43,39 +81,33 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       name: "venue",
       note: `A version of ${venue.content.files} files and 64 MiB on ${venue.machines} machines, of which one file of 1 MiB is changed ${venue.changes} times: medians of the changes of one run. Told: all machines are given the command \`content.fetch\` at once, and do not poll; polling: every 5 s or up to a fifth sooner, from the promotion at the hub.`,
       variants: [
-        { label: told, runs: 1, run: () => replicas("changes", "told", settings, venue) },
+        ...atOnce(settings, venue),
         { label: polls, runs: 1, run: () => replicas("changes", "polling", settings, venue) },
-        { label: inPlace, runs: 1, run: () => rsync("changes", "in place", venue) },
-        { label: linked, runs: 1, run: () => rsync("changes", "link", venue) },
-        { label: durable, runs: 1, run: () => rsync("changes", "link", venue, ["--fsync"]) }
+        { label: loops, runs: 1, run: () => rsync("changes", "polling", "in place", venue) }
       ],
-      rows: [
-        { figure: "last", title: "Time to the last machine", format: milliseconds },
-        { figure: "slowest", title: "The same, slowest change", format: milliseconds },
-        { figure: "median", title: "Time to the median machine", format: milliseconds },
-        { figure: "beyond", title: "Bytes of a machine beyond the file", format: unit("KiB", 1) },
-        { figure: "ofChanged", title: "The same, of the file", format: percent(2) },
-        { figure: "ofAll", title: "The same, of the version", format: percent(3) },
-        { figure: "serverCpu", title: "CPU of the hub, or the daemon", format: milliseconds },
-        { figure: "machineCpu", title: "CPU of a machine", format: milliseconds },
-        { figure: "memory", title: "Peak memory of the hub", format: unit("MiB", 0) }
-      ],
+      rows,
       targets: [
-        { figure: "last", variant: told, of: inPlace, atMost: 1 },
-        { figure: "last", variant: told, of: linked, atMost: 1 },
-        { figure: "last", variant: told, of: durable, atMost: 1 },
+        ...targets,
         { figure: "ofAll", variant: told, atMost: 0.01 },
         { figure: "ofChanged", variant: told, atMost: 0.01 },
+        { figure: "last", variant: polls, of: loops, atMost: 1 },
         { figure: "last", variant: polls, atMost: 7000 }
       ]
+    },
+    {
+      name: "machine",
+      note: `The same on one machine, which has the processors to itself, and ${alone.changes} changes.`,
+      variants: atOnce(settings, alone),
+      rows,
+      targets
     },
     {
       name: "whole",
       note: `${read.content.files} files of 64 KiB, all changed ${read.changes} times, on one machine, whose files are read without a pause. One run.`,
       variants: [
         { label: told, runs: 1, run: () => replicas("readings", "told", settings, read) },
-        { label: inPlace, runs: 1, run: () => rsync("readings", "in place", read) },
-        { label: linked, runs: 1, run: () => rsync("readings", "link", read) }
+        { label: inPlace, runs: 1, run: () => rsync("readings", "told", "in place", read) },
+        { label: linked, runs: 1, run: () => rsync("readings", "told", "link", read) }
       ],
       rows: [
         { figure: "passes", title: "Passes over all files", format: count },
