@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
 import { Browser, openTab } from "../support/browser.ts"
 import { samplesOf } from "../support/documents.ts"
+import { freePort } from "../support/freePort.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import { makeProject, objectsCsv } from "../support/project.ts"
 
@@ -31,6 +32,9 @@ const project = Effect.gen(function* () {
     })
   return { ...rest, write, start }
 }).pipe(Effect.provide(NodeContext.layer))
+
+/** The address of a server that has ended. */
+const unreachable = Effect.map(freePort, (port) => `http://127.0.0.1:${port}`)
 
 const see = (page: Page, selector: string, text: string) =>
   Effect.promise(() => page.locator(selector, { hasText: text }).first().waitFor())
@@ -100,11 +104,10 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
 })
 
 describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
-  it.scopedLive("are what Prometheus understands, and what the rules in the documentation ask for", () =>
+  it.scopedLive("are what Prometheus understands", () =>
     Effect.gen(function* () {
-      const { folder, start, write } = yield* project
-      const { url } = yield* start()
-      const metrics = yield* Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
+      const { start } = yield* project
+      const metrics = yield* metricsOf(yield* start())
       expect(metrics).toMatch(/^vitrine_content_fetches_total\{outcome="promoted"\} 1$/m)
       const { status, stderr } = spawnSync(pathOf("promtool"), ["check", "metrics"], {
         input: metrics,
@@ -113,21 +116,80 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
       // Of names it has opinions (status 3); those of Effect's own metrics are not ours.
       expect([0, 3]).toContain(status)
       expect(stderr.split("\n").filter((line) => line !== "" && !line.startsWith("effect_"))).toEqual([])
+    })
+  )
 
-      const [scraping = "", rules = ""] = samplesOf("docs/dashboard.md")
-        .filter(({ language }) => language === "yaml")
-        .map(({ text }) => text)
+  it.scopedLive("are there for the alerts in the documentation before anything was fetched", () =>
+    Effect.gen(function* () {
+      const { run } = yield* project
+      const controller = yield* run(["start"], { TABLES: yield* unreachable })
+      const url = yield* controller.logged(dashboardUrl)
+      yield* controller.logged(/(Ready)/)
+      const metrics = yield* metricsOf({ url })
+      const [, rules = ""] = documented()
+      const asked = rules.match(/vitrine_\w+(\{.*?\})?/g) ?? []
+      expect(asked.length).toBeGreaterThan(2)
+      expect(asked.filter((series) => !metrics.includes(`\n${series} `))).toEqual([])
+      expect(metrics).toContain("\nvitrine_content_last_success_timestamp_seconds 0\n")
+    })
+  )
+
+  it.scopedLive("raise the alerts in the documentation when they should, and only then", () =>
+    Effect.gen(function* () {
+      const { folder, write } = yield* project
+      const [scraping = "", rules = ""] = documented()
       yield* write("prometheus.yml", `${scraping}\nrule_files: [rules.yml]\n`)
       yield* write("rules.yml", `${rules}\n`)
-      expect(
-        spawnSync(pathOf("promtool"), ["check", "config", "prometheus.yml"], {
-          cwd: folder,
-          encoding: "utf8"
-        })
-      ).toMatchObject({ status: 0, stderr: "" })
-      const asked = rules.match(/vitrine_\w+/g) ?? []
-      expect(asked.length).toBeGreaterThan(2)
-      expect(asked.filter((name) => !new RegExp(`^${name}[ {]`, "m").test(metrics))).toEqual([])
+      yield* write("alerts.json", JSON.stringify(alertTests))
+      const promtool = (...args: ReadonlyArray<string>) =>
+        spawnSync(pathOf("promtool"), args, { cwd: folder, encoding: "utf8" })
+      expect(promtool("check", "config", "prometheus.yml")).toMatchObject({ status: 0, stderr: "" })
+      expect(promtool("test", "rules", "alerts.json")).toMatchObject({ status: 0, stderr: "" })
     })
   )
 })
+
+const metricsOf = ({ url }: { readonly url: string }) =>
+  Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
+
+/** How Prometheus is set up, and its rules. */
+const documented = () =>
+  samplesOf("docs/dashboard.md")
+    .filter(({ language }) => language === "yaml")
+    .map(({ text }) => text)
+
+/** Series of values from minute to minute, and when an alert is raised; promtool's clock begins in 1970. */
+const raised = (alertname: string, series: string, values: string, expected: Record<string, boolean>) => ({
+  interval: "1m",
+  input_series: [{ series, values }],
+  alert_rule_test: Object.entries(expected).map(([eval_time, isRaised]) => ({
+    eval_time,
+    alertname,
+    exp_alerts: isRaised ? [{ exp_labels: labelsOf(series) }] : []
+  }))
+})
+
+const labelsOf = (series: string) =>
+  Object.fromEntries(
+    [...series.matchAll(/(\w+)="(.*?)"/g)].map(([, label = "", value = ""]) => [label, value])
+  )
+
+const lastSuccess = "vitrine_content_last_success_timestamp_seconds{}"
+const failures = 'vitrine_content_fetches_total{outcome="failed"}'
+
+const alertTests = {
+  rule_files: ["rules.yml"],
+  tests: [
+    raised("ExhibitDown", 'up{job="vitrine"}', "1 0x9", { "4m": false, "7m": true }),
+    // Started without a network, long after 1970: nothing has ever been fetched.
+    raised("ContentNotFetched", lastSuccess, "_x100 0x20", { "101m": false, "117m": true }),
+    // Started, and fetched a minute later.
+    raised("ContentNotFetched", lastSuccess, "_x100 0 6120x30", { "101m": false, "120m": false }),
+    raised("ContentNotFetched", lastSuccess, "60x100", { "59m": false, "80m": true }),
+    raised("FetchesFail", failures, "0x30", { "30m": false }),
+    raised("FetchesFail", failures, "0x20 1x40", { "30m": false, "50m": false }),
+    // One every ten minutes.
+    raised("FetchesFail", failures, "0x9 1x9 2x9 3x9", { "15m": false, "35m": true }),
+    raised("ScreenMissing", "vitrine_http_transport_clients", "4x10 3x20", { "15m": false, "22m": true })
+  ]
+}

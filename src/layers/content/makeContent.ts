@@ -25,7 +25,7 @@ import { type NextFetch, statusRows } from "./contentStatus.ts"
 import { latestOf } from "./hold.ts"
 import { holdText } from "./holdText.ts"
 import { keepFetching, type Pauses } from "./keepFetching.ts"
-import { countFetch, setVersions } from "./metrics.ts"
+import { beginCounts, countFetch, setVersions } from "./metrics.ts"
 import type { Fetched, MakeOrigin } from "./Origin.ts"
 import { makePublish, type Report, timestamp } from "./report.ts"
 import { singleFlight } from "./singleFlight.ts"
@@ -82,6 +82,8 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         ? updateState((before) => contentState.withNextFetch(before, next))
         : Effect.void
     )
+
+  yield* beginCounts
 
   const activeVersion = yield* makeActiveVersion(report, updateState)
 

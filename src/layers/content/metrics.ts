@@ -19,7 +19,7 @@ const fetchSeconds = Metric.histogram(
 )
 
 const lastSuccess = Metric.gauge("vitrine_content_last_success_timestamp_seconds", {
-  description: "When a fetch last did not fail, as Unix time"
+  description: "When a fetch last did not fail, as Unix time; 0 before"
 })
 
 const promotions = Metric.counter("vitrine_content_promotions_total", {
@@ -50,8 +50,17 @@ export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
     Effect.tapErrorCause((cause) => (Cause.isInterruptedOnly(cause) ? Effect.void : ended("failed")))
   )
 
-const ended = (outcome: "promoted" | "unchanged" | "failed") =>
-  Metric.increment(Metric.tagged(fetches, "outcome", outcome))
+const outcomes = ["promoted", "unchanged", "failed"] as const
+
+const ofOutcome = (outcome: (typeof outcomes)[number]) => Metric.tagged(fetches, "outcome", outcome)
+
+const ended = (outcome: (typeof outcomes)[number]) => Metric.increment(ofOutcome(outcome))
+
+/** Before the first fetch: an alert on a number that is not there is never raised. */
+export const beginCounts = Effect.all([
+  ...outcomes.map((outcome) => Metric.incrementBy(ofOutcome(outcome), 0)),
+  Metric.incrementBy(lastSuccess, 0)
+])
 
 export const setRecords = (source: string, count: number) =>
   Metric.set(Metric.tagged(records, "source", source), count)
