@@ -22,10 +22,13 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
 )
 
+/** What a service may write to. */
+const ownFolders = ["downloads", ".vitrine"]
+
 /** Starts what a system would start, in a project, and ends it as that system does. */
 const runs = Effect.fnUntraced(function* (
   name: keyof typeof startedBy,
-  options: { readonly uid?: number; readonly runDir?: string } = {}
+  options: { readonly uid?: number } = {}
 ) {
   const { args, program } = startedBy[name]()
   const [bin, ...rest] = args
@@ -37,28 +40,36 @@ const runs = Effect.fnUntraced(function* (
   chmodSync(folder, 0o755)
   const { uid } = options
   if (uid !== undefined) {
-    mkdirSync(`${folder}/downloads`)
-    chownSync(`${folder}/downloads`, uid, uid)
+    for (const name of ownFolders) {
+      mkdirSync(`${folder}/${name}`)
+      chownSync(`${folder}/${name}`, uid, uid)
+    }
   }
-  const arguments_ = rest.map((arg) => (arg === "/run/vitrine" ? `${options.runDir}` : arg))
-  const controller = yield* run(arguments_, { TABLES, HOME: "/nonexistent" }, options)
-  return { controller, read }
+  const controller = yield* run(rest, { TABLES, HOME: "/nonexistent" }, options)
+  /** Runs a command beside it, as it stands in the documentation: as root, without options. */
+  const command = (...args: ReadonlyArray<string>) => Effect.flatMap(run(args), ({ ended }) => ended)
+  return { command, controller, read }
 }, Effect.provide(NodeContext.layer))
 
 describe("the service of systemd", () => {
   it.scopedLive.skipIf(process.getuid?.() !== 0)(
-    "runs as a user that may write to the downloads and its own folder only (skipped but for root)",
+    "runs as a user that may write to two folders only, and is found by the commands (skipped but for root)",
     () =>
       Effect.gen(function* () {
         const settings = unitSettings(read("deploy/systemd/vitrine.service"))
-        expect(settings.get("ReadWritePaths")).toEqual(["/opt/exhibit/downloads"])
-        expect(settings.get("RuntimeDirectory")).toEqual(["vitrine"])
-        const runDir = yield* temporaryFolder
-        chownSync(runDir, nobody, nobody)
-        const { controller, read: readFile } = yield* runs("systemd", { uid: nobody, runDir })
+        expect(settings.get("ReadWritePaths")).toEqual(ownFolders.map((name) => `/opt/exhibit/${name}`))
+        expect(read("docs/operate.md")).toContain(
+          `\ninstall -d -o vitrine -g vitrine ${ownFolders.join(" ")}\n`
+        )
+        const { command, controller, read: readFile } = yield* runs("systemd", { uid: nobody })
         const versionId = yield* controller.logged(/New version (\S+):/)
         expect(JSON.parse(yield* readFile("downloads/manifest.json"))).toMatchObject({ versionId })
         yield* controller.logged(/(Ready)/)
+        expect(yield* command("status")).toMatchObject({ status: 0, stdout: expect.stringMatching(/^OK\n/) })
+        expect(yield* command("hold")).toMatchObject({
+          status: 0,
+          stdout: `Version ${versionId} is active, and stays until "vitrine resume".\n`
+        })
         yield* controller.signal("SIGTERM")
         expect(yield* controller.ended).toMatchObject({
           status: 0,

@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { buildImage } from "../../support/dockerfile.ts"
 import { read } from "../../support/documents.ts"
+import { freePort } from "../../support/freePort.ts"
 import { newFolder, Packed } from "../../support/packed.ts"
 import { runVitrine } from "../../support/vitrineProcess.ts"
 
@@ -112,9 +113,6 @@ const runs = ({ vitrine }: Pick<Project, "vitrine">, configuration: string) =>
     return stderr
   })
 
-/** The tables of the example are not part of an image. */
-const withoutTables = (configuration: string) => configuration.replace(/tableServer\(\{.*\}\),/, "")
-
 /** A plugin of the project's own, made with the Effect that it has installed. */
 const ownPlugin = `import { Effect, Layer } from "effect"
 import { defineConfig, EventBus, httpTransport, Plugin } from "vitrine"
@@ -199,7 +197,11 @@ export const installs = (it: It) => {
         yield* succeeds(folder, "npm", ...npmInstall, `./${basename(tarball)}`)
         yield* Effect.flatMap(vitrine("init", "--page"), ({ ended }) => ended)
         const configuration = readFileSync(join(folder, "vitrine.config.ts"), "utf8")
-        yield* write("vitrine.config.ts", withoutTables(configuration).replaceAll(/87[13]0/g, "0"))
+        const tables = yield* freePort
+        yield* write(
+          "vitrine.config.ts",
+          configuration.replaceAll(/87[13]0/g, "0").replaceAll("8740", String(tables))
+        )
 
         const root = yield* newFolder
         chmodSync(root, 0o755)
@@ -214,7 +216,7 @@ export const installs = (it: It) => {
           { cwd: image.cwd, bin: join(image.cwd, bin), uid: image.uid, env: { HOME: "/nonexistent" } }
         )
         const page = yield* controller.logged(/Content server on \S+: page at (\S+),/)
-        yield* controller.logged(/(Ready)/)
+        yield* controller.logged(/(New version)/)
         const served = yield* Effect.promise(async () => (await fetch(page)).text())
         expect(served).toContain("<title>Exhibit</title>")
         yield* controller.signal("SIGTERM")
