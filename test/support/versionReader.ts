@@ -1,6 +1,6 @@
 /**
  * A reader of the downloads folders of several machines, in a process of its own: all of the active version, file by file,
- * again and again without a pause.
+ * again and again without a pause, and after whatever else has something to do on this machine.
  */
 import { spawn } from "node:child_process"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,9 @@ import * as Received from "./Received.ts"
 const program = `
 const { createHash } = require("node:crypto")
 const { readFileSync } = require("node:fs")
+const { constants, setPriority } = require("node:os")
 const { join } = require("node:path")
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const digest = (bytes) => createHash("sha256").update(bytes).digest("hex")
 const machines = process.argv.slice(1).map((folder) => ({ folder, passes: 0, versions: 0, last: undefined }))
 const wrong = []

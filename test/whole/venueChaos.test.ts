@@ -1,10 +1,11 @@
 /**
  * A hub, replicas, a broker and screens on it, of which one after the other is killed, suspended or cut off while versions
- * are promoted. `VENUE_CHAOS_SECONDS` says for how long, `VENUE_CHAOS_SEED` repeats a schedule.
+ * are promoted. `VENUE_CHAOS_SECONDS` says for how long in all, `VENUE_CHAOS_SEED` repeats a schedule.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,17 +24,30 @@ import { startVersionReader } from "../support/versionReader.ts"
 import { runVitrine, type VitrineProcess } from "../support/vitrineProcess.ts"
 
 const { VENUE_CHAOS_SECONDS, VENUE_CHAOS_SEED } = process.env
-const seconds = Number(VENUE_CHAOS_SECONDS ?? 10)
+/** Of each of the two venues. */
+const seconds = Number(VENUE_CHAOS_SECONDS ?? 120) / 2
 const seed = VENUE_CHAOS_SEED ?? String(Date.now())
 
 const pictures = 12
+
+/** How often the hub fetches, and how often replicas look, in milliseconds. */
+const interval = 1000
+
+/**
+ * The longest pause of a replica whose last copy was made so many milliseconds ago: pauses double while looks fail, up to a
+ * minute, and all those before it, up to a fifth shorter, are over.
+ */
+const pauseAfter = (sinceCopy: number): number => Math.min(sinceCopy / 0.8 + interval, 60_000)
+
+/** What fetching, copying and connecting may take beside the pauses, on a busy machine. */
+const workTime = 15_000
 
 const hubConfig = `import { content, contentServer, defineConfig, tableSource } from "vitrine"
 const { env } = process
 export default defineConfig({
   plugins: [
     content({
-      fetchEvery: "1 second",
+      fetchEvery: ${interval},
       keepVersions: 20,
       sources: [
         tableSource({ id: "museum", baseId: "appMuseum", apiKey: "any", endpointUrl: env.TABLES, tables: ["Objects"] })
@@ -47,7 +61,7 @@ export default defineConfig({
 
 const replicaConfig = `import { defineConfig, replica } from "vitrine"
 export default defineConfig({
-  plugins: [replica({ from: process.env.HUB, pollEvery: "1 second", maxTimeout: 2000, keepVersions: 20 })]
+  plugins: [replica({ from: process.env.HUB, pollEvery: ${interval}, maxTimeout: 2000, keepVersions: 20 })]
 })
 `
 
@@ -109,7 +123,7 @@ const survive = (withBroker: boolean) =>
 
     /** Writes a table and a picture of this edition, the picture first. */
     const edit = Effect.fnUntraced(function* (edition: number) {
-      const names = Array.from({ length: pictures }, (_, index) => `${index}.jpg`)
+      const names = Array.makeBy(pictures, (index) => `${index}.jpg`)
       const changed = edition === 0 ? names : names.filter((_, index) => index === edition % pictures)
       for (const name of changed) {
         const content = Buffer.alloc(20_000 + edition, `${name} of edition ${edition}, `)
@@ -189,8 +203,16 @@ const survive = (withBroker: boolean) =>
       }).pipe(Effect.orElseSucceed(() => false))
     const untilAt = (edition: number) =>
       Effect.repeat(areAt(edition), { until: (holds) => holds, schedule: Schedule.spaced("50 millis") }).pipe(
-        Effect.timeout("90 seconds")
+        Effect.timeout("2 minutes"),
+        Effect.timed,
+        Effect.map(([waited]) => Duration.toMillis(waited))
       )
+    /** Since the replica that has not made a copy for longest has made one. */
+    const sinceCopy = Effect.gen(function* () {
+      const files = yield* Effect.forEach(replicas, ({ downloads }) => fs.stat(`${downloads}/manifest.json`))
+      const copied = Array.getSomes(files.map(({ mtime }) => mtime))
+      return (yield* Clock.currentTimeMillis) - Math.min(...copied.map(Number))
+    })
 
     yield* untilAt(0)
     const stopReading = yield* startVersionReader(machines.map(({ downloads }) => downloads))
@@ -203,21 +225,27 @@ const survive = (withBroker: boolean) =>
         )
       )
     )
-    const counts: Record<string, number> = {}
+    const ended: Array<string> = []
     const end = (yield* Clock.currentTimeMillis) + seconds * 1000
     while ((yield* Clock.currentTimeMillis) < end) {
-      const fault = yield* Random.choice(faults)
-      counts[fault.name] = (counts[fault.name] ?? 0) + 1
-      yield* fault.begin
-      yield* Effect.sleep(yield* Random.nextIntBetween(100, 3000))
-      yield* fault.end
-      yield* Effect.sleep(yield* Random.nextIntBetween(0, 1500))
+      // Each comes once before any comes again.
+      for (const fault of yield* Random.shuffle(faults)) {
+        yield* fault.begin
+        yield* Effect.sleep(yield* Random.nextIntBetween(100, 3000))
+        yield* fault.end
+        ended.push(fault.name)
+        if ((yield* Clock.currentTimeMillis) >= end) break
+        yield* Effect.sleep(yield* Random.nextIntBetween(0, 1500))
+      }
     }
     yield* Fiber.interrupt(editing)
+    const pause = pauseAfter(yield* sinceCopy)
     yield* edit(++edition)
-    const [waited] = yield* Effect.timed(untilAt(edition))
+    const recovery = yield* untilAt(edition)
+    yield* edit(++edition)
+    const change = yield* untilAt(edition)
     const seen = yield* stopReading
-    return { seed, edition, waited: Duration.toMillis(waited), counts, ...seen }
+    return { seed, edition, faults: ended.length, lastFault: ended.at(-1), pause, recovery, change, ...seen }
   })
 
 const timeLimit = (seconds + 240) * 1000
@@ -227,6 +255,9 @@ const prove = (withBroker: boolean) =>
     const seen = yield* survive(withBroker)
     console.info(JSON.stringify(seen))
     expect(seen.wrong).toEqual([])
+    expect(seen.recovery).toBeLessThan(interval + seen.pause + workTime)
+    // Nothing is away any more: a change takes one fetch of the hub and one look.
+    expect(seen.change).toBeLessThan(2 * interval + workTime)
     for (const { passes, versions } of seen.machines) {
       expect(passes).toBeGreaterThan(1)
       expect(versions).toBeGreaterThan(1)
