@@ -63,7 +63,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
       Effect.catchTag("vitrine/WrongDigest", () => attempt),
       Effect.catchTag("vitrine/WrongDigest", ({ found }) =>
         hub.failed(
-          `${file} has the digest ${found}, but ${sha256} is listed. It was changed there, or on the way: fetch anew at the hub`,
+          `${file} has the digest ${found}, but ${sha256} is listed. It was changed there, or on the way. Run "vitrine verify" and then "vitrine fetch" on the hub`,
           { isTransient: false }
         )
       ),

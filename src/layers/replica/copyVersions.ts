@@ -102,7 +102,7 @@ export const copyVersions = ({
       const found = yield* listOf(versionId)
       if (Option.exists(found, ({ sha256 }) => sha256 !== version.filesSha256)) {
         return yield* hub.failed(
-          `version ${versionId} is on this disk with other files. Fetch anew at the hub, so that its next version has another id`,
+          `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${folderOf(versionId)}`,
           { isTransient: false }
         )
       }

@@ -239,7 +239,7 @@ describe("a download of a replica", () => {
       hub.fault(/films/, wrong, wrong)
       const message = yield* failure
       expect(message).toBe(
-        `Cannot copy from ${hub.url}/: versions/${versionId}/exhibits/films/copy.mp4 has the digest ${sha256OfText("x123456789")}, but ${sha256OfText("0123456789")} is listed. It was changed there, or on the way: fetch anew at the hub`
+        `Cannot copy from ${hub.url}/: versions/${versionId}/exhibits/films/copy.mp4 has the digest ${sha256OfText("x123456789")}, but ${sha256OfText("0123456789")} is listed. It was changed there, or on the way. Run "vitrine verify" and then "vitrine fetch" on the hub`
       )
       expect(yield* active).toEqual(before)
       expect(yield* parts).not.toContain(sha256OfText("0123456789"))
@@ -509,11 +509,15 @@ describe("a hub", () => {
       expect(yield* restored.promote({ exhibits: { "objects.json": "[2]" } })).toBe(versionId)
       const directory = yield* fs.makeTempDirectoryScoped()
       yield* Effect.scoped(Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch))
-      const { active, failure } = yield* makeReplica(restored.url, { directory })
+      const { active, failure, fetch } = yield* makeReplica(restored.url, { directory })
+      const version = `${directory}/versions/${versionId}`
       expect(yield* failure).toContain(
-        `version ${versionId} is on this disk with other files. Fetch anew at the hub`
+        `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${version}`
       )
       expect(yield* active).toEqual(yield* readActive(hub.directory))
+      yield* fs.remove(version, { recursive: true })
+      expect(yield* fetch).toMatchObject({ changed: true, versionId })
+      expect(yield* active).toEqual(yield* readActive(restored.directory))
     }).pipe(environment)
   )
 
