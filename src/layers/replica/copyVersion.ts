@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { explain, isDiskFull } from "../../internal/systemError.ts"
+import type { CopyFailed } from "../../services/Content.ts"
 import { type FileList, fileListName } from "../../services/FileList.ts"
 import { applyDelta, FileListDeltaJson } from "../../services/FileListDelta.ts"
 import { type CopiedFile, VersionStore, VersionStoreError } from "../../services/VersionStore.ts"
@@ -19,7 +20,7 @@ import type { Fetched } from "../content/Origin.ts"
 import type { Report } from "../content/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
-import type { Hub } from "./Hub.ts"
+import type { FileGone, Hub } from "./Hub.ts"
 import type { HubVersion } from "./HubManifest.ts"
 import type { Parts } from "./Parts.ts"
 
@@ -87,19 +88,30 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
   const fetchListSince = Effect.fnUntraced(function* (hub: Hub, version: HubVersion, base: FileList) {
     const { filesSha256 } = version
     const part = parts.fileOf(filesSha256)
-    yield* hub.download(listOf(version), {
-      file: part,
-      size: Option.none(),
-      since: base.versionId,
-      onBytes: () => Effect.void
-    })
-    const given = yield* readPart(part)
-    const text = Option.match(decodeDelta(given), {
-      onNone: () => given,
-      onSome: (delta) => applyDelta(base, delta)
-    })
-    if (sha256OfText(text) === filesSha256) {
-      return text
+    const given = yield* hub
+      .download(listOf(version), {
+        file: part,
+        size: Option.none(),
+        since: base.versionId,
+        onBytes: () => Effect.void
+      })
+      .pipe(
+        Effect.zipRight(readPart(part)),
+        Effect.asSome,
+        // A static server may accept no query.
+        Effect.catchIf(isRefused, () => Effect.succeed(Option.none<string>()))
+      )
+    const text = given.pipe(
+      Option.map((given) =>
+        Option.match(decodeDelta(given), {
+          onNone: () => given,
+          onSome: (delta) => applyDelta(base, delta)
+        })
+      ),
+      Option.filter((text) => sha256OfText(text) === filesSha256)
+    )
+    if (Option.isSome(text)) {
+      return text.value
     }
     yield* parts.remove(filesSha256)
     return yield* fetchList(hub, version)
@@ -181,6 +193,9 @@ const copiedFiles = ({ sources }: FileList): ReadonlyArray<CopiedFile> =>
   sources.flatMap(({ files, sourceId }) =>
     Object.entries(files).map(([path, file]) => ({ sourceId, path, ...file }))
   )
+
+const isRefused = (error: CopyFailed | FileGone | VersionStoreError): boolean =>
+  error._tag === "vitrine/FileGone" || (error._tag === "vitrine/CopyFailed" && !error.isTransient)
 
 /** What came has another digest than the file should have. */
 class WrongDigest extends Data.TaggedError("vitrine/WrongDigest")<{ readonly found: string }> {}

@@ -361,7 +361,11 @@ describe("the list of files", () => {
         json(200, { ...empty, versionId: since }),
         json(200, { ...empty, since: "" }),
         text(200, "<html>"),
-        text(200, "")
+        text(200, ""),
+        // From servers that take no queries.
+        text(400, ""),
+        text(403, ""),
+        text(404, "")
       ].entries()) {
         hub.requests.length = 0
         hub.fault(/files\.json$/, given)
