@@ -22,6 +22,8 @@ export interface NextFetch {
 /** What the status is made of. */
 export interface StatusParts {
   readonly overview: ContentOverview
+  /** Whether it finds out just now if there is something to fetch. */
+  readonly isLooking: boolean
   readonly held: Hold | undefined
   readonly versions: ReadonlyArray<VersionOverview>
   readonly nextFetch: Option.Option<NextFetch>
@@ -32,6 +34,7 @@ export interface StatusParts {
 
 export const statusRows = ({
   held,
+  isLooking,
   nextFetch,
   originRows,
   overview: { isFetching, lastFetch, rejection, sources },
@@ -61,7 +64,9 @@ export const statusRows = ({
     label: "Next fetch",
     value: isFetching
       ? "running now"
-      : Option.match(nextFetch, { onNone: () => "none planned", onSome: nextFetchText })
+      : isLooking
+        ? "looking for changes now"
+        : Option.match(nextFetch, { onNone: () => "none planned", onSome: nextFetchText })
   },
   ...originRows,
   {

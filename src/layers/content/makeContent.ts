@@ -53,6 +53,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const overview = yield* Ref.make(ContentOverview.empty)
   const content = yield* Ref.make<ContentState>({ sources: {} })
   const nextFetch = yield* Ref.make(Option.none<NextFetch>())
+  const isLooking = yield* Ref.make(false)
 
   const updateState = (change: (before: ContentState) => ContentState) =>
     Effect.flatMap(Ref.updateAndGet(content, change), (content) => state.updateSlice(name, () => content))
@@ -182,10 +183,17 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       onFalse: () => once(reportFetch(Effect.fail(error)))
     })
 
+  const shown = <A, E>(look: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(
+      Ref.set(isLooking, true),
+      () => look,
+      () => Ref.set(isLooking, false)
+    )
+
   const tick =
     origin.look === undefined
       ? fetch
-      : Effect.matchEffect(origin.look, {
+      : Effect.matchEffect(shown(origin.look), {
           onFailure: lookFailed,
           onSuccess: (news) =>
             Effect.flatMap(Ref.get(overview), ({ lastFetch }) =>
@@ -208,6 +216,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     rows: Effect.map(
       Effect.all({
         overview: Ref.get(overview),
+        isLooking: Ref.get(isLooking),
         held: Effect.map(Ref.get(content), ({ held }) => held),
         versions: store.versions,
         nextFetch: Ref.get(nextFetch),

@@ -13,6 +13,7 @@ const leases = (count: number) =>
 const rowsOf = (...versions: ReadonlyArray<VersionOverview>) =>
   statusRows({
     overview: ContentOverview.empty,
+    isLooking: false,
     held: undefined,
     versions,
     nextFetch: Option.none(),

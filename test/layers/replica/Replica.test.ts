@@ -24,6 +24,7 @@ import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { hangUp, json, text } from "../../support/ScriptedServer.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { memoryServices } from "../../support/transport.ts"
+import { eventually } from "../../support/waiting.ts"
 
 const first: Sources = {
   exhibits: { "objects.json": "[1]", "films/intro.mp4": "0123456789", "films/copy.mp4": "0123456789" },
@@ -133,6 +134,26 @@ describe("a replica", () => {
         `versions/${versionId}/exhibits/objects.json`
       ])
       expect(yield* active).toEqual(yield* readActive(hub.directory))
+    }).pipe(environment)
+  )
+
+  it.scoped("says in the status that it waits for its hub", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+      const events = yield* provided(follow)
+      yield* start
+      yield* patiently(events.until("content:fetch:done"))
+      const nextFetch = provided(rowValue("Next fetch"))
+      expect(yield* nextFetch).toMatch(/^1970-01-01T/)
+      hub.requests.length = 0
+      hub.fault(/manifest/, ScriptedServer.silence)
+      yield* TestClock.adjust("6 seconds")
+      yield* eventually(Effect.sync(() => hub.requests.length === 1))
+      expect(yield* nextFetch).toBe("looking for changes now")
+      yield* TestClock.adjust("30 seconds")
+      yield* eventually(Effect.map(nextFetch, (value) => value?.endsWith("may pass by itself") === true))
     }).pipe(environment)
   )
 
