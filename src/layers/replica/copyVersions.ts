@@ -12,6 +12,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { CopyFailed, FetchError } from "../../services/Content.ts"
 import type { FileList } from "../../services/FileList.ts"
@@ -52,6 +53,11 @@ export const copyVersions = ({
     const hubs = yield* Hubs.make(addresses, maxTimeout)
     const parts = yield* Parts.make(path.join(directory, ".partial"))
     const copyVersion = yield* makeCopyVersion(parts, report)
+
+    const noVersion = makeWarnWhile(
+      (places) =>
+        `No version yet at ${places} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
+    )
 
     let refused:
       | { readonly version: HubVersion; readonly error: FetchError; readonly until: number }
@@ -194,9 +200,17 @@ export const copyVersions = ({
       })
     )
 
+    const firstOffer = Effect.tap(
+      hubs.firstOffer,
+      Option.match({
+        onNone: () => noVersion.fails(addresses.map(({ url }) => url).join(", ")),
+        onSome: () => noVersion.works
+      })
+    )
+
     // The manifest is read each time: somebody may have removed it.
     const look = Effect.flatMap(
-      Effect.all([hubs.firstOffer, readManifest, Clock.currentTimeMillis]),
+      Effect.all([firstOffer, readManifest, Clock.currentTimeMillis]),
       ([found, known, now]): Effect.Effect<News, FetchError> =>
         Option.match(found, {
           onNone: () => Effect.succeed("nothing"),

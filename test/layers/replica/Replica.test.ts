@@ -451,6 +451,23 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
+  it.scoped("without a version is waited for, and the log says so once", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const { log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
+      const events = yield* provided(follow)
+      yield* start
+      yield* patiently(Effect.sleep("1 minute"))
+      expect(hub.requests.length).toBeGreaterThanOrEqual(10)
+      expect(log).toEqual([
+        `WARN No version yet at ${hub.url}/ (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
+      ])
+      const versionId = yield* hub.promote(first)
+      const { value: told } = yield* patiently(events.until("content:fetch:done"))
+      expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
+    }).pipe(environment)
+  )
+
   it.scoped("that went back to an older version is followed, and back again, without a download", () =>
     Effect.gen(function* () {
       const hub = yield* makeHub
