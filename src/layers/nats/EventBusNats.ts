@@ -22,7 +22,7 @@ import type { Session } from "./Session.ts"
 import { consume, ensureEvents, eventStream, nameOf, type Place, payloadOf, subjectOf } from "./streams.ts"
 
 /** How long a feed waits for the server to come back before it fails, in milliseconds. */
-export const outageLimit = 15_000
+const outageLimit = 15_000
 
 /** What the protocol adds to a message. */
 const overhead = 64

@@ -37,7 +37,7 @@ const notInTime = "the server did not respond in time"
 export const attempt = <A>(act: () => A): Effect.Effect<A, NatsFailure> =>
   Effect.try({ try: act, catch: natsFailure })
 
-export const natsFailure = (error: unknown): NatsFailure =>
+const natsFailure = (error: unknown): NatsFailure =>
   error instanceof NatsFailure
     ? error
     : new NatsFailure({ detail: detailOf(error), mayHaveHappened: !wasRejected(error), cause: error })
