@@ -3,6 +3,7 @@
  *
  * It owns the requests and what their responses mean. What becomes of a version belongs to whoever asks.
  */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -78,7 +79,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     const text = yield* Get.readText(response, maxManifestBytes)
     const version = yield* Effect.mapError(decodeManifest(text), notReached)
     const { etag } = response.headers
-    known = etag === undefined ? undefined : { etag, version }
+    known = etag === undefined || mayChangeUnseen(response) ? undefined : { etag, version }
     return Option.some(version)
   }).pipe(
     Effect.scoped,
@@ -126,6 +127,13 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     row: () => row
   } satisfies Hub
 })
+
+/**
+ * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of
+ * a time in seconds (RFC 9110, section 8.8.2.2).
+ */
+const mayChangeUnseen = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
+  Date.parse(headers.date ?? "") - Date.parse(headers["last-modified"] ?? "") < 2000
 
 const maxUnknownBytes = 64 * 1024 * 1024
 

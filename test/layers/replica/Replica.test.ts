@@ -468,6 +468,36 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
+  it.scoped("whose tags are as coarse as its seconds is asked again after a change in the same second", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeHub
+      const { fetch } = yield* makeReplica(hub.url)
+      const second = "Sun, 22 Nov 2026 09:30:01 GMT"
+      const readManifest = fs.readFileString(`${hub.directory}/manifest.json`)
+      /** As nginx, whose tag is of the time and the size. */
+      const coarse =
+        (manifest: string, date: string): ScriptedServer.Answer =>
+        (response, { headers }) => {
+          const etag = `"6a138799-${manifest.length.toString(16)}"`
+          const isKnown = headers["if-none-match"] === etag
+          response.writeHead(isKnown ? 304 : 200, { etag, date, "last-modified": second })
+          response.end(isKnown ? undefined : manifest)
+        }
+      yield* hub.promote(first)
+      hub.fault(/manifest/, coarse(yield* readManifest, second))
+      yield* fetch
+      yield* TestClock.adjust("1 second")
+      const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" }, tours: {} })
+      const later = coarse(yield* readManifest, "Sun, 22 Nov 2026 09:30:03 GMT")
+      hub.fault(/manifest/, later, later)
+      expect(yield* fetch).toMatchObject({ changed: true, versionId })
+      hub.requests.length = 0
+      expect(yield* fetch).toMatchObject({ changed: false, versionId })
+      expect(hub.requests.map(({ status }) => status)).toEqual([304])
+    }).pipe(environment)
+  )
+
   it.scoped("that went back to an older version is followed, and back again, without a download", () =>
     Effect.gen(function* () {
       const hub = yield* makeHub
