@@ -136,7 +136,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     const onDisk =
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
-        Effect.mapError(effect, (cause) => failed(`cannot ${action} ${name}: ${explain(cause)}`, { cause }))
+        Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
     const writing = onDisk("write")
     let reported = 0
     const reportThat = (bytes: number) =>

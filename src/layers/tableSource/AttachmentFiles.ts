@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* ({
       const file = path.join(directory, found.localPath)
       yield* Effect.mapError(fileSystem.makeDirectory(path.dirname(file), { recursive: true }), (cause) =>
         notSaved(found, {
-          detail: `cannot write ${found.localPath}: ${explain(cause)}`,
+          detail: `cannot write ${file}: ${explain(cause)}`,
           isTransient: false,
           cause
         })

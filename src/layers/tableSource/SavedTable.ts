@@ -5,7 +5,6 @@
  * whoever asked for it.
  */
 import { createHash } from "node:crypto"
-import { basename } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -209,6 +208,5 @@ const makeCollection = ({ appendLocalAttachmentPaths, cells, pathOf, table }: Sa
 const writing = <A, R>({ path, table }: SavedTableTarget, write: Effect.Effect<A, PlatformError, R>) =>
   Effect.mapError(
     write,
-    (cause) =>
-      new TableNotSaved({ table, detail: `cannot write ${basename(path)}: ${explain(cause)}`, cause })
+    (cause) => new TableNotSaved({ table, detail: `cannot write ${path}: ${explain(cause)}`, cause })
   )

@@ -750,7 +750,9 @@ describe("a full disk", () => {
       expect(log).toContainEqual(expect.stringMatching(/^WARN The disk is full: removed versions/))
       const before = yield* active
       yield* promote("4".repeat(2_000_000))
-      expect(yield* failure).toMatch(/objects\.json: cannot write .*the disk is full/)
+      expect(yield* failure).toMatch(
+        new RegExp(`objects\\.json: cannot write ${disk.folder}/\\.partial/[0-9a-f]{64}: the disk is full`)
+      )
       expect(yield* active).toEqual(before)
       expect(yield* parts).toEqual([])
       yield* promote("5")

@@ -181,7 +181,7 @@ describe("a fetch", () => {
         const { directory, fetch, setTable } = yield* setUp({ ...overrides })
         yield* setTable(name, [])
         yield* fileSystem.makeDirectory(`${directory}/${name}.json`)
-        expect((yield* Effect.flip(fetch)).message).toContain(`cannot write ${name}.json: `)
+        expect((yield* Effect.flip(fetch)).message).toContain(`cannot write ${directory}/${name}.json: `)
       }
     }).pipe(run)
   )
