@@ -17,5 +17,9 @@ export const pollPauses =
     // More doublings than these change nothing, and their number has no bound.
     const grown = Duration.times(pollEvery, 2 ** Math.min(failures, 10))
     const pause = Duration.max(pollEvery, Duration.min(grown, longestPause))
-    return Effect.map(Random.nextRange(0.8, 1), (factor) => Option.some(Duration.times(pause, factor)))
+    const longest = Math.round(Duration.toMillis(pause))
+    const shortest = Math.ceil(longest * 0.8)
+    return Effect.map(Random.nextIntBetween(shortest, longest + 1), (millis) =>
+      Option.some(Duration.millis(millis))
+    )
   }
