@@ -3,6 +3,7 @@
  *
  * Where versions come from belongs to the origin, where they are kept to the store of versions.
  */
+import { isDeepStrictEqual } from "node:util"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -29,6 +30,7 @@ import { beginCounts, countFetch, setVersions } from "./metrics.ts"
 import type { Fetched, MakeOrigin } from "./Origin.ts"
 import { makePublish, type Report, timestamp } from "./report.ts"
 import { singleFlight } from "./singleFlight.ts"
+import { makeSweeping } from "./sweeping.ts"
 import { makeUndo } from "./undo.ts"
 import { violationsOf } from "./violationsOf.ts"
 import { withRoom } from "./withRoom.ts"
@@ -90,17 +92,16 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 
   const readVersions = store.versions.pipe(
     Effect.tap((versions) => setVersions(versions.length)),
-    Effect.flatMap((versions) => updateState((before) => ({ ...before, versions })))
+    Effect.flatMap((versions) =>
+      Effect.unlessEffect(
+        updateState((before) => ({ ...before, versions })),
+        Effect.map(Ref.get(content), (before) => isDeepStrictEqual(before.versions, versions))
+      )
+    )
   )
   const showVersions = Effect.catchAll(readVersions, (error) => Effect.logWarning(error.message))
 
-  const sweep = store.sweep.pipe(
-    Effect.flatMap((removed) =>
-      removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
-    ),
-    Effect.zipRight(readVersions),
-    Effect.catchAll((error) => Effect.logWarning(error.message))
-  )
+  const { sweep, sweepIfDue } = yield* makeSweeping(activeVersion, readVersions)
 
   const reportFetch = (fetch: Effect.Effect<Fetched, FetchError>) =>
     Effect.gen(function* () {
@@ -194,10 +195,10 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     origin.look === undefined
       ? fetch
       : Effect.matchEffect(shown(origin.look), {
-          onFailure: lookFailed,
+          onFailure: (error) => Effect.zipRight(sweepIfDue, lookFailed(error)),
           onSuccess: (news) =>
             Effect.flatMap(Ref.get(overview), ({ lastFetch }) =>
-              news === "new" ? fetchNew : news === "same" && lastFetch._tag !== "Done" ? fetch : Effect.void
+              news === "new" ? fetchNew : news === "same" && lastFetch._tag !== "Done" ? fetch : sweepIfDue
             )
         })
 

@@ -1,6 +1,8 @@
 /**
  * Content of an origin that can say cheaply whether there is something new.
  */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,11 +13,12 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { makeContent } from "../../../src/layers/content/makeContent.ts"
 import type { News } from "../../../src/layers/content/Origin.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { follow, names, rowValue, services } from "../../support/content.ts"
+import { follow, names, rowValue, services, servicesIn } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
@@ -46,14 +49,14 @@ const setUp = Effect.gen(function* () {
         rows: Effect.map(Ref.get(looks), (looks) => [{ type: "kv", label: "Looks", value: String(looks) }])
       })
   )
-  const tick = Effect.gen(function* () {
+  const tickAfter = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
     const before = yield* Ref.get(looks)
     yield* somebodySleeps
-    yield* TestClock.adjust("5 seconds")
+    yield* TestClock.adjust(pause)
     yield* eventually(Effect.map(Ref.get(looks), (looks) => looks > before))
     yield* somebodySleeps
   })
-  return { answer, events, fetches: Ref.get(fetches), start, tick }
+  return { answer, events, fetches: Ref.get(fetches), start, tick: tickAfter("5 seconds"), tickAfter }
 })
 
 const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
@@ -145,5 +148,63 @@ describe("content that looks before it fetches", () => {
       yield* tick
       expect(yield* fetches).toBe(0)
     }).pipe(Effect.provide(services("persistent")))
+  )
+
+  const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      return yield* Effect.provide(test(folder), servicesIn(folder, "persistent"))
+    }).pipe(Effect.provide(NodeContext.layer))
+
+  it.scoped.each([
+    ["nothing is new", Effect.succeed<News>("same")],
+    ["nothing can be fetched", Effect.succeed<News>("nothing")],
+    ["looks fail", failed("no way")]
+  ] as const)("removes leases that are over while %s", ([_, found]) =>
+    inFolder((folder) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { dispatch } = yield* CommandBus
+        const { answer, events, start, tickAfter } = yield* setUp
+        yield* start
+        const [promoted] = (yield* events.until("content:fetch:done")).slice(1)
+        const { versionId } = Object(promoted?.payload)
+        yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId })
+        yield* Ref.set(answer, found)
+        yield* tickAfter("20 minutes")
+        const isThere = fs.exists(`${folder}/acks/screen-1.json`)
+        expect(yield* isThere).toBe(true)
+        yield* tickAfter("11 minutes")
+        yield* eventually(Effect.negate(isThere))
+      })
+    )
+  )
+
+  it.scoped(
+    "writes a manifest anew that is lost while looks fail, and announces the version that it names",
+    () =>
+      inFolder((folder) =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const store = yield* VersionStore
+          const { answer, events, start, tick } = yield* setUp
+          yield* start
+          const [first] = (yield* events.until("content:fetch:done")).slice(1)
+          yield* tick
+          const [second] = (yield* events.until("content:fetch:done")).slice(1)
+          const { dispatch } = yield* CommandBus
+          yield* dispatch({ type: "content.rollback" })
+          expect((yield* events.until("content:version:promoted")).at(-1)?.payload).toEqual(first?.payload)
+          yield* Ref.set(answer, failed("no way"))
+          yield* tick
+          yield* events.until("content:fetch:error")
+          yield* fs.remove(`${folder}/manifest.json`)
+          yield* tick
+          expect((yield* events.until("content:version:promoted")).at(-1)?.payload).toEqual(second?.payload)
+          const { versionId } = Object(second?.payload)
+          expect(yield* store.manifest).toMatchObject({ status: "ok", manifest: { versionId } })
+        })
+      )
   )
 })

@@ -1,0 +1,59 @@
+/**
+ * When versions and leases are swept: after each fetch, and at ticks that fetch nothing, because nothing is new or the hub is
+ * away.
+ *
+ * It has no timer of its own. What is removed, and that a lost manifest is written anew, belongs to the store of versions.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { VersionStore, type VersionStoreError } from "../../services/VersionStore.ts"
+import type { ActiveVersion } from "./activeVersion.ts"
+
+/** The least time between a sweep and one at a tick that fetches nothing, unless the manifest is lost in between. */
+const pause = Duration.minutes(5)
+
+/** After each sweep, `readVersions` is run. */
+export const makeSweeping = Effect.fnUntraced(function* (
+  activeVersion: ActiveVersion,
+  readVersions: Effect.Effect<void, VersionStoreError>
+) {
+  const store = yield* VersionStore
+  /** By the clock that goes on when somebody sets the other one. */
+  let sweptAt = yield* Clock.currentTimeNanos
+  let hadManifest = false
+
+  const sweep = Effect.map(Clock.currentTimeNanos, (now) => {
+    sweptAt = now
+  }).pipe(
+    Effect.zipRight(store.sweep),
+    Effect.flatMap((removed) =>
+      removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
+    ),
+    Effect.zipRight(readVersions),
+    Effect.catchAll((error) => Effect.logWarning(error.message))
+  )
+
+  const readManifest = store.manifest.pipe(
+    Effect.map((reading) => Option.fromNullable(reading.status === "ok" ? reading.manifest : undefined)),
+    Effect.orElse(() => Effect.succeedNone)
+  )
+
+  const sweepIfDue = Effect.gen(function* () {
+    const manifest = yield* readManifest
+    const isLost = hadManifest && Option.isNone(manifest)
+    hadManifest = Option.isSome(manifest)
+    const sinceSweep = Duration.nanos((yield* Clock.currentTimeNanos) - sweptAt)
+    if (isLost || Duration.greaterThanOrEqualTo(sinceSweep, pause)) {
+      yield* sweep
+      // The manifest that was written anew may name another version.
+      const active = yield* readManifest
+      if (Option.isSome(active)) {
+        yield* activeVersion.report(active.value, "promoted")
+      }
+    }
+  })
+
+  return { sweep, sweepIfDue }
+})
