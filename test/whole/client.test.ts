@@ -187,6 +187,31 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
+    it.scoped("shows a version that is loading before a newer one, where the screen is behind for long", () =>
+      Effect.gen(function* () {
+        const { promote, tab } = yield* makeShowing()
+        const release = yield* Deferred.make<void>()
+        yield* Effect.promise(() =>
+          tab.route(`**/${idOf(2)}/**/picture.svg`, async (route) => {
+            await Effect.runPromise(Deferred.await(release))
+            await route.continue().catch(() => {})
+          })
+        )
+        yield* evaluate(
+          tab,
+          "{ window.late = 0; const now = performance.now; performance.now = () => now.call(performance) + late }"
+        )
+        for (const number of [2, 3]) {
+          yield* promote(number)
+          yield* waitFor(tab, `exhibit.state.next === "${idOf(number)}"`)
+          yield* evaluate(tab, "{ late += 11_000 }")
+        }
+        yield* Deferred.succeed(release, undefined)
+        yield* shows(tab, 3)
+        expect((yield* drawn(tab)).map(([, number]) => number)).toEqual([1, 2, 3])
+      })
+    )
+
     it.scoped("waits for a picture that is slow, and until the page is idle, but no longer than it may", () =>
       Effect.gen(function* () {
         const { promote, tab } = yield* makeShowing({ maxDefer: 3000 })
