@@ -45,9 +45,13 @@ export const SourceOutcome = Schema.Struct({
 export type SourceOutcome = typeof SourceOutcome.Type
 
 const SourceState = Schema.Struct({
+  /** How far a fetch has come that runs now. */
+  progress: Schema.optionalWith(SourceProgress, { exact: true }),
   lastSuccess: Schema.optionalWith(SourceOutcome, { exact: true }),
   /** Of the last time that it failed, even if it has succeeded since. */
-  lastError: Schema.optionalWith(Schema.Struct({ timestamp, message: Schema.String }), { exact: true })
+  lastError: Schema.optionalWith(Schema.Struct({ timestamp, message: Schema.String }), { exact: true }),
+  /** What the source itself has to say, of a table source its calls, for example. */
+  data: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), { exact: true })
 })
 
 /** The content plugin's slice of the state. Its times are those of this run of the controller. */
@@ -66,13 +70,18 @@ export const ContentState = Schema.Struct({
   lastSuccess: Schema.optionalWith(timestamp, { exact: true }),
   /** When the first one failed of those that have failed since; missing where the last one did not. */
   failingSince: Schema.optionalWith(timestamp, { exact: true }),
-  /** Missing while a fetch runs, where none is planned, and where it is looked first whether there is something to fetch. */
+  /** Or look whether there is something to fetch. Missing while a fetch runs, and where none is planned. */
   nextFetch: Schema.optionalWith(
     Schema.Struct({
       at: timestamp,
       /** Whether it is because the last one failed. */
       isRetry: Schema.Boolean
     }),
+    { exact: true }
+  ),
+  /** What is not as expected, since the first fetch of which a version was rejected, until one succeeds. */
+  rejection: Schema.optionalWith(
+    Schema.Struct({ since: timestamp, sourceId, violations: Schema.Array(Violation) }),
     { exact: true }
   ),
   /** By their ids. */

@@ -49,6 +49,9 @@ export interface ContentSource {
 
   /** What the status says of it, beside its fetches. */
   readonly rows?: Effect.Effect<ReadonlyArray<Row>>
+
+  /** The same as data, for the state. */
+  readonly data?: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
 export interface SourceNews {

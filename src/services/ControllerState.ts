@@ -14,6 +14,11 @@ export type { GlobalState, Mode, Row, Section, StatusSnapshot, Tone } from "./St
 /** A section whose rows are built anew for every snapshot. */
 export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
   readonly rows: Effect.Effect<ReadonlyArray<Row>, E>
+  /**
+   * What the rows say of what never rests (counts, progress), as data: fields of the slice of the section's name, read anew with
+   * every state. `_version` does not grow by them.
+   */
+  readonly data?: Effect.Effect<Readonly<Record<string, unknown>>, E>
 }
 
 export class ControllerState extends Context.Tag("vitrine/ControllerState")<
@@ -21,6 +26,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   {
     readonly mode: Mode
 
+    /** The slices, with the data of sections. */
     readonly state: Effect.Effect<GlobalState>
 
     /** Replaces a plugin's slice of the state by what `f` makes of it; the first time, of `undefined`. */

@@ -172,6 +172,30 @@ export const controllerStateContract = (
     )
 
     scenario(
+      "reads the data of a section with the state, as fields of the slice, without a new version",
+      Effect.gen(function* () {
+        let read = 0
+        const { addSection, state, updateSlice } = yield* ControllerState
+        yield* updateSlice("s", () => ({ url: "u", calls: "none" }))
+        const data = Effect.sync(() => ({ calls: ++read }))
+        const section = { title: "S", rows: Effect.succeed([]) }
+        const scope = yield* Scope.make()
+        yield* Scope.extend(addSection({ ...section, name: "s", data }), scope)
+        yield* addSection({ ...section, name: "new", data: Effect.succeed({ is: "here" }) })
+        yield* addSection({ ...section, name: "without" })
+        yield* addSection({ ...section, name: "fails", data: Effect.fail("no") })
+        yield* state
+        expect(yield* state).toMatchObject({
+          plugins: { s: { url: "u", calls: 2 }, new: { is: "here" } },
+          _version: 1
+        })
+        expect(Object.keys((yield* state).plugins)).toEqual(["s", "new"])
+        yield* Scope.close(scope, Exit.void)
+        expect((yield* state).plugins.s).toEqual({ url: "u", calls: "none" })
+      })
+    )
+
+    scenario(
       "shows a section until its scope ends",
       Effect.gen(function* () {
         const scope = yield* Scope.make()

@@ -6,12 +6,14 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as VersionStoreDisk from "../../src/layers/content/VersionStoreDisk.ts"
 import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
+import { ContentState } from "../../src/services/ContentEvents.ts"
 import { ControllerState, type Row } from "../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
 
@@ -69,6 +71,11 @@ export const rowValue = (label: string) =>
 
 export const itemsOf = (rows: ReadonlyArray<Row>, label: string): ReadonlyArray<Row> =>
   rows.flatMap((row) => (row.type === "list" && row.label === label ? row.items : []))
+
+/** The slice of the state. */
+export const contentState = Effect.flatMap(ControllerState, ({ state }) => state).pipe(
+  Effect.map(({ plugins }) => Schema.decodeUnknownSync(ContentState)(plugins.content))
+)
 
 /** Labels and values of what the status says of a source. */
 export const sourceRows = (id: string) =>

@@ -34,11 +34,14 @@ export const startInstance = (config: nats.NatsConfig) =>
         Layer.fresh(Layer.provideMerge(nats.services(config), ControllerStateMemory.layer("persistent")))
       )
     )
-    const section = Effect.map(Context.get(services, ControllerState).status, ({ sections }) => sections[0])
+    const controller = Context.get(services, ControllerState)
+    const section = Effect.map(controller.status, ({ sections }) => sections[0])
     return {
       log,
       /** The section of the status, as text. */
       status: Effect.map(section, (section) => JSON.stringify(section)),
+      /** The slice of the state. */
+      slice: Effect.map(controller.state, ({ plugins }) => plugins.nats),
       events: Context.get(services, EventBus),
       backlog: Context.get(services, ReplayBacklog),
       commands: Context.get(services, CommandBus)

@@ -149,6 +149,12 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
       yield* until(() => one.log.some((line) => /Authorization Violation/i.test(line)))
       expect(yield* one.status).toMatch(/Authorization Violation.*"tone":"error"/i)
       expect(yield* one.status).toMatch(/"Not published","value":"\d+ event/)
+      expect(yield* one.slice).toMatchObject({
+        servers: server.url,
+        link: { since: expect.any(String), problem: expect.stringMatching(/Authorization Violation/i) },
+        waiting: { events: expect.any(Number), commands: 0 },
+        failures: expect.any(Number)
+      })
       yield* server.reload(authorization("first"))
       yield* more(100)
       yield* end

@@ -34,7 +34,15 @@ export interface Origin {
 
   /** What the status says of each source, by their ids, beside its fetches. */
   readonly sourceRows?: Effect.Effect<Readonly<Record<string, ReadonlyArray<Row>>>>
+
+  /** What `rows` say, as data: fields of the slice of the state. */
+  readonly data?: Effect.Effect<Data>
+
+  /** What `sourceRows` say, as data. */
+  readonly sourceData?: Effect.Effect<Readonly<Record<string, Data>>>
 }
+
+type Data = Readonly<Record<string, unknown>>
 
 /** `same` is what was fetched last; `nothing` means that there is nothing that could be fetched. */
 export type News = "new" | "same" | "nothing"

@@ -6,13 +6,39 @@ import type { ContentEvent, ContentState } from "../../services/ContentEvents.ts
 import type { ContentOverview } from "./ContentOverview.ts"
 import type { NextFetch } from "./contentStatus.ts"
 
+/** What never rests: read with every state. */
+export interface Momentary {
+  readonly overview: ContentOverview
+  readonly nextFetch: Option.Option<NextFetch>
+  /** By the ids of the sources. */
+  readonly dataOfSources: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+export const momentary = ({ dataOfSources, nextFetch, overview }: Momentary) => ({
+  ...withNextFetch({ sources: {} }, nextFetch),
+  sources: Object.fromEntries(
+    Object.entries(overview.sources).map(([id, { activity, ...source }]) => [
+      id,
+      {
+        ...source,
+        ...(activity._tag === "Fetching" ? { progress: activity.progress } : {}),
+        ...(dataOfSources[id] === undefined ? {} : { data: dataOfSources[id] })
+      }
+    ])
+  )
+})
+
 /** After an event that is shown. */
 export const advance = (
-  { fetchingSince, ...before }: ContentState,
+  { fetchingSince, rejection: _, ...before }: ContentState,
   { name, payload }: ContentEvent,
-  { sources }: ContentOverview
+  { rejection, sources }: ContentOverview
 ): ContentState => {
-  const after = { ...before, sources: withoutActivity(sources) }
+  const after = {
+    ...before,
+    ...Option.match(rejection, { onNone: () => ({}), onSome: (rejection) => ({ rejection }) }),
+    sources: withoutActivity(sources)
+  }
   switch (name) {
     case "content:fetch:start":
       return { ...after, fetchingSince: payload.timestamp }

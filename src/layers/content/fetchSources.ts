@@ -10,7 +10,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Changed, ContentSource } from "../../services/ContentSource.ts"
-import type { Row } from "../../services/ControllerState.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources } from "./checkSources.ts"
 import { fetchSource } from "./fetchSource.ts"
@@ -126,17 +125,22 @@ export const fetchSources = (
       return hasNew || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
     })
 
-    const sourceRows = Effect.map(
-      Effect.forEach(sources, ({ id, rows }) => Effect.map(rows ?? Effect.succeed([]), (rows) => [id, rows])),
-      (rows): Readonly<Record<string, ReadonlyArray<Row>>> => Object.fromEntries(rows)
-    )
+    const ofEach = <A>(get: (source: ContentSource) => Effect.Effect<A> | undefined) =>
+      Effect.map(
+        Effect.forEach(sources, (source) =>
+          Effect.map(get(source) ?? Effect.succeed(undefined), (value) => [source.id, value] as const)
+        ),
+        (pairs): Readonly<Record<string, A>> =>
+          Object.fromEntries(pairs.flatMap(([id, value]) => (value === undefined ? [] : [[id, value]])))
+      )
 
     return {
       sourceIds,
       fetch: fetchAll,
       check: yield* checkSources(sources),
       ...(unasked.size === sources.length ? {} : { look, fetchNew }),
-      sourceRows
+      sourceRows: ofEach(({ rows }) => rows),
+      sourceData: ofEach(({ data }) => data)
     } satisfies Origin
   })
 

@@ -225,6 +225,15 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         rowsOfSources: origin.sourceRows ?? Effect.succeed({})
       }),
       statusRows
+    ),
+    data: Effect.map(
+      Effect.all({
+        overview: Ref.get(overview),
+        nextFetch: Ref.get(nextFetch),
+        dataOfSources: origin.sourceData ?? Effect.succeed({}),
+        ofOrigin: origin.data ?? Effect.succeed({})
+      }),
+      ({ ofOrigin, ...now }) => ({ ...ofOrigin, ...contentState.momentary(now) })
     )
   })
 

@@ -74,14 +74,14 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   yield* Effect.logInfo(`Content server on ${url}: ${page}manifest at ${url}/manifest.json`)
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
-  yield* updateSlice(name, () => ({ url }))
+  const { maxConnections } = options
+  yield* updateSlice(name, () => ({ url, maxConnections }))
   yield* addSection({
     name,
     order: 30,
     title: "Content server",
-    rows: Effect.map(statistics, (statistics) =>
-      statusRows({ address: url, maxConnections: options.maxConnections, statistics })
-    )
+    rows: Effect.map(statistics, (statistics) => statusRows({ address: url, maxConnections, statistics })),
+    data: Effect.map(statistics, (statistics) => ({ ...statistics }))
   })
   return ContentServer.of({ address: Option.some(address), statistics })
 })

@@ -144,7 +144,15 @@ export const make = Effect.fnUntraced(function* (
           })
         )
       ]
-    })
+    }),
+    data: Effect.map(problem, (problem) => ({
+      pages: live.clients(),
+      maxPages: options.maxClients,
+      ...Option.match(problem, {
+        onNone: () => ({}),
+        onSome: ({ reason, since }) => ({ problem: { since: since.toISOString(), reason } })
+      })
+    }))
   })
   return Dashboard.of({ address: Option.some(address) })
 })

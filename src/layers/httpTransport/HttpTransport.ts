@@ -35,7 +35,7 @@ import * as mountedRoutes from "./mountedRoutes.ts"
 import * as application from "./node/application.ts"
 import * as RequestBody from "./node/RequestBody.ts"
 import { nothingDone } from "./statistics.ts"
-import { audienceState, statusRows } from "./transportStatus.ts"
+import { audienceState, statisticsData, statusRows } from "./transportStatus.ts"
 
 export { HttpTransport }
 
@@ -163,7 +163,8 @@ const report = (
       name: "http-transport",
       order: 20,
       title: "HTTP transport",
-      rows: Effect.map(now, (now) => statusRows({ address, maxClients, ...now }))
+      rows: Effect.map(now, (now) => statusRows({ address, maxClients, ...now })),
+      data: Effect.map(hub.statistics, statisticsData)
     })
   })
 

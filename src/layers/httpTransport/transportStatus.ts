@@ -56,7 +56,22 @@ export const statusRows = ({
   ]
 }
 
-/** What changes with the clients, as data. Counts of events are metrics: the state would change with each. */
+/** What is counted, as data. */
+export const statisticsData = ({
+  clients: _,
+  lastEvent,
+  ...counts
+}: TransportStatistics): Readonly<Record<string, unknown>> => ({
+  ...counts,
+  ...Option.match(lastEvent, {
+    onNone: () => ({}),
+    onSome: ({ at, name }) => ({
+      lastEvent: { name: printableStart(name, maxName), at: at.toISOString() }
+    })
+  })
+})
+
+/** What changes with the clients, as data. */
 export const audienceState = (
   streams: ReadonlyArray<StreamGroup>,
   problem: Option.Option<FeedProblem>,

@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import {
@@ -24,16 +25,21 @@ export const make = (mode: Mode) =>
     const state = yield* Ref.make<GlobalState>({ system: { startTime, mode }, plugins: {}, _version: 0 })
     const sources = new Set<SectionSource>()
     let sections: Effect.Effect<ReadonlyArray<ReadonlyArray<Section>>> = Effect.succeed([])
+    let data: Effect.Effect<ReadonlyArray<ReadonlyArray<Data>>> = Effect.succeed([])
     const changeSources = (change: () => void) =>
       Effect.sync(() => {
         change()
         const inOrder = [...sources].sort((a, b) => (a.order ?? defaultOrder) - (b.order ?? defaultOrder))
         sections = Effect.all(inOrder.map(build))
+        data = Effect.all(inOrder.map(readData))
       })
 
     return ControllerState.of({
       mode,
-      state: Ref.get(state),
+      state: Effect.flatMap(
+        Effect.suspend(() => data),
+        (data) => Effect.map(Ref.get(state), (state) => data.flat().reduce(withData, state))
+      ),
       updateSlice: (plugin, f) =>
         Ref.update(state, ({ _version, plugins, system }) => ({
           system,
@@ -60,20 +66,43 @@ const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nan
 /** The state of a controller that runs in the given mode. */
 export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))
 
-/** A section that fails is logged once, until it works again. */
-const build = ({ rows, ...head }: SectionSource): Effect.Effect<ReadonlyArray<Section>> => {
+/** A section's name, and its data. */
+type Data = readonly [name: string, fields: Readonly<Record<string, unknown>>]
+
+const withData = (state: GlobalState, [name, fields]: Data): GlobalState => {
+  const slice = Option.filter(Record.get(state.plugins, name), Predicate.isRecord)
+  return {
+    ...state,
+    plugins: { ...state.plugins, [name]: { ...Option.getOrElse(slice, () => ({})), ...fields } }
+  }
+}
+
+const build = ({ data, rows, ...head }: SectionSource): Effect.Effect<ReadonlyArray<Section>> =>
+  Effect.map(
+    orNothing(`The status section "${head.name}" could not be built`, rows),
+    Option.match({ onNone: () => [], onSome: (rows) => [{ ...head, rows }] })
+  )
+
+const readData = ({ data, name }: SectionSource): Effect.Effect<ReadonlyArray<Data>> =>
+  data === undefined
+    ? Effect.succeed([])
+    : Effect.map(
+        orNothing(`The data of the status section "${name}" could not be read`, data),
+        Option.match({ onNone: () => [], onSome: (fields) => [[name, fields]] })
+      )
+
+/** A failure is logged once, until it works again. */
+const orNothing = <A, E>(message: string, effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>> => {
   let isFailing = false
-  return Effect.matchCauseEffect(rows, {
-    onSuccess: (rows) => {
+  return Effect.matchCauseEffect(effect, {
+    onSuccess: (value) => {
       isFailing = false
-      return Effect.succeed([{ ...head, rows }])
+      return Effect.succeedSome(value)
     },
     onFailure: (cause) => {
       const wasFailing = isFailing
       isFailing = true
-      return wasFailing
-        ? Effect.succeed([])
-        : Effect.as(Effect.logWarning(`The status section "${head.name}" could not be built`, cause), [])
+      return wasFailing ? Effect.succeedNone : Effect.as(Effect.logWarning(message, cause), Option.none())
     }
   })
 }

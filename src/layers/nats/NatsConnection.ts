@@ -23,7 +23,7 @@ import type { InvalidOptions } from "../../internal/Options.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
-import { type Link, statusRows } from "./natsStatus.ts"
+import { type Link, statusData, statusRows } from "./natsStatus.ts"
 import { open, requestTimeout, type Session } from "./Session.ts"
 import { makeTraffic, type Traffic } from "./traffic.ts"
 
@@ -107,10 +107,14 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   yield* Effect.forkScoped(Effect.forever(oneSession))
   const state = yield* Effect.serviceOption(ControllerState)
   if (Option.isSome(state)) {
-    const rows = Effect.map(Ref.get(link), (link) =>
-      statusRows({ link, prefix, servers, traffic: traffic.now() })
-    )
-    yield* state.value.addSection({ name: "nats", order: 30, title: "NATS", rows })
+    const overview = Effect.map(Ref.get(link), (link) => ({ link, prefix, servers, traffic: traffic.now() }))
+    yield* state.value.addSection({
+      name: "nats",
+      order: 30,
+      title: "NATS",
+      rows: Effect.map(overview, statusRows),
+      data: Effect.map(overview, statusData)
+    })
   }
   yield* Effect.timeoutOption(Deferred.await(tried), requestTimeout)
 

@@ -41,6 +41,31 @@ export const statusRows = ({ link, prefix, servers, traffic }: NatsOverview): Re
   ]
 }
 
+/** The same as data. */
+export const statusData = ({
+  link,
+  traffic: { commands, events, failures, lastFailure },
+  ...options
+}: NatsOverview): Readonly<Record<string, unknown>> => ({
+  ...options,
+  link: {
+    since: link.since.toISOString(),
+    ...("reason" in link
+      ? { problem: printableStart(link.reason, maxText) }
+      : { server: link.server, name: printableStart(link.name, maxText) })
+  },
+  waiting: { events, commands },
+  failures,
+  ...(lastFailure === undefined
+    ? {}
+    : {
+        lastFailure: {
+          at: lastFailure.at.toISOString(),
+          reason: printableStart(lastFailure.reason, maxText)
+        }
+      })
+})
+
 const linkRow = (link: Link, servers: string): Row =>
   "reason" in link
     ? {

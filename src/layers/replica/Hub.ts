@@ -38,6 +38,8 @@ export interface Hub {
     more: { readonly isTransient: boolean; readonly cause?: Error }
   ) => CopyFailed
   readonly row: () => Row
+  /** What it said last and when, as data. */
+  readonly data: () => Readonly<Record<string, unknown>>
 }
 
 /** The hub has no such file: it may have moved on. */
@@ -57,9 +59,16 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
   /** What it said last, and under which tag. */
   let known: { readonly etag: string; readonly version: HubVersion } | undefined
   let row: Row = { type: "kv", label: url, value: "not asked yet", tone: "neutral" }
-  const say = (value: string, tone: "ok" | "warn" | "error") =>
+  let data: Readonly<Record<string, unknown>> = { url }
+  const say = (
+    value: string,
+    tone: "ok" | "warn" | "error",
+    said: { readonly versionId?: string; readonly problem?: string }
+  ) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
-      row = { type: "kv", label: url, value: `${new Date(now).toISOString()}, ${value}`, tone }
+      const askedAt = new Date(now).toISOString()
+      row = { type: "kv", label: url, value: `${askedAt}, ${value}`, tone }
+      data = { url, askedAt, ...said }
     })
 
   const readManifest = Effect.gen(function* () {
@@ -99,11 +108,11 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     ask: readManifest.pipe(
       Effect.tap(
         Option.match({
-          onNone: () => say("it has no version yet (404 for manifest.json)", "warn"),
-          onSome: ({ manifest }) => say(`version ${manifest.versionId}`, "ok")
+          onNone: () => say("it has no version yet (404 for manifest.json)", "warn", {}),
+          onSome: ({ manifest: { versionId } }) => say(`version ${versionId}`, "ok", { versionId })
         })
       ),
-      Effect.tapError(({ detail }) => say(`failed: ${detail}`, "error"))
+      Effect.tapError(({ detail }) => say(`failed: ${detail}`, "error", { problem: detail }))
     ),
     download: (file, { since, ...target }) =>
       Effect.mapError(
@@ -124,7 +133,8 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
         }
       ),
     failed,
-    row: () => row
+    row: () => row,
+    data: () => data
   } satisfies Hub
 })
 

@@ -231,7 +231,8 @@ export const copyVersions = ({
       look,
       rows: Effect.sync(() => [
         { type: "list", label: "Copied from", items: hubs.places.map(({ hub }) => hub.row()) }
-      ])
+      ]),
+      data: Effect.sync(() => ({ copiedFrom: hubs.places.map(({ hub }) => hub.data()) }))
     }
   })
 

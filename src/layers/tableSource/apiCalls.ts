@@ -30,5 +30,8 @@ export const callsRow = (calls: CallCounts, without: Option.Option<CallCounts>):
   })} (UTC, since the start)`
 })
 
+/** As data. */
+export const perPeriod = ({ month, today }: CallCounts) => ({ today, month })
+
 const perDayAndMonth = ({ month, today }: CallCounts): string =>
   `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month`

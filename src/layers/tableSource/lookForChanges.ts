@@ -105,5 +105,11 @@ export const makeLook = (tables: ReadonlyArray<string>, wholeEvery: Duration.Dur
           tone: "warn"
         }
 
-  return { look, row }
+  /** The same as data: empty where it can be asked. */
+  const data = () =>
+    failure === undefined
+      ? {}
+      : { problem: { reason: failure.detail, retryAt: new Date(failure.retryAt).toISOString() } }
+
+  return { look, row, data }
 }

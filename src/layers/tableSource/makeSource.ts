@@ -26,7 +26,7 @@ import { WaitObserver } from "../../services/WaitObserver.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
-import { callsRow, makeSavings } from "./apiCalls.ts"
+import { callsRow, makeSavings, perPeriod } from "./apiCalls.ts"
 import { compareTable } from "./compareTables.ts"
 import { makeExpectations } from "./Expectations.ts"
 import { makeEmptyTables } from "./emptyTables.ts"
@@ -233,6 +233,15 @@ const makeUncounted = Effect.fnUntraced(function* ({
     ]
   })
 
+  const data = Effect.gen(function* () {
+    return {
+      ...(client.calls === undefined ? {} : { calls: perPeriod(yield* calls) }),
+      ...(watching === undefined
+        ? {}
+        : { changes: watching.data(), callsWithoutLooks: perPeriod(yield* savings.counts) })
+    }
+  })
+
   const source: ContentSource = {
     id,
     fetch: (target) => ofSource(fetch(target)),
@@ -248,7 +257,8 @@ const makeUncounted = Effect.fnUntraced(function* ({
       : {
           look: (mark) => Effect.annotateLogs(Effect.zipLeft(watching.look(mark), savings.look), "source", id)
         }),
-    rows
+    rows,
+    data
   }
   return source
 })

@@ -14,7 +14,7 @@ import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
-import { sourceRows } from "../../support/content.ts"
+import { contentState, sourceRows } from "../../support/content.ts"
 import { httpClient } from "../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../support/logged.ts"
 import { start } from "../../support/tableServer.ts"
@@ -76,5 +76,11 @@ it.scoped("sources of one base make one call a tick, and each reads its own tabl
       Array.isArray(row) && row[0] === "API calls" ? [Number.parseInt(String(row[1]), 10)] : []
     )
     expect(counts.reduce((sum, count) => sum + count)).toBe(4 + 3 + 10 + 2 + 1)
+    const { sources } = yield* contentState
+    expect(Object.values(sources).map(({ data }) => Object(data?.calls).today)).toEqual(counts)
+    expect(sources.rooms?.data).toMatchObject({
+      changes: {},
+      callsWithoutLooks: { today: expect.any(Number) }
+    })
   }).pipe(Effect.provide(environment), withLog([]))
 )

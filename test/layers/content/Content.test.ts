@@ -16,6 +16,7 @@ import { type ContentSource, SourceFailed } from "../../../src/services/ContentS
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { VersionStore, VersionStoreError } from "../../../src/services/VersionStore.ts"
 import {
+  contentState,
   fetch,
   follow,
   lastFetchRow,
@@ -372,11 +373,13 @@ describe("Content", () => {
         ["Last error", "none"]
       ])
       expect(yield* rowValue("Next fetch")).toBe("running now")
+      expect((yield* contentState).sources.objects?.progress).toMatchObject({ document: "text", records: 1 })
 
       yield* Deferred.succeed(release, undefined)
       yield* events.until("content:fetch:done")
       yield* somebodySleeps
       expect(yield* rowValue("Next fetch")).toBe("1970-01-01T00:10:00.000Z")
+      expect((yield* contentState).sources.objects?.progress).toBeUndefined()
 
       yield* Ref.set(failure, Option.some(new Error("no network")))
       yield* TestClock.adjust("10 minutes")

@@ -18,7 +18,7 @@ import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { follow, names, rowValue, services, servicesIn } from "../../support/content.ts"
+import { contentState, follow, names, rowValue, services, servicesIn } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
@@ -78,6 +78,7 @@ describe("content that looks before it fetches", () => {
       expect(yield* fetches).toBe(1)
       expect(yield* version).toBe(before)
       expect(yield* rowValue("Looks")).toBe("3")
+      expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
       yield* Ref.set(answer, Effect.succeed("new"))
       yield* tick
       // What the two looks in between had published would come first.

@@ -9,6 +9,7 @@ import * as Content from "../../../src/layers/content/Content.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
 import type { Violation } from "../../../src/services/Violation.ts"
 import {
+  contentState,
   fetch,
   follow,
   itemsOf,
@@ -101,6 +102,11 @@ describe("a rejected version", () => {
         [since, "error"],
         [text, "error"]
       ])
+      expect((yield* contentState).rejection).toEqual({
+        since: "1970-01-01T00:00:01.000Z",
+        sourceId: "objects",
+        violations: [violation]
+      })
 
       // It is said once; and it is not over while nobody knows.
       yield* Ref.set(failure, new SourceFailed({ sourceId: "objects", cause: new Error("no network") }))
@@ -127,6 +133,7 @@ describe("a rejected version", () => {
       yield* Ref.set(warnings, [])
       yield* fetch
       expect(yield* rejectedRows).toEqual([])
+      expect((yield* contentState).rejection).toBeUndefined()
     }).pipe(Effect.provide(services("persistent")), withLog(log))
   })
 })

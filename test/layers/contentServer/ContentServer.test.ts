@@ -354,8 +354,17 @@ describe("the server", () => {
       Effect.gen(function* () {
         const { state, status } = yield* ControllerState
         const url = `http://127.0.0.1:${yield* server.port}`
-        expect((yield* state).plugins["content-server"]).toEqual({ url })
+        const slice = Effect.map(state, ({ plugins }) => plugins["content-server"])
+        expect(yield* slice).toEqual({
+          url,
+          maxConnections: 1024,
+          connections: 0,
+          openResponses: 0,
+          requests: 0,
+          bytes: 0
+        })
         yield* get(`${version}/exhibits/Objects.json`)
+        expect(yield* slice).toMatchObject({ requests: 1 })
         const { sections } = yield* status
         expect(sections).toMatchObject([
           {

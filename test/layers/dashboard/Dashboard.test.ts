@@ -59,7 +59,10 @@ describe("GET /healthz", () => {
       yield* TestClock.adjust("2 minutes")
       expect(yield* healthz).toMatchObject({ code: 503, word: "FAILING" })
       const { body } = yield* dashboard.get("/state")
-      expect(JSON.parse(body).plugins.dashboard.rules).toEqual({ failingForMs: 60_000, maxAgeMs: 120_000 })
+      expect(JSON.parse(body).plugins.dashboard).toMatchObject({
+        rules: { failingForMs: 60_000, maxAgeMs: 120_000 },
+        pages: 0
+      })
     }).pipe(over({ failingFor: "1 minute", maxAge: "2 minutes" }))
   )
 })

@@ -63,7 +63,16 @@ describe("HttpTransport.layer", () => {
       const rows = Effect.map(status, ({ sections }) => sections.flatMap(({ rows }) => rows))
       expect(lines).toEqual([expect.stringContaining(`INFO HTTP transport on ${url}`)])
       expect((yield* state).plugins).toEqual({
-        "http-transport": { url, maxClients: 1, clients: 0, streams: [] }
+        "http-transport": {
+          url,
+          maxClients: 1,
+          clients: 0,
+          streams: [],
+          mostClients: 0,
+          eventsForwarded: 0,
+          framesMissed: 0,
+          clientsDropped: 0
+        }
       })
       expect(yield* rows).toEqual([
         { type: "kv", label: "Address", value: url },
@@ -92,6 +101,11 @@ describe("HttpTransport.layer", () => {
         type: "kv",
         label: "Last event",
         value: "content:fetch:start at 1970-01-01T00:00:00.000Z"
+      })
+      expect((yield* state).plugins["http-transport"]).toMatchObject({
+        mostClients: 1,
+        eventsForwarded: 1,
+        lastEvent: { name: "content:fetch:start", at: "1970-01-01T00:00:00.000Z" }
       })
       yield* nextPause
       yield* eventually(

@@ -167,6 +167,9 @@ describe("a replica", () => {
       yield* patiently(events.until("content:fetch:done"))
       const { state } = yield* provided(ControllerState)
       const before = yield* state
+      expect(before.plugins.content).toMatchObject({
+        copiedFrom: [{ url: `${hub.url}/`, askedAt: expect.any(String), versionId: expect.any(String) }]
+      })
       hub.requests.length = 0
       yield* patiently(Effect.sleep("1 minute"))
       expect(new Set(hub.requests.map(({ path, status }) => `${path} ${status}`))).toEqual(
@@ -174,7 +177,7 @@ describe("a replica", () => {
       )
       expect(hub.requests.length).toBeGreaterThanOrEqual(10)
       expect(hub.requests.length).toBeLessThanOrEqual(15)
-      expect(yield* state).toEqual(before)
+      expect((yield* state)._version).toBe(before._version)
       const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
       const { value: told } = yield* patiently(events.until("content:fetch:done"))
       // What the looks before had published would come first.
@@ -546,7 +549,7 @@ describe("a hub", () => {
       const { state } = yield* provided(ControllerState)
       const before = yield* state
       yield* patiently(Effect.sleep("1 minute"))
-      expect(yield* state).toEqual(before)
+      expect((yield* state)._version).toBe(before._version)
       expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
 
       hub.fault(/manifest/, ...Array.from({ length: 50 }, () => hangUp))
