@@ -37,6 +37,7 @@ export const withCountedFiles = (counts: FileCounts, isCounted: (path: string) =
           const open = fs.open(path, options)
           return isCounted(path) ? Effect.map(open, withCountedParts) : open
         }),
+        readFile: counting("reads", fs.readFile),
         readFileString: counting("reads", fs.readFileString),
         stat: counting("stats", fs.stat)
       })
