@@ -1,11 +1,11 @@
 /**
  * Asking sources whether anything has changed, and remembering what has until it is in a version.
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import type { FetchError } from "../../services/Content.ts"
 import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
 import { pauseAfter } from "./keepFetching.ts"
@@ -42,7 +42,7 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
   )
 
   const failed = (error: FetchError) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
+    Effect.map(monotonicMillis, (now) => {
       const isTransient = "isTransient" in error && error.isTransient === true
       const inRow = isTransient ? (failure?.inRow ?? 0) + 1 : 0
       const pause = Option.filter(pauseAfter(inRow, Option.none()), () => isTransient)
@@ -74,7 +74,7 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
     isNothingFound: () => found.size === 0,
 
     /** What the last fetch failed with, where it is too early to try the same again. */
-    refusal: Effect.map(Clock.currentTimeMillis, (now) =>
+    refusal: Effect.map(monotonicMillis, (now) =>
       failure !== undefined && now < failure.retryAt ? Option.some(failure.error) : Option.none()
     ),
 

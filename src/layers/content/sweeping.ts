@@ -4,10 +4,10 @@
  *
  * It has no timer of its own. What is removed, and that a lost manifest is written anew, belongs to the store of versions.
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { VersionStore, type VersionStoreError } from "../../services/VersionStore.ts"
 import type { ActiveVersion } from "./activeVersion.ts"
 
@@ -20,11 +20,10 @@ export const makeSweeping = Effect.fnUntraced(function* (
   readVersions: Effect.Effect<void, VersionStoreError>
 ) {
   const store = yield* VersionStore
-  /** By the clock that goes on when somebody sets the other one. */
-  let sweptAt = yield* Clock.currentTimeNanos
+  let sweptAt = yield* monotonicMillis
   let hadManifest = false
 
-  const sweep = Effect.map(Clock.currentTimeNanos, (now) => {
+  const sweep = Effect.map(monotonicMillis, (now) => {
     sweptAt = now
   }).pipe(
     Effect.zipRight(store.sweep),
@@ -44,8 +43,8 @@ export const makeSweeping = Effect.fnUntraced(function* (
     const manifest = yield* readManifest
     const isLost = hadManifest && Option.isNone(manifest)
     hadManifest = Option.isSome(manifest)
-    const sinceSweep = Duration.nanos((yield* Clock.currentTimeNanos) - sweptAt)
-    if (isLost || Duration.greaterThanOrEqualTo(sinceSweep, pause)) {
+    const isDue = (yield* monotonicMillis) - sweptAt >= Duration.toMillis(pause)
+    if (isLost || isDue) {
       yield* sweep
       // The manifest that was written anew may name another version.
       const active = yield* readManifest

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import {
   ControllerState,
   type GlobalState,
@@ -59,9 +60,6 @@ export const make = (mode: Mode) =>
       )
     })
   })
-
-/** Goes on when somebody sets the clock. */
-const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** The state of a controller that runs in the given mode. */
 export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))

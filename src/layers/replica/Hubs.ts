@@ -2,11 +2,11 @@
  * The addresses of a hub and of copies of it, in the order of preference.
  */
 import * as Array from "effect/Array"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { CopyFailed } from "../../services/Content.ts"
 import * as Hub from "./Hub.ts"
@@ -26,7 +26,7 @@ export interface Place {
   readonly hub: Hub.Hub
   /** Its newest version, where it has one. */
   readonly ask: Effect.Effect<Option.Option<Offer>, CopyFailed>
-  /** When it is to be asked again ahead of others, in milliseconds since 1970, and why not earlier. */
+  /** When it is to be asked again ahead of others, by the monotonic clock, and why not earlier. */
   readonly failure: () => { readonly retryAt: number; readonly error: CopyFailed } | undefined
   /** Its versions come from another one meanwhile. Logged once, until it works again. */
   readonly isReplacedBy: (other: Hub.Hub) => Effect.Effect<void>
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** What the first offers that has a version. One that failed lately is asked after the others. */
   const firstOffer = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     const [due, later] = Array.partition(places, ({ failure }) => (failure()?.retryAt ?? 0) > now)
     for (const place of [...due, ...later]) {
       const offer = Option.flatten(Either.getRight(yield* Effect.either(place.ask)))
@@ -75,7 +75,7 @@ const makePlace = (hub: Hub.Hub, isFirst: boolean): Place => {
       return warning.works
     }),
     Effect.tapError((error) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(monotonicMillis, (now) => {
         const pause = Duration.min(Duration.times(firstPause, 2 ** Math.min(failures, 10)), longestPause)
         failures++
         failure = { retryAt: now + Duration.toMillis(pause), error }

@@ -8,10 +8,10 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { CopyFailed, FetchError } from "../../services/Content.ts"
@@ -187,7 +187,7 @@ export const copyVersions = ({
     }
 
     const refuse = (version: HubVersion, error: FetchError) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(monotonicMillis, (now) => {
         refused =
           "isTransient" in error && error.isTransient === true
             ? undefined
@@ -210,7 +210,7 @@ export const copyVersions = ({
 
     // The manifest is read each time: somebody may have removed it.
     const look = Effect.flatMap(
-      Effect.all([firstOffer, readManifest, Clock.currentTimeMillis]),
+      Effect.all([firstOffer, readManifest, monotonicMillis]),
       ([found, known, now]): Effect.Effect<News, FetchError> =>
         Option.match(found, {
           onNone: () => Effect.succeed("nothing"),

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import { makeLooks } from "../../../src/layers/content/looks.ts"
 import type { Changes } from "../../../src/layers/content/sourceNews.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 
 const ids = ["objects", "rooms"] as const
 const parts = ["A", "B", "C"] as const
@@ -134,3 +135,18 @@ describe("what has changed", () => {
     { fastCheck: { numRuns: 30 } }
   )
 })
+
+it.effect("a fetch that failed is tried again after its pause, though the clock was in the future then", () =>
+  withJumpingClock(({ adjust, set }) =>
+    Effect.gen(function* () {
+      const { backUnlessDone, refusal } = makeLooks([])
+      const years = 14 * 365 * 24 * 60 * 60 * 1000
+      yield* set(years)
+      yield* Effect.flip(backUnlessDone(() => new Map())(failure))
+      yield* set(-years)
+      expect(yield* refusal).toEqual(Option.some(failure))
+      yield* adjust("10 minutes")
+      expect(yield* refusal).toEqual(Option.none())
+    })
+  )
+)

@@ -575,6 +575,42 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
+  it.scoped(
+    "that began anew, after its clock was in the future, is followed with its ids, and little stays",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const directory = yield* fs.makeTempDirectoryScoped()
+        const edition = (edition: number) => ({ exhibits: { "objects.json": `[${edition}]` } })
+        const anew = yield* makeHub
+        yield* TestClock.setTime(Date.parse("2026-11-22T09:30:00Z"))
+        yield* anew.promote(edition(3))
+        const hub = yield* makeHub
+        yield* TestClock.setTime(Date.parse("2040-01-01T00:00:00Z"))
+        expect(yield* hub.promote(edition(1))).toBe("20400101T000000Z")
+        const copy = Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch)
+        yield* Effect.scoped(copy)
+        yield* TestClock.setTime(Date.parse("2026-11-22T10:00:00Z"))
+        // The ids of versions that are there are followed by greater ones.
+        expect(yield* hub.promote(edition(2))).toBe("20400101T000000Z-01")
+        yield* Effect.scoped(copy)
+
+        const { active, fetch } = yield* makeReplica(anew.url, { directory })
+        for (let next = 4; next < 10; next++) {
+          expect(yield* fetch).toMatchObject({ changed: true })
+          expect(yield* active).toEqual(yield* readActive(anew.directory))
+          yield* anew.promote(edition(next))
+        }
+        expect(yield* fetch).toMatchObject({ versionId: "20261122T100000Z-05" })
+        expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([
+          "20261122T100000Z-04",
+          "20261122T100000Z-05",
+          "20400101T000000Z",
+          "20400101T000000Z-01"
+        ])
+      }).pipe(environment)
+  )
+
   it.scoped("that gives an id to other content is refused, with what to do", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -1,0 +1,51 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { sha256OfText } from "../../../src/internal/sha256.ts"
+import * as Hubs from "../../../src/layers/replica/Hubs.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
+
+const manifest = JSON.stringify({
+  schemaVersion: 1,
+  versionId: "20261122T093000Z",
+  versionPath: "versions/20261122T093000Z",
+  generatedAt: "2026-11-22T09:30:00.000Z",
+  sources: [],
+  filesSha256: sha256OfText("")
+})
+
+const address = (host: string) => ({ url: `http://${host}/`, authorization: undefined })
+
+const years = 14 * 365 * 24 * 60 * 60 * 1000
+
+it.scoped(
+  "an address that failed is the first again in a minute, though the clock was in the future then",
+  () =>
+    withJumpingClock(({ adjust, set }) =>
+      Effect.gen(function* () {
+        let status = 500
+        const client = HttpClient.make((request, { hostname }) =>
+          Effect.sync(() =>
+            HttpClientResponse.fromWeb(
+              request,
+              new Response(manifest, { status: hostname === "one" ? status : 200 })
+            )
+          )
+        )
+        const { firstOffer } = yield* Hubs.make([address("one"), address("two")], 1000).pipe(
+          Effect.provideService(HttpClient.HttpClient, client)
+        )
+        const asked = Effect.map(firstOffer, (offer) => Option.getOrThrow(offer).hub.url)
+        yield* set(years)
+        expect(yield* asked).toBe("http://two/")
+        yield* set(-years)
+        status = 200
+        expect(yield* asked).toBe("http://two/")
+        yield* adjust("1 minute")
+        expect(yield* asked).toBe("http://one/")
+      })
+    ).pipe(Effect.provide(NodeContext.layer))
+)
