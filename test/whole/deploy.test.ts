@@ -1,7 +1,7 @@
 /**
  * The files with which systems start a controller: each is what its system reads, and what it starts runs.
  */
-import { spawnSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -28,14 +28,14 @@ const ownFolders = ["downloads", ".vitrine"]
 /** Starts what a system would start, in a project, and ends it as that system does. */
 const runs = Effect.fnUntraced(function* (
   name: keyof typeof startedBy,
-  options: { readonly uid?: number } = {}
+  options: { readonly uid?: number; readonly before?: ReadonlyArray<ReadonlyArray<string>> } = {}
 ) {
   const { args, program } = startedBy[name]()
   const [bin, ...rest] = args
   expect(program).toMatch(/[/\\]node(\.exe)?$/)
   expect(bin).toBe("node_modules/vitrine/dist/bin.js")
 
-  const { folder, read, run, serveTables } = yield* makeProject
+  const { folder, read, run, serveTables, write } = yield* makeProject
   const TABLES = yield* serveTables()
   chmodSync(folder, 0o755)
   const { uid } = options
@@ -44,6 +44,15 @@ const runs = Effect.fnUntraced(function* (
       mkdirSync(`${folder}/${name}`)
       chownSync(`${folder}/${name}`, uid, uid)
     }
+    // Root has fetched before the service was there.
+    expect(yield* Effect.flatMap(run(["fetch"], { TABLES }), ({ ended }) => ended)).toMatchObject({
+      status: 0
+    })
+    yield* write("tables/Objects.csv", `${yield* read("tables/Objects.csv")}A-3,Compass\n`)
+  }
+  for (const [program = "", ...args] of options.before ?? []) {
+    const inFolder = args.map((arg) => arg.replace("/opt/exhibit", folder).replace(/^vitrine$/, String(uid)))
+    execFileSync(program, inFolder)
   }
   const controller = yield* run(rest, { TABLES, HOME: "/nonexistent" }, options)
   /** Runs a command beside it, as it stands in the documentation: as root, without options. */
@@ -61,7 +70,14 @@ describe("the service of systemd", () => {
         expect(read("docs/operate.md")).toContain(
           `\ninstall -d -o vitrine -g vitrine ${ownFolders.join(" ")}\n`
         )
-        const { command, controller, read: readFile } = yield* runs("systemd", { uid: nobody })
+        const {
+          command,
+          controller,
+          read: readFile
+        } = yield* runs("systemd", {
+          uid: nobody,
+          before: (settings.get("ExecStartPre") ?? []).map((line) => line.replace(/^[-+]+/, "").split(" "))
+        })
         const versionId = yield* controller.logged(/New version (\S+):/)
         expect(JSON.parse(yield* readFile("downloads/manifest.json"))).toMatchObject({ versionId })
         yield* controller.logged(/(Ready)/)
