@@ -8,6 +8,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -267,6 +268,45 @@ describe("a download that resumes", () => {
     }).pipe(run)
   )
 })
+
+it.effect.prop(
+  "a download that resumes has the whole file in the end, wherever its connections break",
+  {
+    begun: FastCheck.nat({ max: ten.length }),
+    cuts: FastCheck.array(FastCheck.integer({ min: 1, max: ten.length }), { maxLength: 8 })
+  },
+  ({ begun, cuts }) =>
+    Effect.gen(function* () {
+      const fileSystem = yield* FileSystem.FileSystem
+      const file = `${yield* fileSystem.makeTempDirectoryScoped()}/part`
+      yield* fileSystem.writeFileString(file, ten.slice(0, begun))
+      const left = [...cuts]
+      const server = yield* ScriptedServer.make((response, { headers }) => {
+        const [, from = ""] = /^bytes=(\d+)-$/.exec(headers.range ?? "") ?? []
+        const body = ten.slice(Number(from))
+        const cut = left.shift() ?? 0
+        response.writeHead(from === "" ? 200 : 206, {
+          "content-length": body.length,
+          ...(from === "" ? {} : { "content-range": `bytes ${from}-9/10` })
+        })
+        if (cut === 0) response.end(body)
+        else response.write(body.slice(0, cut), () => setImmediate(() => response.destroy()))
+      })
+      const download = yield* Download.make({ maxTimeout: 60_000 })
+      const fetch = download({
+        url: server.url,
+        file,
+        name: "film",
+        size: Option.some(ten.length),
+        resumes: true,
+        onBytes: () => Effect.void
+      })
+      const { value } = yield* patiently(Effect.retry(fetch, { times: cuts.length }))
+      expect(value).toEqual(whole)
+      expect(yield* fileSystem.readFileString(file)).toBe(ten)
+    }).pipe(Effect.scoped, run),
+  { fastCheck: { numRuns: 30 } }
+)
 
 describe("a download with credentials", () => {
   it.scoped("shows them to the origin of its address only", () =>
