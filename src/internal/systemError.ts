@@ -5,7 +5,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as Predicate from "effect/Predicate"
 
 /** What a technician can make of it: "the disk is full." */
-export const explain = (error: PlatformError): string => {
+export const explain = (error: PlatformError | NodeJS.ErrnoException): string => {
   switch (errorCode(error)) {
     case "EACCES":
     case "EPERM":
@@ -30,7 +30,9 @@ export const explain = (error: PlatformError): string => {
     case "EXDEV":
       return "nothing can be moved from one disk to another: all of it must be on one disk."
     default:
-      return error.description ?? error.message
+      return Predicate.hasProperty(error, "description") && Predicate.isString(error.description)
+        ? error.description
+        : error.message
   }
 }
 

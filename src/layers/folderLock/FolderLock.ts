@@ -19,6 +19,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { ErrorChain } from "../../internal/SerializedError.ts"
 import { hashOf, socketAddress, socketFile } from "../../internal/socketFile.ts"
+import { explain } from "../../internal/systemError.ts"
 
 /** Another process has the lock of the folder. */
 export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/FolderLocked", {
@@ -41,7 +42,7 @@ export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/Fo
 /** The lock of the folder could be had in no way. */
 export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("vitrine/FolderLockFailed", {
   path: Schema.String,
-  /** What the system said. */
+  /** What the system said, without the name of the socket: that is another one each time. */
   detail: Schema.String,
   cause: ErrorChain
 }) {
@@ -75,7 +76,7 @@ export const lockFolder = Effect.fnUntraced(function* (directory: string, scratc
     (error) =>
       error instanceof FolderLocked
         ? error
-        : new FolderLockFailed({ path: directory, detail: error.message, cause: error })
+        : new FolderLockFailed({ path: directory, detail: explain(error), cause: error })
   ).pipe(Scope.extend(scope))
   let isThere = yield* take
   return Effect.gen(function* () {

@@ -1,0 +1,12 @@
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { expect, it } from "@effect/vitest"
+import { explain } from "../../src/internal/systemError.ts"
+
+it("says the same of sockets in a folder, whatever their names are", async () => {
+  const explained = (name: string) =>
+    once(createServer().listen(`/proc/${name}`), "listening").then(() => "", explain)
+  const said = await explained("lock-1")
+  expect(said).not.toBe("")
+  expect(await explained("lock-2")).toBe(said)
+})
