@@ -59,7 +59,9 @@ it.scoped("sources of one base make one call a tick, and each reads its own tabl
         const { payloads, schema, tables, webhooks } = yield* server.requests
         return {
           looks: payloads + schema + webhooks - before.payloads - before.schema - before.webhooks,
-          read: Object.keys(tables).filter((table) => tables[table] !== before.tables[table])
+          read: Object.keys(tables)
+            .filter((table) => tables[table] !== before.tables[table])
+            .sort()
         }
       })
     yield* begin
