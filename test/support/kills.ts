@@ -3,6 +3,7 @@
  *
  * `KILL_RUNS` says how many, `KILL_SEED` repeats the instants of a run; `npm run kill` kills 200.
  */
+import { expect } from "@effect/vitest"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -13,6 +14,15 @@ const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
 
 export const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
 export const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
+
+/** Logged after a kill between the rename of the first version and that of its manifest. */
+const firstManifestMissing =
+  /^logged .*manifest\.json is missing\. The newest version on disk is active again.*$/m
+
+/** Nothing failed, and nothing was logged, in what a promoter said. */
+export const expectNoFailure = (output: string, hadManifest: boolean) => {
+  expect(hadManifest ? output : output.replace(firstManifestMissing, "")).not.toMatch(/failed|error|logged/)
+}
 export const seed = KILL_SEED ?? String(Date.now())
 
 export interface Kills {
