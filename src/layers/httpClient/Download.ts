@@ -4,20 +4,17 @@
  * It owns retries, the pace and the limits. What an expired link means belongs to whoever asks.
  */
 import { createHash, type Hash } from "node:crypto"
-import { createGunzip } from "node:zlib"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as NodeStream from "@effect/platform-node/NodeStream"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { explain } from "../../internal/systemError.ts"
-import { broken, DownloadFailed, type Failure, failed, retryable, tooSlow } from "./DownloadFailed.ts"
-import * as DownloadPace from "./DownloadPace.ts"
+import * as Body from "./Body.ts"
+import { DownloadFailed, failed, retryable } from "./DownloadFailed.ts"
 import * as Get from "./Get.ts"
-import { retryAfter, withRetries } from "./HttpFailure.ts"
+import { withRetries } from "./HttpFailure.ts"
 
 export { DownloadFailed }
 
@@ -42,8 +39,6 @@ export interface Target {
   readonly size: Option.Option<number>
   /** Whether what there is of the file is its beginning, and what has come of it stays when the download fails. */
   readonly resumes?: boolean
-  /** Whether it may come in gzip, where it begins at its beginning. */
-  readonly acceptsGzip?: boolean
   /** Told of every part that is written, and that as much is gone again where it has to begin anew. */
   readonly onBytes: OnBytes
 }
@@ -86,53 +81,24 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       readonly discard: Effect.Effect<unknown, DownloadFailed>
     }
   ) {
-    const url = new URL(response.request.url)
     const wrongSize = (bytes: string) =>
-      `${url.origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
-    const pace = yield* DownloadPace.make(maxTimeout)
+      `${new URL(response.request.url).origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
     let bytes = before
-    const body = Stream.mapError(response.stream, ({ cause }) => broken(url, cause))
-    const saving = (isGzip(response) ? Stream.pipeThroughChannel(body, gunzip(url)) : body).pipe(
-      // All that has come since the last write: every write takes a turn of a thread.
-      Stream.runForEachChunk((chunks): Effect.Effect<void, DownloadFailed> => {
-        const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
-        bytes += part.length
-        if (Option.exists(expected, (expected) => bytes > expected)) {
-          return Effect.zipRight(file.discard, failed(wrongSize(`at least ${bytes}`)))
-        }
-        // A write of nothing is an error to the file system.
-        if (part.length === 0) {
-          return Effect.void
-        }
-        pace.came(part.length)
-        hash.update(part)
-        return checkSize(bytes, `at least ${bytes}`).pipe(
-          Effect.zipRight(file.write(part)),
-          Effect.tap(() => Effect.sync(pace.waits))
-        )
-      })
-    )
-    yield* Effect.raceFirst(
-      saving,
-      Effect.mapError(pace.watch, (slow) => tooSlow(url, slow))
-    )
+    yield* Body.forEachPart(response, maxTimeout, (part): Effect.Effect<void, DownloadFailed> => {
+      bytes += part.length
+      if (Option.exists(expected, (expected) => bytes > expected)) {
+        return Effect.zipRight(file.discard, failed(wrongSize(`at least ${bytes}`)))
+      }
+      hash.update(part)
+      return Effect.zipRight(checkSize(bytes, `at least ${bytes}`), file.write(part))
+    })
     if (Option.exists(expected, (expected) => bytes < expected)) {
       return yield* Effect.fail(retryable(wrongSize(String(bytes))))
     }
     return { sha256: hash.digest("hex") }
   })
 
-  const download: Download = ({
-    acceptsGzip,
-    file,
-    headers = {},
-    name,
-    onBytes,
-    resumes = false,
-    size,
-    url
-  }) => {
-    let accepted = acceptsGzip === true ? "gzip" : "identity"
+  const download: Download = ({ file, headers = {}, name, onBytes, resumes = false, size, url }) => {
     const onDisk =
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
@@ -172,23 +138,17 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       }
       // Nothing that takes time may come between the response and the reading of its body: a body that breaks off
       // unread looks empty.
-      const encoding = part.bytes === 0 ? accepted : "identity"
-      // A server, or a client, that gets it wrong is asked for the file as it is at the next try.
-      accepted = "identity"
-      const response = yield* get(url, {
-        ...headers,
-        "accept-encoding": encoding,
-        ...(part.bytes === 0 ? {} : { range: `bytes=${part.bytes}-` })
-      })
-      yield* accept(response, part.bytes, encoding)
+      const response = yield* get(
+        url,
+        part.bytes === 0 ? headers : { ...headers, range: `bytes=${part.bytes}-` }
+      )
+      yield* Body.accept(response, "identity", part.bytes === 0 ? new Set() : aboutRanges)
       if (response.status === 416 || (response.status === 206 && !isRest(response, part.bytes, size))) {
         yield* startAnew
         return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
       }
       const begun = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
-      const length = isGzip(response)
-        ? Option.none()
-        : Option.map(contentLength(response), (bytes) => begun.bytes + bytes)
+      const length = Option.map(Body.contentLength(response), (bytes) => begun.bytes + bytes)
       yield* checkSize(Option.getOrElse(length, () => 0))
       return yield* save(
         response,
@@ -223,37 +183,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
 /** Bytes of a part that are read in one go. */
 const readSize = 1024 * 1024
 
-/** Fails unless the response has a file, or what is there to say about the rest of one. */
-const accept = Effect.fnUntraced(function* (
-  response: HttpClientResponse.HttpClientResponse,
-  offset: number,
-  encoding: string
-) {
-  const { status } = response
-  const { origin } = new URL(response.request.url)
-  if (status !== 200 && !(offset > 0 && aboutRanges.has(status))) {
-    const refusal = `${origin} responds with HTTP ${status}`
-    return yield* status >= 500 || status === 429
-      ? Effect.fail(retryable(refusal, yield* retryAfter(response)))
-      : failed(refusal, { isExpired: expiredStatuses.has(status) })
-  }
-  if (!["identity", encoding].includes(encodingOf(response))) {
-    return yield* failed(`${origin} gives it compressed, though it was not asked to`)
-  }
-})
-
-const encodingOf = ({ headers }: HttpClientResponse.HttpClientResponse): string =>
-  headers["content-encoding"] ?? "identity"
-
-const isGzip = (response: HttpClientResponse.HttpClientResponse): boolean => encodingOf(response) === "gzip"
-
-const gunzip = (url: URL) =>
-  NodeStream.fromDuplex<Failure, Failure>(
-    () => createGunzip(),
-    (cause) => broken(url, cause)
-  )
-
-const expiredStatuses: ReadonlySet<number> = new Set([403, 404, 410])
+/** What says something about the rest of a file. */
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])
 
 /** Whether it begins at the offset, and is of a file of the right size. */
@@ -267,9 +197,4 @@ const isRest = (
     Number(start) === offset &&
     (total === "*" || Option.getOrElse(size, () => Number(total)) === Number(total))
   )
-}
-
-const contentLength = ({ headers }: HttpClientResponse.HttpClientResponse): Option.Option<number> => {
-  const length = headers["content-length"] ?? ""
-  return /^\d+$/.test(length) ? Option.some(Number(length)) : Option.none()
 }

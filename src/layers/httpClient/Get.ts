@@ -10,9 +10,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import { sizeText } from "../../internal/readable.ts"
-import { broken, connectionFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
+import { connectionFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
 import { withTimeout } from "./HttpFailure.ts"
 
 /** Names in small letters. `authorization` goes to the origin of the first address only. */
@@ -69,25 +67,6 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
 
     return (address, headers = {}) => get(address, headers, maxRedirects)
   })
-
-/** The text of a body that has no more bytes than `maxBytes`. */
-export const readText = Effect.fnUntraced(function* (
-  response: HttpClientResponse.HttpClientResponse,
-  maxBytes: number
-) {
-  const url = new URL(response.request.url)
-  const parts: Array<Uint8Array> = []
-  let bytes = 0
-  yield* response.stream.pipe(
-    Stream.mapError(({ cause }) => broken(url, cause)),
-    Stream.runForEach((part) => {
-      parts.push(part)
-      bytes += part.length
-      return bytes > maxBytes ? failed(`${url.origin} gave more than ${sizeText(maxBytes)}`) : Effect.void
-    })
-  )
-  return Buffer.concat(parts).toString()
-})
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 

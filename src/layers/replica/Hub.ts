@@ -12,9 +12,11 @@ import * as Redacted from "effect/Redacted"
 import { CopyFailed } from "../../services/Content.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
+import * as Body from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import * as Get from "../httpClient/Get.ts"
-import { Retryable, withTimeout } from "../httpClient/HttpFailure.ts"
+import { Retryable } from "../httpClient/HttpFailure.ts"
+import * as Text from "../httpClient/Text.ts"
 import { decodeManifest, type HubVersion, maxManifestBytes } from "./HubManifest.ts"
 import type { Address } from "./ReplicaOptions.ts"
 
@@ -24,13 +26,14 @@ export interface Hub {
   /** What its manifest says; none where there is no manifest yet. Costs little where that has not changed. */
   readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
   /**
-   * Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. Of unknown size
-   * it has 64 MiB at most, a list of some 400,000 files. In the place of a list, a hub may give how it differs from that of
-   * the version `since`, a `FileListDelta`.
+   * Fetches a list of files of the hub, by its path with forward slashes: 64 MiB at most, which are some 400,000 files. In its
+   * place, a hub may give how it differs from that of the version `since`, a `FileListDelta`.
    */
+  readonly fetchList: (file: string, since?: VersionId) => Effect.Effect<string, CopyFailed | FileGone>
+  /** Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. */
   readonly download: (
     file: string,
-    target: Pick<Download.Target, "file" | "onBytes" | "size"> & { readonly since?: VersionId }
+    target: Pick<Download.Target, "file" | "onBytes" | "size">
   ) => Effect.Effect<Download.Downloaded, CopyFailed | FileGone>
   /** An error of what it gave. */
   readonly failed: (
@@ -48,10 +51,7 @@ export class FileGone extends Data.TaggedError("vitrine/FileGone")<{ readonly er
 export const make = Effect.fnUntraced(function* ({ authorization, url }: Address, maxTimeout: number) {
   const get = yield* Get.make(maxTimeout)
   const download = yield* Download.make({ maxTimeout })
-  const downloadSmall = yield* Download.make({
-    maxTimeout,
-    maxBytes: { value: maxUnknownBytes, option: "files.json" }
-  })
+  const fetchText = yield* Text.make(maxTimeout)
   const headers = authorization === undefined ? {} : { authorization: Redacted.value(authorization) }
   const failed: Hub["failed"] = (detail, more) => new CopyFailed({ from: url, detail, ...more })
   const notReached = (detail: string) => failed(detail, { isTransient: true })
@@ -85,16 +85,13 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     if (response.status !== 200) {
       return yield* notReached(refusal(response.status))
     }
-    const text = yield* Get.readText(response, maxManifestBytes)
+    const text = yield* Body.readText(response, { maxBytes: maxManifestBytes, maxTimeout })
     const version = yield* Effect.mapError(decodeManifest(text), notReached)
     const { etag } = response.headers
     known = etag === undefined || mayChangeUnseen(response) ? undefined : { etag, version }
     return Option.some(version)
   }).pipe(
     Effect.scoped,
-    withTimeout(maxTimeout, () =>
-      notReached(`its manifest.json took longer than ${maxTimeout} ms ("maxTimeout")`)
-    ),
     Effect.mapError((failure) => {
       if (failure instanceof Retryable) {
         return notReached(`${failure.error.detail}. ${checkAddress}`)
@@ -102,6 +99,17 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       return failure._tag === "vitrine/CopyFailed" ? failure : notReached(failure.detail)
     })
   )
+
+  const addressOf = (file: string) => `${url}${file.split("/").map(encodeURIComponent).join("/")}`
+
+  const notGot = (file: string) =>
+    Effect.mapError((cause: Download.DownloadFailed) => {
+      const error = failed(`${file}: ${cause.detail}`, {
+        isTransient: cause.isTransient || cause.isExpired,
+        cause
+      })
+      return cause.isExpired ? new FileGone({ error }) : error
+    })
 
   return {
     url,
@@ -114,24 +122,15 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       ),
       Effect.tapError(({ detail }) => say(`failed: ${detail}`, "error", { problem: detail }))
     ),
-    download: (file, { since, ...target }) =>
-      Effect.mapError(
-        (Option.isSome(target.size) ? download : downloadSmall)({
-          ...target,
-          url: `${url}${file.split("/").map(encodeURIComponent).join("/")}${since === undefined ? "" : `?since=${since}`}`,
-          headers,
-          name: file,
-          resumes: true,
-          acceptsGzip: Option.isNone(target.size)
-        }),
-        (cause) => {
-          const error = failed(`${file}: ${cause.detail}`, {
-            isTransient: cause.isTransient || cause.isExpired,
-            cause
-          })
-          return cause.isExpired ? new FileGone({ error }) : error
-        }
-      ),
+    fetchList: (file, since) =>
+      fetchText({
+        url: `${addressOf(file)}${since === undefined ? "" : `?since=${since}`}`,
+        headers,
+        name: file,
+        maxBytes: maxListBytes
+      }).pipe(notGot(file)),
+    download: (file, target) =>
+      download({ ...target, url: addressOf(file), headers, name: file, resumes: true }).pipe(notGot(file)),
     failed,
     row: () => row,
     data: () => data
@@ -145,7 +144,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
 const mayChangeUnseen = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
   Date.parse(headers.date ?? "") - Date.parse(headers["last-modified"] ?? "") < 2000
 
-const maxUnknownBytes = 64 * 1024 * 1024
+const maxListBytes = 64 * 1024 * 1024
 
 const checkAddress = 'Check that the hub runs, the network, and the address in "from"'
 

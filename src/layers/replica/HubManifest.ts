@@ -28,6 +28,9 @@ export const isLatestOf = (manifest: Manifest, version: HubVersion): boolean =>
     ? isOf(manifest, version)
     : manifest.held.waiting === version.manifest.versionId
 
+/** The address of the version at its hub. */
+export const folderOf = ({ manifest }: HubVersion): string => `versions/${manifest.versionId}`
+
 /** Fails with what is wrong. */
 export const decodeManifest = Effect.fnUntraced(function* (
   text: string

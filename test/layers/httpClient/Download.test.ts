@@ -1,7 +1,6 @@
 /**
  * Downloads without tables: what is particular to attachments is tested with those.
  */
-import { gzipSync } from "node:zlib"
 import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -37,13 +36,8 @@ const setUp = Effect.gen(function* () {
     reports,
     files: fileSystem.readDirectory(folder),
     content: fileSystem.readFileString(`${folder}/file`),
-    fetch: (
-      size: Option.Option<number> = Option.none(),
-      headers: Record<string, string> = {},
-      acceptsGzip = false
-    ) =>
+    fetch: (size: Option.Option<number> = Option.none(), headers: Record<string, string> = {}) =>
       download({
-        acceptsGzip,
         url: `${server.url}/secret?sig=1`,
         headers,
         file: `${folder}/file`,
@@ -64,34 +58,6 @@ describe("a download", () => {
       expect(yield* content).toBe("12345")
       expect(reports).toEqual([5])
     }).pipe(run)
-  )
-
-  it.scoped(
-    "may come in gzip, is asked for as it is where that is broken, and has no more bytes than it may",
-    () =>
-      Effect.gen(function* () {
-        const { content, fetch, files, server } = yield* setUp
-        const gzip =
-          (body: Uint8Array): Answer =>
-          (response) =>
-            response.writeHead(200, { "content-encoding": "gzip", "content-length": body.length }).end(body)
-        server.next(gzip(gzipSync("1".repeat(1_000_000))))
-        expect((yield* Effect.flip(fetch(Option.none(), {}, true))).message).toContain(
-          'more than the 8 of "maxFileBytes"'
-        )
-        expect(yield* files).toEqual([])
-
-        server.next(gzip(gzipSync("12345").subarray(0, 15)))
-        const { value } = yield* patiently(fetch(Option.none(), {}, true))
-        expect(value).toEqual({ sha256: sha256("12345") })
-        expect(yield* content).toBe("12345")
-        const asked = yield* Queue.takeAll(server.received)
-        expect([...asked].map(({ headers }) => headers["accept-encoding"])).toEqual([
-          "gzip",
-          "gzip",
-          "identity"
-        ])
-      }).pipe(run)
   )
 
   it.scoped("that fails leaves no file, and says why without the link", () =>

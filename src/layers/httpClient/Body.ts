@@ -1,0 +1,100 @@
+/**
+ * The bodies of responses: which are accepted, and how fast they have to come.
+ */
+import { promisify } from "node:util"
+import { gunzip } from "node:zlib"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { sizeText } from "../../internal/readable.ts"
+import { broken, type Failure, failed, retryable, tooSlow } from "./DownloadFailed.ts"
+import * as DownloadPace from "./DownloadPace.ts"
+import { retryAfter } from "./HttpFailure.ts"
+
+type Response = HttpClientResponse.HttpClientResponse
+
+/** Fails unless the response has what was asked for, or a status that `alsoAccepts` has. */
+export const accept = Effect.fnUntraced(function* (
+  response: Response,
+  encoding: string,
+  alsoAccepts: ReadonlySet<number> = new Set()
+) {
+  const { status } = response
+  const { origin } = new URL(response.request.url)
+  if (status !== 200 && !alsoAccepts.has(status)) {
+    const refusal = `${origin} responds with HTTP ${status}`
+    return yield* status >= 500 || status === 429
+      ? Effect.fail(retryable(refusal, yield* retryAfter(response)))
+      : failed(refusal, { isExpired: expiredStatuses.has(status) })
+  }
+  if (!["identity", encoding].includes(encodingOf(response))) {
+    return yield* failed(`${origin} gives it compressed, though it was not asked to`)
+  }
+})
+
+const expiredStatuses: ReadonlySet<number> = new Set([403, 404, 410])
+
+const encodingOf = ({ headers }: Response): string => headers["content-encoding"] ?? "identity"
+
+/** In bytes. */
+export const contentLength = ({ headers }: Response): Option.Option<number> => {
+  const length = headers["content-length"] ?? ""
+  return /^\d+$/.test(length) ? Option.some(Number(length)) : Option.none()
+}
+
+/** Gives each part of the body that is not empty, one after the other. `maxTimeout` is the longest pause, in milliseconds. */
+export const forEachPart = <E>(
+  { request, stream }: Response,
+  maxTimeout: number,
+  use: (part: Uint8Array) => Effect.Effect<void, E>
+): Effect.Effect<void, E | Failure> => {
+  const url = new URL(request.url)
+  return Effect.flatMap(DownloadPace.make(maxTimeout), (pace) =>
+    Effect.raceFirst(
+      stream.pipe(
+        Stream.mapError(({ cause }) => broken(url, cause)),
+        // All that has come meanwhile is one part: what is done with each may take a turn of a thread.
+        Stream.runForEachChunk((chunks) => {
+          const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
+          if (part.length === 0) {
+            return Effect.void
+          }
+          pace.came(part.length)
+          return Effect.tap(use(part), () => Effect.sync(pace.waits))
+        })
+      ),
+      Effect.mapError(pace.watch, (slow) => tooSlow(url, slow))
+    )
+  )
+}
+
+/** The text of a body, which has no more bytes than `maxBytes`, packed and unpacked. */
+export const readText = Effect.fnUntraced(function* (
+  response: Response,
+  { maxBytes, maxTimeout }: { readonly maxBytes: number; readonly maxTimeout: number }
+) {
+  const url = new URL(response.request.url)
+  const tooLarge = () => failed(`${url.origin} gave more than ${sizeText(maxBytes)}`)
+  const parts: Array<Uint8Array> = []
+  let bytes = 0
+  yield* forEachPart(response, maxTimeout, (part) => {
+    parts.push(part)
+    bytes += part.length
+    return bytes > maxBytes ? tooLarge() : Effect.void
+  })
+  const expected = Option.getOrElse(contentLength(response), () => bytes)
+  if (bytes < expected) {
+    return yield* Effect.fail(retryable(`${url.origin} gave ${bytes} of ${expected} bytes`))
+  }
+  const body = Buffer.concat(parts)
+  return encodingOf(response) === "identity"
+    ? body.toString()
+    : yield* Effect.tryPromise({
+        try: () => unpack(body, { maxOutputLength: maxBytes }),
+        catch: (cause) => (cause instanceof RangeError ? tooLarge() : broken(url, cause))
+      }).pipe(Effect.map(String))
+})
+
+const unpack = promisify(gunzip)

@@ -1,0 +1,40 @@
+/**
+ * Texts that are fetched as a whole.
+ *
+ * It owns retries. What becomes of the text belongs to whoever asks.
+ */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Effect from "effect/Effect"
+import * as Body from "./Body.ts"
+import type { DownloadFailed } from "./DownloadFailed.ts"
+import * as Get from "./Get.ts"
+import { withRetries } from "./HttpFailure.ts"
+
+export interface Target {
+  readonly url: string
+  readonly headers?: Get.Headers
+  /** What it is called in the log. */
+  readonly name: string
+  /** The most bytes that it may have. */
+  readonly maxBytes: number
+}
+
+/** Fetches a text, in gzip where the server can; a try that may succeed later is made again, three times at most. */
+export type FetchText = (target: Target) => Effect.Effect<string, DownloadFailed>
+
+/** `maxTimeout` are the milliseconds for a response to begin and for every pause in it. */
+export const make = (maxTimeout: number): Effect.Effect<FetchText, never, HttpClient.HttpClient> =>
+  Effect.map(Get.make(maxTimeout), (get) => ({ headers, maxBytes, name, url }) => {
+    const attempt = (encoding: string) =>
+      Effect.gen(function* () {
+        const response = yield* get(url, { ...headers, "accept-encoding": encoding })
+        yield* Body.accept(response, encoding)
+        return yield* Body.readText(response, { maxBytes, maxTimeout })
+      }).pipe(Effect.scoped)
+
+    return Effect.suspend(() => {
+      const encodings = ["gzip"]
+      // A server that gets it wrong is asked for the text as it is at the next try.
+      return withRetries(Effect.suspend(() => attempt(encodings.pop() ?? "identity")))
+    }).pipe(Effect.annotateLogs("file", name))
+  })
