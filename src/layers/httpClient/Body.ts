@@ -1,5 +1,5 @@
 /**
- * The bodies of responses: which are accepted, and how fast they have to come.
+ * The bodies of responses: which are accepted, and reading them.
  */
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { sizeText } from "../../internal/readable.ts"
-import { broken, type Failure, failed, retryable, tooSlow } from "./DownloadFailed.ts"
-import * as DownloadPace from "./DownloadPace.ts"
+import { broken, type Failure, failed, retryable } from "./DownloadFailed.ts"
+import type { DownloadPace } from "./DownloadPace.ts"
 import { retryAfter } from "./HttpFailure.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -44,42 +44,36 @@ export const contentLength = ({ headers }: Response): Option.Option<number> => {
   return /^\d+$/.test(length) ? Option.some(Number(length)) : Option.none()
 }
 
-/** Gives each part of the body that is not empty, one after the other. `maxTimeout` is the longest pause, in milliseconds. */
+/** Gives each part of the body that is not empty, one after the other. */
 export const forEachPart = <E>(
   { request, stream }: Response,
-  maxTimeout: number,
+  pace: DownloadPace,
   use: (part: Uint8Array) => Effect.Effect<void, E>
-): Effect.Effect<void, E | Failure> => {
-  const url = new URL(request.url)
-  return Effect.flatMap(DownloadPace.make(maxTimeout), (pace) =>
-    Effect.raceFirst(
-      stream.pipe(
-        Stream.mapError(({ cause }) => broken(url, cause)),
-        // All that has come meanwhile is one part: what is done with each may take a turn of a thread.
-        Stream.runForEachChunk((chunks) => {
-          const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
-          if (part.length === 0) {
-            return Effect.void
-          }
-          pace.came(part.length)
-          return Effect.tap(use(part), () => Effect.sync(pace.waits))
-        })
-      ),
-      Effect.mapError(pace.watch, (slow) => tooSlow(url, slow))
-    )
+): Effect.Effect<void, E | Failure> =>
+  stream.pipe(
+    Stream.mapError(({ cause }) => broken(new URL(request.url), cause)),
+    // All that has come meanwhile is one part: what is done with each may take a turn of a thread.
+    Stream.runForEachChunk((chunks) => {
+      const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
+      if (part.length === 0) {
+        return Effect.void
+      }
+      pace.came(part.length)
+      return Effect.tap(use(part), () => Effect.sync(pace.waits))
+    })
   )
-}
 
 /** The text of a body, which has no more bytes than `maxBytes`, packed and unpacked. */
 export const readText = Effect.fnUntraced(function* (
   response: Response,
-  { maxBytes, maxTimeout }: { readonly maxBytes: number; readonly maxTimeout: number }
+  pace: DownloadPace,
+  maxBytes: number
 ) {
   const url = new URL(response.request.url)
   const tooLarge = () => failed(`${url.origin} gave more than ${sizeText(maxBytes)}`)
   const parts: Array<Uint8Array> = []
   let bytes = 0
-  yield* forEachPart(response, maxTimeout, (part) => {
+  yield* forEachPart(response, pace, (part) => {
     parts.push(part)
     bytes += part.length
     return bytes > maxBytes ? tooLarge() : Effect.void

@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
 import { DownloadFailed, failed, retryable } from "./DownloadFailed.ts"
+import type { DownloadPace } from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
 import { withRetries } from "./HttpFailure.ts"
 
@@ -74,6 +75,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
   /** Writes the body of the response behind the part; the whole must have as many bytes as are expected. */
   const save = Effect.fnUntraced(function* (
     response: HttpClientResponse.HttpClientResponse,
+    pace: DownloadPace,
     { bytes: before, hash }: Part,
     expected: Option.Option<number>,
     file: {
@@ -84,7 +86,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     const wrongSize = (bytes: string) =>
       `${new URL(response.request.url).origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
     let bytes = before
-    yield* Body.forEachPart(response, maxTimeout, (part): Effect.Effect<void, DownloadFailed> => {
+    yield* Body.forEachPart(response, pace, (part): Effect.Effect<void, DownloadFailed> => {
       bytes += part.length
       if (Option.exists(expected, (expected) => bytes > expected)) {
         return Effect.zipRight(file.discard, failed(wrongSize(`at least ${bytes}`)))
@@ -138,30 +140,26 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       }
       // Nothing that takes time may come between the response and the reading of its body: a body that breaks off
       // unread looks empty.
-      const response = yield* get(
+      return yield* get(
         url,
-        part.bytes === 0 ? headers : { ...headers, range: `bytes=${part.bytes}-` }
-      )
-      yield* Body.accept(response, "identity", part.bytes === 0 ? new Set() : aboutRanges)
-      if (response.status === 416 || (response.status === 206 && !isRest(response, part.bytes, size))) {
-        yield* startAnew
-        return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
-      }
-      const begun = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
-      const length = Option.map(Body.contentLength(response), (bytes) => begun.bytes + bytes)
-      yield* checkSize(Option.getOrElse(length, () => 0))
-      return yield* save(
-        response,
-        begun,
-        Option.orElse(size, () => length),
-        {
-          write: (bytes) =>
+        part.bytes === 0 ? headers : { ...headers, range: `bytes=${part.bytes}-` },
+        Effect.fnUntraced(function* (response, pace) {
+          yield* Body.accept(response, "identity", part.bytes === 0 ? new Set() : aboutRanges)
+          if (response.status === 416 || (response.status === 206 && !isRest(response, part.bytes, size))) {
+            yield* startAnew
+            return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
+          }
+          const begun = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
+          const length = Option.map(Body.contentLength(response), (bytes) => begun.bytes + bytes)
+          yield* checkSize(Option.getOrElse(length, () => 0))
+          const expected = Option.orElse(size, () => length)
+          const write = (bytes: Uint8Array) =>
             Effect.zipRight(
               writing(handle.writeAll(bytes)),
               Effect.suspend(() => reportThat(reported + bytes.length))
-            ),
-          discard: startAnew
-        }
+            )
+          return yield* save(response, pace, begun, expected, { write, discard: startAnew })
+        })
       )
     })
 

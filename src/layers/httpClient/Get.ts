@@ -11,20 +11,27 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import type * as Scope from "effect/Scope"
 import { connectionFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
-import { withTimeout } from "./HttpFailure.ts"
+import * as DownloadPace from "./DownloadPace.ts"
 
 /** Names in small letters. `authorization` goes to the origin of the first address only. */
 export type Headers = Readonly<Record<string, string>>
 
-/** Bodies are asked for as they are, not compressed. */
-export type Get = (
+/**
+ * Bodies are asked for as they are, not compressed, unless the headers say otherwise. The connection is kept while the
+ * response is used; that fails, too, when the server is silent for too long, or too slow.
+ */
+export type Get = <A, E>(
   address: string,
-  headers?: Headers
-) => Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope>
+  headers: Headers,
+  use: (
+    response: HttpClientResponse.HttpClientResponse,
+    pace: DownloadPace.DownloadPace
+  ) => Effect.Effect<A, E>
+) => Effect.Effect<A, E | Failure>
 
 const maxRedirects = 5
 
-/** `maxTimeout` are the milliseconds for a response to begin. */
+/** `maxTimeout` are the milliseconds for a response to begin, and for every pause in it. */
 export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = client.pipe(
@@ -35,20 +42,24 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
       HttpClient.withScope
     )
 
-    const get = (address: string, headers: Headers, redirects: number): ReturnType<Get> =>
+    const follow = (
+      address: string,
+      headers: Headers,
+      redirects: number,
+      asks: (url: URL) => void
+    ): Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope> =>
       Effect.gen(function* () {
         const url = httpUrl(address)
         if (url === undefined) {
           return yield* failed("its link is no http or https address")
         }
-        const response = yield* http
-          .execute(
+        asks(url)
+        const response = yield* Effect.mapError(
+          http.execute(
             HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity", ...headers } })
-          )
-          .pipe(
-            Effect.mapError(({ cause }) => connectionFailed(url, cause)),
-            withTimeout(maxTimeout, () => tooSlow(url, { reason: "Silence", millis: maxTimeout }))
-          )
+          ),
+          ({ cause }) => connectionFailed(url, cause)
+        )
         const { location } = response.headers
         if (!isRedirect(response.status) || location === undefined) {
           return response
@@ -58,14 +69,30 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
         }
         const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
         const { authorization: _, ...others } = headers
-        return yield* get(
+        return yield* follow(
           target?.href ?? location,
           target?.origin === url.origin ? headers : others,
-          redirects - 1
+          redirects - 1,
+          asks
         )
       })
 
-    return (address, headers = {}) => get(address, headers, maxRedirects)
+    return (address, headers, use) =>
+      Effect.flatMap(DownloadPace.make(maxTimeout), (pace) => {
+        let asked: URL | undefined
+        const asks = (url: URL) => {
+          asked = url
+          pace.waits()
+        }
+        return Effect.raceFirst(
+          follow(address, headers, maxRedirects, asks).pipe(
+            Effect.tap(() => Effect.sync(pace.waits)),
+            Effect.flatMap((response) => use(response, pace)),
+            Effect.scoped
+          ),
+          Effect.mapError(pace.watch, (slow) => tooSlow(asked ?? new URL(address), slow))
+        )
+      })
   })
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)

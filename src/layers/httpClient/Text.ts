@@ -26,11 +26,9 @@ export type FetchText = (target: Target) => Effect.Effect<string, DownloadFailed
 export const make = (maxTimeout: number): Effect.Effect<FetchText, never, HttpClient.HttpClient> =>
   Effect.map(Get.make(maxTimeout), (get) => ({ headers, maxBytes, name, url }) => {
     const attempt = (encoding: string) =>
-      Effect.gen(function* () {
-        const response = yield* get(url, { ...headers, "accept-encoding": encoding })
-        yield* Body.accept(response, encoding)
-        return yield* Body.readText(response, { maxBytes, maxTimeout })
-      }).pipe(Effect.scoped)
+      get(url, { ...headers, "accept-encoding": encoding }, (response, pace) =>
+        Effect.zipRight(Body.accept(response, encoding), Body.readText(response, pace, maxBytes))
+      )
 
     return Effect.suspend(() => {
       const encodings = ["gzip"]

@@ -14,6 +14,7 @@ import type { Row } from "../../services/ControllerState.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
 import * as Body from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
+import type { DownloadPace } from "../httpClient/DownloadPace.ts"
 import * as Get from "../httpClient/Get.ts"
 import { Retryable } from "../httpClient/HttpFailure.ts"
 import * as Text from "../httpClient/Text.ts"
@@ -71,11 +72,10 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       data = { url, askedAt, ...said }
     })
 
-  const readManifest = Effect.gen(function* () {
-    const response = yield* get(
-      `${url}manifest.json`,
-      known === undefined ? headers : { ...headers, "if-none-match": known.etag }
-    )
+  const readResponse = Effect.fnUntraced(function* (
+    response: HttpClientResponse.HttpClientResponse,
+    pace: DownloadPace
+  ) {
     if (response.status === 304 && known !== undefined) {
       return Option.some(known.version)
     }
@@ -85,13 +85,20 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     if (response.status !== 200) {
       return yield* notReached(refusal(response.status))
     }
-    const text = yield* Body.readText(response, { maxBytes: maxManifestBytes, maxTimeout })
+    const text = yield* Body.readText(response, pace, maxManifestBytes)
     const version = yield* Effect.mapError(decodeManifest(text), notReached)
     const { etag } = response.headers
     known = etag === undefined || mayChangeUnseen(response) ? undefined : { etag, version }
     return Option.some(version)
-  }).pipe(
-    Effect.scoped,
+  })
+
+  const readManifest = Effect.suspend(() =>
+    get(
+      `${url}manifest.json`,
+      known === undefined ? headers : { ...headers, "if-none-match": known.etag },
+      readResponse
+    )
+  ).pipe(
     Effect.mapError((failure) => {
       if (failure instanceof Retryable) {
         return notReached(`${failure.error.detail}. ${checkAddress}`)
