@@ -88,19 +88,32 @@ export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }:
     2
   )
 
+const madeOnce = <A>(make: (list: FileList) => A) => {
+  const made = new WeakMap<FileList, { readonly value: A }>()
+  return (list: FileList): A => {
+    const known = made.get(list) ?? { value: make(list) }
+    made.set(list, known)
+    return known.value
+  }
+}
+
 /** The files of all sources, by their paths in the folder of the version. Made once for a list. */
-export const filesOf = (list: FileList): ReadonlyMap<string, SourceFile> => {
-  const known = filesOfLists.get(list)
-  if (known !== undefined) return known
+export const filesOf = madeOnce((list): ReadonlyMap<string, SourceFile> => {
   const files = new Map<string, SourceFile>()
   for (const source of list.sources) {
     for (const [path, file] of Object.entries(source.files)) files.set(`${source.sourceId}/${path}`, file)
   }
-  filesOfLists.set(list, files)
   return files
-}
+})
 
-const filesOfLists = new WeakMap<FileList, ReadonlyMap<string, SourceFile>>()
+/** The path of the first file of each content, by its digest. Made once for a list. */
+export const pathsOfContents = madeOnce((list): ReadonlyMap<string, string> => {
+  const paths = new Map<string, string>()
+  for (const [path, { sha256 }] of filesOf(list)) {
+    if (!paths.has(sha256)) paths.set(sha256, path)
+  }
+  return paths
+})
 
 const areListedFiles = (input: unknown): input is ListedFiles =>
   Predicate.isRecord(input) &&

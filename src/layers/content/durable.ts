@@ -6,6 +6,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { errorCode, explain } from "../../internal/systemError.ts"
@@ -20,8 +21,7 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const temporary = path.join(scratch, randomUUID())
-  yield* fs.writeFileString(temporary, content).pipe(
-    Effect.zipRight(syncFile(temporary)),
+  yield* writeDurably(temporary, content).pipe(
     Effect.zipRight(moveFile(temporary, file)),
     Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
   )
@@ -31,6 +31,15 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
     )
   )
 }, Effect.uninterruptible)
+
+/** Its name is not durable yet. */
+const writeDurably = (file: string, content: string) =>
+  FileSystem.FileSystem.pipe(
+    Effect.flatMap((fs) => fs.open(file, { flag: "w" })),
+    Effect.tap((handle) => handle.writeAll(Buffer.from(content))),
+    Effect.flatMap((handle) => handle.sync),
+    Effect.scoped
+  )
 
 /** Moves a file on the same disk, over another one if there is one. */
 export const moveFile = (from: string, to: string) =>
@@ -44,15 +53,32 @@ const whileHeldOpen = {
   times: 20
 }
 
+/** What is in a folder, by paths in it. */
+export interface Entries {
+  readonly files: ReadonlyArray<string>
+  readonly folders: ReadonlyArray<string>
+}
+
+/** Makes a folder durable with those entries of it. */
+export const syncEntries = Effect.fnUntraced(function* (directory: string, { files, folders }: Entries) {
+  const path = yield* Path.Path
+  const inFolder = (entry: string) => path.join(directory, entry)
+  yield* Effect.forEach(
+    [
+      ...files.map((file) => syncFile(inFolder(file))),
+      ...folders.map((folder) => syncDirectory(inFolder(folder)))
+    ],
+    identity,
+    { concurrency, discard: true }
+  )
+  yield* syncDirectory(directory)
+})
+
 /**
- * Makes a folder durable with everything below it, or with those `entries`, by their paths in it. A file that is the same one
- * as in `latest` needs nothing: it was linked from there.
+ * Makes a folder durable with everything below it. A file that is the same one as in `latest` needs nothing: it was linked
+ * from there.
  */
-export const syncTree = Effect.fnUntraced(function* (
-  directory: string,
-  latest: Option.Option<string>,
-  entries?: ReadonlyArray<string>
-) {
+export const syncTree = Effect.fnUntraced(function* (directory: string, latest: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
@@ -65,7 +91,7 @@ export const syncTree = Effect.fnUntraced(function* (
       : Effect.succeed(false)
 
   yield* Effect.forEach(
-    entries ?? (yield* fs.readDirectory(directory, { recursive: true })),
+    yield* fs.readDirectory(directory, { recursive: true }),
     Effect.fnUntraced(function* (entry) {
       const full = path.join(directory, entry)
       const stats = yield* fs.stat(full)
@@ -73,10 +99,13 @@ export const syncTree = Effect.fnUntraced(function* (
         ? syncDirectory(full)
         : Effect.unlessEffect(syncFile(full), isLinked(entry, stats))
     }),
-    { concurrency: 8, discard: true }
+    { concurrency, discard: true }
   )
   yield* syncDirectory(directory)
 })
+
+/** How many files are worked on concurrently. */
+const concurrency = 8
 
 const syncFile = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>

@@ -17,7 +17,7 @@ import {
 import type { Damage } from "./Damage.ts"
 import { type DownloadsFolder, isVersionId, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { moveFile, syncDirectory, syncTree } from "./durable.ts"
+import { type Entries, moveFile, syncDirectory, syncEntries, syncTree } from "./durable.ts"
 import { filesIn, makeList, readList, type WrittenList, wholeFiles, writeList } from "./fileLists.ts"
 import { latestOf, makeHolding } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
@@ -32,17 +32,6 @@ export const makePublishing = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-
-  const makeDurable = (
-    staged: string,
-    list: WrittenList,
-    latest: Option.Option<string>,
-    entries?: ReadonlyArray<string>
-  ) =>
-    writeList(staged, list).pipe(
-      Effect.zipRight(syncTree(staged, latest, entries && [...entries, fileListName])),
-      mapDiskError("write to", folder.staging)
-    )
 
   const wholeVersion = Effect.fnUntraced(function* (versionId: string) {
     if (!isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
@@ -106,26 +95,29 @@ export const makePublishing = Effect.fnUntraced(function* (
       ])
       const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
       const latest = Option.map(yield* manifestFile.active, latestOf)
-      yield* makeDurable(staged, list, Option.map(latest, folder.ofVersion))
+      yield* writeList(staged, list).pipe(
+        Effect.zipRight(syncTree(staged, Option.map(latest, folder.ofVersion))),
+        mapDiskError("write to", folder.staging)
+      )
       return yield* move(staged, manifestOf(list))
     }),
 
     /** Makes the staged folder the version of the list, of which it has all files; all but the `fresh` ones are durable. */
-    publishCopy: Effect.fnUntraced(function* (
-      staged: string,
-      list: WrittenList,
-      fresh: ReadonlyArray<string>
-    ) {
+    publishCopy: Effect.fnUntraced(function* (staged: string, list: WrittenList, fresh: Entries) {
       const manifest = manifestOf(list)
-      const version = folder.ofVersion(manifest.versionId)
-      const before = yield* readIfThere(path.join(version, fileListName))
-      if (Option.exists(before, (text) => text !== list.text)) {
-        return yield* otherContent(version)
+      const isThere = yield* folder.hasVersion(manifest.versionId)
+      if (isThere) {
+        const version = folder.ofVersion(manifest.versionId)
+        const before = yield* readIfThere(path.join(version, fileListName))
+        if (Option.exists(before, (text) => text !== list.text)) {
+          return yield* otherContent(version)
+        }
       }
-      yield* makeDurable(staged, list, Option.none(), fresh)
-      return yield* (yield* folder.hasVersion(manifest.versionId))
-        ? repair(staged, manifest, list)
-        : move(staged, manifest)
+      yield* writeList(staged, list).pipe(
+        Effect.zipRight(syncEntries(staged, { ...fresh, files: [...fresh.files, fileListName] })),
+        mapDiskError("write to", folder.staging)
+      )
+      return yield* isThere ? repair(staged, manifest, list) : move(staged, manifest)
     }),
 
     activate: (versionId: string) => unswept(Effect.flatMap(wholeVersion(versionId), writeLatest)),

@@ -10,10 +10,11 @@ import * as Option from "effect/Option"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import { type FileList, fileListName, filesOf } from "../../services/FileList.ts"
+import { type FileList, fileListName, filesOf, pathsOfContents } from "../../services/FileList.ts"
 import type { CopiedFile, StagedCopy, VersionCopy, VersionStoreError } from "../../services/VersionStore.ts"
 import { readCopy } from "./copies.ts"
 import { mapDiskError } from "./diskError.ts"
+import type { Entries } from "./durable.ts"
 import { findAll, foldersOf, removeOthers, type Takeover } from "./folderEntries.ts"
 import type { StagingStore } from "./staging.ts"
 
@@ -24,6 +25,9 @@ interface KnownFile extends Takeover {
   readonly name: string
 }
 
+/** The absolute path of a file with this digest, where some version has one. */
+type FileOfContent = (sha256: string) => string | undefined
+
 export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingStore, "latest" | "publish">) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -31,7 +35,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
 
   const stagedCopy = (
     folder: string,
-    fileOfContent: Effect.Effect<ReadonlyMap<string, string>, VersionStoreError>
+    fileOfContent: Effect.Effect<FileOfContent, VersionStoreError>
   ): StagedCopy => {
     const directoryOf = (sourceId: string) => path.join(folder, sourceId)
     const directories = new Set<string>()
@@ -93,9 +97,9 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
       )
 
     const reuse = Effect.fnUntraced(
-      function* (files: ReadonlyArray<CopiedFile>, contents: ReadonlyMap<string, string>) {
+      function* (files: ReadonlyArray<CopiedFile>, fileOf: FileOfContent) {
         const known = Array.filterMap(files, (file) =>
-          Option.map(Option.fromNullable(contents.get(file.sha256)), (from): KnownFile => {
+          Option.map(Option.fromNullable(fileOf(file.sha256)), (from): KnownFile => {
             const name = `${file.sourceId}/${file.path}`
             return { file, from, name, size: file.size, to: `${folder}/${name}` }
           })
@@ -122,7 +126,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
     )
 
     /** Files and folders that are still to be made durable. */
-    const fresh = (list: FileList): ReadonlyArray<string> => {
+    const fresh = (list: FileList): Entries => {
       const files = [...filesOf(list).keys()]
       const folders = foldersOf(files)
       for (const { sourceId } of list.sources) folders.add(sourceId)
@@ -131,7 +135,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
       const isFresh = (name: string) =>
         changed.has(name) || !before.has(name) || Option.exists(touched, (touched) => touched.has(name))
       folders.delete("")
-      return [...files.filter((name) => !linked.has(name)), ...[...folders].filter(isFresh)]
+      return { files: files.filter((name) => !linked.has(name)), folders: [...folders].filter(isFresh) }
     }
 
     const promote = (copy: VersionCopy) =>
@@ -153,7 +157,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
         return makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
       },
       reuse: (files) =>
-        Effect.flatMap(fileOfContent, (contents) => reuse(files, contents)).pipe(Effect.provide(platform)),
+        Effect.flatMap(fileOfContent, (fileOf) => reuse(files, fileOf)).pipe(Effect.provide(platform)),
       promote: (copy) => promote(copy).pipe(store.inTurn, Effect.provide(platform))
     }
   }
@@ -161,22 +165,27 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
   const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
 
   /**
-   * One file for each content, in the newest version that has it; read once for a staged version. Of what is damaged in one
-   * version there is none: in another one it may be the same file under another name.
+   * Finds a file of a content, in the newest version that has it; lists are read once for a staged version. Of what is damaged
+   * in one version there is none: in another one it may be the same file under another name.
    */
   const fileOfContent = Effect.cached(
-    Effect.map(Effect.provide(store.versions, platform), (versions) => {
-      const files = new Map<string, string>()
-      const damagedContents = new Set<string>()
-      for (const { folder, list } of versions) {
-        const damaged = store.damage.of(list.versionId)
-        for (const [file, { sha256 }] of damaged.has(fileListName) ? [] : filesOf(list)) {
-          if (damaged.has(file)) damagedContents.add(sha256)
-          else if (!files.has(sha256)) files.set(sha256, `${folder}/${file}`)
+    Effect.map(Effect.provide(store.versions, platform), (versions): FileOfContent => {
+      const damaged = (list: FileList) => store.damage.of(list.versionId)
+      const damagedContents = new Set(
+        versions.flatMap(({ list }) =>
+          Array.filterMap([...damaged(list)], (file) =>
+            Option.map(Option.fromNullable(filesOf(list).get(file)), ({ sha256 }) => sha256)
+          )
+        )
+      )
+      const usable = versions.filter(({ list }) => !damaged(list).has(fileListName))
+      return (sha256) => {
+        for (const { folder, list } of damagedContents.has(sha256) ? [] : usable) {
+          const file = pathsOfContents(list).get(sha256)
+          if (file !== undefined) return `${folder}/${file}`
         }
+        return undefined
       }
-      for (const sha256 of damagedContents) files.delete(sha256)
-      return files
     })
   )
 

@@ -22,6 +22,7 @@ import type {
 } from "../../services/VersionStore.ts"
 import type { Damage } from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
+import type { Entries } from "./durable.ts"
 import { listSource, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf } from "./hold.ts"
 import type { SpareFolder } from "./Spare.ts"
@@ -48,7 +49,7 @@ export interface StagingStore {
   readonly publishCopy: (
     folder: string,
     list: WrittenList,
-    fresh: ReadonlyArray<string>
+    fresh: Entries
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
   readonly damage: Damage
   /** Runs one effect at a time, of those that change the manifest. */
