@@ -32,7 +32,7 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
   )
 }, Effect.uninterruptible)
 
-/** Its name is not durable yet. */
+/** Writes a file, which must not be empty, and syncs it. Its name in the folder is not synced. */
 const writeDurably = (file: string, content: string) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.open(file, { flag: "w" })),
@@ -59,7 +59,7 @@ export interface Entries {
   readonly folders: ReadonlyArray<string>
 }
 
-/** Makes a folder durable with those entries of it. */
+/** Syncs these entries of a folder, then the folder itself. */
 export const syncEntries = Effect.fnUntraced(function* (directory: string, { files, folders }: Entries) {
   const path = yield* Path.Path
   const inFolder = (entry: string) => path.join(directory, entry)

@@ -105,8 +105,8 @@ export const makePublishing = Effect.fnUntraced(function* (
     /** Makes the staged folder the version of the list, of which it has all files; all but the `fresh` ones are durable. */
     publishCopy: Effect.fnUntraced(function* (staged: string, list: WrittenList, fresh: Entries) {
       const manifest = manifestOf(list)
-      const isThere = yield* folder.hasVersion(manifest.versionId)
-      if (isThere) {
+      const isThere = folder.hasVersion(manifest.versionId)
+      if (yield* isThere) {
         const version = folder.ofVersion(manifest.versionId)
         const before = yield* readIfThere(path.join(version, fileListName))
         if (Option.exists(before, (text) => text !== list.text)) {
@@ -117,7 +117,7 @@ export const makePublishing = Effect.fnUntraced(function* (
         Effect.zipRight(syncEntries(staged, { ...fresh, files: [...fresh.files, fileListName] })),
         mapDiskError("write to", folder.staging)
       )
-      return yield* isThere ? repair(staged, manifest, list) : move(staged, manifest)
+      return yield* (yield* isThere) ? repair(staged, manifest, list) : move(staged, manifest)
     }),
 
     activate: (versionId: string) => unswept(Effect.flatMap(wholeVersion(versionId), writeLatest)),

@@ -165,8 +165,8 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
   const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
 
   /**
-   * Finds a file of a content, in the newest version that has it; lists are read once for a staged version. Of what is damaged
-   * in one version there is none: in another one it may be the same file under another name.
+   * Finds a file of a content, in the newest version that has it; lists are read once for a staged version. A content that is
+   * damaged in one version is not reused: in another one it may be the same file under another name.
    */
   const fileOfContent = Effect.cached(
     Effect.map(Effect.provide(store.versions, platform), (versions): FileOfContent => {

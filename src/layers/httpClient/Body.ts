@@ -30,7 +30,7 @@ export const accept = Effect.fnUntraced(function* (
       : failed(refusal, { isExpired: expiredStatuses.has(status) })
   }
   if (!["identity", encoding].includes(encodingOf(response))) {
-    return yield* failed(`${origin} gives it compressed, though it was not asked to`)
+    return yield* failed(`${origin} gives it compressed (${encodingOf(response)}), which was not asked for`)
   }
 })
 
@@ -63,7 +63,7 @@ export const forEachPart = <E>(
     })
   )
 
-/** The text of a body, which has no more bytes than `maxBytes`, packed and unpacked. */
+/** The text of a body, which has no more bytes than `maxBytes`, compressed and decompressed. */
 export const readText = Effect.fnUntraced(function* (
   response: Response,
   pace: DownloadPace,

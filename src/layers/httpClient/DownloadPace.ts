@@ -1,5 +1,5 @@
 /**
- * How fast a download has to be.
+ * How fast the response to a request has to come.
  *
  * Only the time of the network counts: a slow disk is no reason to give up.
  */

@@ -17,8 +17,8 @@ import * as DownloadPace from "./DownloadPace.ts"
 export type Headers = Readonly<Record<string, string>>
 
 /**
- * Bodies are asked for as they are, not compressed, unless the headers say otherwise. The connection is kept while the
- * response is used; that fails, too, when the server is silent for too long, or too slow.
+ * Bodies are asked for as they are, not compressed, unless the headers say otherwise. `use` is interrupted, and the request
+ * fails, when the server is silent for too long or too slow.
  */
 export type Get = <A, E>(
   address: string,
@@ -31,7 +31,7 @@ export type Get = <A, E>(
 
 const maxRedirects = 5
 
-/** `maxTimeout` are the milliseconds for a response to begin, and for every pause in it. */
+/** `maxTimeout` are the milliseconds for each response to begin, redirects included, and for every pause in its body. */
 export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = client.pipe(
@@ -84,6 +84,7 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
           asked = url
           pace.waits()
         }
+        // Not `Effect.timeoutFail`: see `withTimeout`.
         return Effect.raceFirst(
           follow(address, headers, maxRedirects, asks).pipe(
             Effect.tap(() => Effect.sync(pace.waits)),

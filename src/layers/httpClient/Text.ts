@@ -22,17 +22,23 @@ export interface Target {
 /** Fetches a text, in gzip where the server can; a try that may succeed later is made again, three times at most. */
 export type FetchText = (target: Target) => Effect.Effect<string, DownloadFailed>
 
-/** `maxTimeout` are the milliseconds for a response to begin and for every pause in it. */
+/** `maxTimeout` as for `Get`. */
 export const make = (maxTimeout: number): Effect.Effect<FetchText, never, HttpClient.HttpClient> =>
   Effect.map(Get.make(maxTimeout), (get) => ({ headers, maxBytes, name, url }) => {
-    const attempt = (encoding: string) =>
-      get(url, { ...headers, "accept-encoding": encoding }, (response, pace) =>
-        Effect.zipRight(Body.accept(response, encoding), Body.readText(response, pace, maxBytes))
-      )
-
     return Effect.suspend(() => {
-      const encodings = ["gzip"]
-      // A server that gets it wrong is asked for the text as it is at the next try.
-      return withRetries(Effect.suspend(() => attempt(encodings.pop() ?? "identity")))
+      let encoding = "gzip"
+      // What cannot be decompressed is asked for as it is at the next try.
+      const asItIs = Effect.sync(() => {
+        encoding = "identity"
+      })
+      const attempt = Effect.suspend(() =>
+        get(url, { ...headers, "accept-encoding": encoding }, (response, pace) =>
+          Effect.zipRight(
+            Body.accept(response, encoding),
+            Effect.tapError(Body.readText(response, pace, maxBytes), () => asItIs)
+          )
+        )
+      )
+      return withRetries(attempt)
     }).pipe(Effect.annotateLogs("file", name))
   })

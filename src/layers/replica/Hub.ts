@@ -16,7 +16,7 @@ import * as Body from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import type { DownloadPace } from "../httpClient/DownloadPace.ts"
 import * as Get from "../httpClient/Get.ts"
-import { Retryable } from "../httpClient/HttpFailure.ts"
+import { Retryable, withTimeout } from "../httpClient/HttpFailure.ts"
 import * as Text from "../httpClient/Text.ts"
 import { decodeManifest, type HubVersion, maxManifestBytes } from "./HubManifest.ts"
 import type { Address } from "./ReplicaOptions.ts"
@@ -27,8 +27,9 @@ export interface Hub {
   /** What its manifest says; none where there is no manifest yet. Costs little where that has not changed. */
   readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
   /**
-   * Fetches a list of files of the hub, by its path with forward slashes: 64 MiB at most, which are some 400,000 files. In its
-   * place, a hub may give how it differs from that of the version `since`, a `FileListDelta`.
+   * Fetches a list of files of the hub, by its path with forward slashes: 64 MiB at most, which are some 400,000 files. It is
+   * held in memory, and begins anew where it breaks off. In its place, a hub may give how it differs from that of the version
+   * `since`, a `FileListDelta`.
    */
   readonly fetchList: (file: string, since?: VersionId) => Effect.Effect<string, CopyFailed | FileGone>
   /** Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. */
@@ -85,6 +86,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     if (response.status !== 200) {
       return yield* notReached(refusal(response.status))
     }
+    yield* Body.accept(response, "gzip")
     const text = yield* Body.readText(response, pace, maxManifestBytes)
     const version = yield* Effect.mapError(decodeManifest(text), notReached)
     const { etag } = response.headers
@@ -99,6 +101,9 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       readResponse
     )
   ).pipe(
+    withTimeout(maxTimeout, () =>
+      notReached(`its manifest.json took longer than ${maxTimeout} ms ("maxTimeout")`)
+    ),
     Effect.mapError((failure) => {
       if (failure instanceof Retryable) {
         return notReached(`${failure.error.detail}. ${checkAddress}`)

@@ -1,5 +1,5 @@
 /**
- * What to do about a file that has another digest than is listed.
+ * Checks of digests, and the second try where one is wrong.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

@@ -14,7 +14,10 @@ import { checkDigest, twiceWhereWrong } from "./checkDigest.ts"
 import type { FileGone, Hub } from "./Hub.ts"
 import { folderOf, type HubVersion } from "./HubManifest.ts"
 
-/** Where there is a `base`, a list that is on disk, it fetches what has changed since, if that leads to the list. */
+/**
+ * Where there is a `base`, a list that is on disk, it asks for the changes since, and for the whole list only if those do not
+ * give the right digest.
+ */
 export const fetchList = Effect.fnUntraced(function* (
   hub: Hub,
   version: HubVersion,

@@ -41,7 +41,7 @@ describe("a text", () => {
     }).pipe(run)
   )
 
-  it.scoped("has no more bytes than it may, packed and unpacked", () =>
+  it.scoped("has no more bytes than it may, compressed and decompressed", () =>
     Effect.gen(function* () {
       const { asked, fetch, server } = yield* setUp
       for (const answer of [text(200, "1".repeat(101)), gzip(gzipSync("1".repeat(10_000)))]) {
@@ -69,14 +69,24 @@ describe("a text", () => {
     }).pipe(run)
   )
 
-  it.scoped("that is refused or comes packed in another way fails at once", () =>
+  it.scoped("is asked for in gzip again where the server has failed", () =>
+    Effect.gen(function* () {
+      const { asked, fetch, server } = yield* setUp
+      server.next(text(503, ""))
+      const { value } = yield* patiently(fetch)
+      expect(value).toBe("12345")
+      expect(yield* asked).toEqual(["gzip", "gzip"])
+    }).pipe(run)
+  )
+
+  it.scoped("that is refused, or comes in another encoding, fails at once", () =>
     Effect.gen(function* () {
       const { asked, fetch, server } = yield* setUp
       const brotli: Answer = (response) => response.writeHead(200, { "content-encoding": "br" }).end("12345")
       for (const [answer, detail, isExpired] of [
         [text(404, ""), "responds with HTTP 404", true],
         [text(401, ""), "responds with HTTP 401", false],
-        [brotli, "gives it compressed, though it was not asked to", false]
+        [brotli, "gives it compressed (br), which was not asked for", false]
       ] as const) {
         server.next(answer)
         const error = yield* Effect.flip(fetch)
