@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { sizeText } from "../../internal/readable.ts"
-import { broken, type Failure, failed, retryable } from "./DownloadFailed.ts"
+import { broken, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
 import { retryAfter } from "./HttpFailure.ts"
 
@@ -80,7 +80,7 @@ export const readText = Effect.fnUntraced(function* (
   })
   const expected = Option.getOrElse(contentLength(response), () => bytes)
   if (bytes < expected) {
-    return yield* Effect.fail(retryable(`${url.origin} gave ${bytes} of ${expected} bytes`))
+    return yield* Effect.fail(retryable(wrongSize(url, bytes, expected)))
   }
   const body = Buffer.concat(parts)
   return encodingOf(response) === "identity"

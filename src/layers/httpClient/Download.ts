@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
-import { DownloadFailed, failed, retryable } from "./DownloadFailed.ts"
+import { DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
 import { withRetries } from "./HttpFailure.ts"
@@ -83,19 +83,23 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       readonly discard: Effect.Effect<unknown, DownloadFailed>
     }
   ) {
-    const wrongSize = (bytes: string) =>
-      `${new URL(response.request.url).origin} gave ${bytes} of ${Option.getOrElse(expected, () => 0)} bytes`
+    const notAsExpected = (bytes: number | string) =>
+      wrongSize(
+        new URL(response.request.url),
+        bytes,
+        Option.getOrElse(expected, () => 0)
+      )
     let bytes = before
     yield* Body.forEachPart(response, pace, (part): Effect.Effect<void, DownloadFailed> => {
       bytes += part.length
       if (Option.exists(expected, (expected) => bytes > expected)) {
-        return Effect.zipRight(file.discard, failed(wrongSize(`at least ${bytes}`)))
+        return Effect.zipRight(file.discard, failed(notAsExpected(`at least ${bytes}`)))
       }
       hash.update(part)
       return Effect.zipRight(checkSize(bytes, `at least ${bytes}`), file.write(part))
     })
     if (Option.exists(expected, (expected) => bytes < expected)) {
-      return yield* Effect.fail(retryable(wrongSize(String(bytes))))
+      return yield* Effect.fail(retryable(notAsExpected(bytes)))
     }
     return { sha256: hash.digest("hex") }
   })

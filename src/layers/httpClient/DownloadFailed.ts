@@ -52,6 +52,10 @@ export const connectionFailed = (url: URL, cause: unknown): Failure => {
 export const broken = ({ origin }: URL, cause: unknown) =>
   retryable(`the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
 
+/** `bytes` may be those that have come so far. */
+export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>
+  `${origin} gave ${bytes} of ${expected} bytes`
+
 export const tooSlow = ({ origin }: URL, slow: TooSlow) =>
   retryable(
     slow.reason === "Silence"

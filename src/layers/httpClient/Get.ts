@@ -46,14 +46,14 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
       address: string,
       headers: Headers,
       redirects: number,
-      asks: (url: URL) => void
+      asks: (address: string) => void
     ): Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope> =>
       Effect.gen(function* () {
         const url = httpUrl(address)
         if (url === undefined) {
           return yield* failed("its link is no http or https address")
         }
-        asks(url)
+        asks(address)
         const response = yield* Effect.mapError(
           http.execute(
             HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity", ...headers } })
@@ -79,9 +79,9 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
 
     return (address, headers, use) =>
       Effect.flatMap(DownloadPace.make(maxTimeout), (pace) => {
-        let asked: URL | undefined
-        const asks = (url: URL) => {
-          asked = url
+        let asked = address
+        const asks = (address: string) => {
+          asked = address
           pace.waits()
         }
         // Not `Effect.timeoutFail`: see `withTimeout`.
@@ -91,7 +91,7 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
             Effect.flatMap((response) => use(response, pace)),
             Effect.scoped
           ),
-          Effect.mapError(pace.watch, (slow) => tooSlow(asked ?? new URL(address), slow))
+          Effect.mapError(pace.watch, (slow) => tooSlow(new URL(asked), slow))
         )
       })
   })

@@ -24,21 +24,22 @@ export type FetchText = (target: Target) => Effect.Effect<string, DownloadFailed
 
 /** `maxTimeout` as for `Get`. */
 export const make = (maxTimeout: number): Effect.Effect<FetchText, never, HttpClient.HttpClient> =>
-  Effect.map(Get.make(maxTimeout), (get) => ({ headers, maxBytes, name, url }) => {
-    return Effect.suspend(() => {
-      let encoding = "gzip"
-      // What cannot be decompressed is asked for as it is at the next try.
-      const asItIs = Effect.sync(() => {
-        encoding = "identity"
-      })
-      const attempt = Effect.suspend(() =>
-        get(url, { ...headers, "accept-encoding": encoding }, (response, pace) =>
-          Effect.zipRight(
-            Body.accept(response, encoding),
-            Effect.tapError(Body.readText(response, pace, maxBytes), () => asItIs)
-          )
+  Effect.map(Get.make(maxTimeout), (get) => (target) => fetchText(get, target))
+
+const fetchText = (get: Get.Get, { headers, maxBytes, name, url }: Target) =>
+  Effect.suspend(() => {
+    let encoding = "gzip"
+    // What cannot be decompressed is asked for as it is at the next try.
+    const asItIs = Effect.sync(() => {
+      encoding = "identity"
+    })
+    const attempt = Effect.suspend(() =>
+      get(url, { ...headers, "accept-encoding": encoding }, (response, pace) =>
+        Effect.zipRight(
+          Body.accept(response, encoding),
+          Effect.tapError(Body.readText(response, pace, maxBytes), () => asItIs)
         )
       )
-      return withRetries(attempt)
-    }).pipe(Effect.annotateLogs("file", name))
-  })
+    )
+    return withRetries(attempt)
+  }).pipe(Effect.annotateLogs("file", name))

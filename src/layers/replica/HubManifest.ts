@@ -7,6 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { Manifest } from "../../services/VersionStore.ts"
+import { pathOf } from "../content/DownloadsFolder.ts"
 
 /** The newest version of a hub. */
 export interface HubVersion {
@@ -29,7 +30,7 @@ export const isLatestOf = (manifest: Manifest, version: HubVersion): boolean =>
     : manifest.held.waiting === version.manifest.versionId
 
 /** The address of the version at its hub. */
-export const folderOf = ({ manifest }: HubVersion): string => `versions/${manifest.versionId}`
+export const folderOf = ({ manifest }: HubVersion): string => pathOf(manifest.versionId)
 
 /** Fails with what is wrong. */
 export const decodeManifest = Effect.fnUntraced(function* (
