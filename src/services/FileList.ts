@@ -88,12 +88,12 @@ export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }:
     2
   )
 
-const madeOnce = <A>(make: (list: FileList) => A) => {
-  const made = new WeakMap<FileList, { readonly value: A }>()
+const madeOnce = <A extends object>(make: (list: FileList) => A) => {
+  const made = new WeakMap<FileList, A>()
   return (list: FileList): A => {
-    const known = made.get(list) ?? { value: make(list) }
-    made.set(list, known)
-    return known.value
+    const value = made.get(list) ?? make(list)
+    made.set(list, value)
+    return value
   }
 }
 

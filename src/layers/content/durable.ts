@@ -6,10 +6,12 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { errorCode, explain } from "../../internal/systemError.ts"
+
+/** How many files are worked on concurrently. */
+const concurrency = 8
 
 /**
  * Replaces a file as a whole: a reader sees the old content or the new one, never a part or nothing.
@@ -63,12 +65,11 @@ export interface Entries {
 export const syncEntries = Effect.fnUntraced(function* (directory: string, { files, folders }: Entries) {
   const path = yield* Path.Path
   const inFolder = (entry: string) => path.join(directory, entry)
-  yield* Effect.forEach(
+  yield* Effect.all(
     [
       ...files.map((file) => syncFile(inFolder(file))),
       ...folders.map((folder) => syncDirectory(inFolder(folder)))
     ],
-    identity,
     { concurrency, discard: true }
   )
   yield* syncDirectory(directory)
@@ -103,9 +104,6 @@ export const syncTree = Effect.fnUntraced(function* (directory: string, latest: 
   )
   yield* syncDirectory(directory)
 })
-
-/** How many files are worked on concurrently. */
-const concurrency = 8
 
 const syncFile = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>

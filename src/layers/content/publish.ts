@@ -1,6 +1,7 @@
 /**
  * Making a folder the latest version, and a version the active one: durable first, then named by the manifest in one step.
  */
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
@@ -32,6 +33,9 @@ export const makePublishing = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+
+  const writeListAnd = <R>(staged: string, list: WrittenList, sync: Effect.Effect<void, PlatformError, R>) =>
+    writeList(staged, list).pipe(Effect.zipRight(sync), mapDiskError("write to", folder.staging))
 
   const wholeVersion = Effect.fnUntraced(function* (versionId: string) {
     if (!isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
@@ -95,29 +99,23 @@ export const makePublishing = Effect.fnUntraced(function* (
       ])
       const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
       const latest = Option.map(yield* manifestFile.active, latestOf)
-      yield* writeList(staged, list).pipe(
-        Effect.zipRight(syncTree(staged, Option.map(latest, folder.ofVersion))),
-        mapDiskError("write to", folder.staging)
-      )
+      yield* writeListAnd(staged, list, syncTree(staged, Option.map(latest, folder.ofVersion)))
       return yield* move(staged, manifestOf(list))
     }),
 
     /** Makes the staged folder the version of the list, of which it has all files; all but the `fresh` ones are durable. */
     publishCopy: Effect.fnUntraced(function* (staged: string, list: WrittenList, fresh: Entries) {
       const manifest = manifestOf(list)
-      const isThere = folder.hasVersion(manifest.versionId)
-      if (yield* isThere) {
-        const version = folder.ofVersion(manifest.versionId)
-        const before = yield* readIfThere(path.join(version, fileListName))
-        if (Option.exists(before, (text) => text !== list.text)) {
-          return yield* otherContent(version)
-        }
+      const version = folder.ofVersion(manifest.versionId)
+      const before = yield* readIfThere(path.join(version, fileListName))
+      if (Option.exists(before, (text) => text !== list.text)) {
+        return yield* otherContent(version)
       }
-      yield* writeList(staged, list).pipe(
-        Effect.zipRight(syncEntries(staged, { ...fresh, files: [...fresh.files, fileListName] })),
-        mapDiskError("write to", folder.staging)
-      )
-      return yield* (yield* isThere) ? repair(staged, manifest, list) : move(staged, manifest)
+      const entries = { ...fresh, files: [...fresh.files, fileListName] }
+      yield* writeListAnd(staged, list, syncEntries(staged, entries))
+      return yield* (yield* folder.hasVersion(manifest.versionId))
+        ? repair(staged, manifest, list)
+        : move(staged, manifest)
     }),
 
     activate: (versionId: string) => unswept(Effect.flatMap(wholeVersion(versionId), writeLatest)),

@@ -26,7 +26,7 @@ interface KnownFile extends Takeover {
 }
 
 /** The absolute path of a file with this digest, where some version has one. */
-type FileOfContent = (sha256: string) => string | undefined
+type FileOfContent = (sha256: string) => Option.Option<string>
 
 export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingStore, "latest" | "publish">) {
   const fs = yield* FileSystem.FileSystem
@@ -99,7 +99,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
     const reuse = Effect.fnUntraced(
       function* (files: ReadonlyArray<CopiedFile>, fileOf: FileOfContent) {
         const known = Array.filterMap(files, (file) =>
-          Option.map(Option.fromNullable(fileOf(file.sha256)), (from): KnownFile => {
+          Option.map(fileOf(file.sha256), (from): KnownFile => {
             const name = `${file.sourceId}/${file.path}`
             return { file, from, name, size: file.size, to: `${folder}/${name}` }
           })
@@ -171,21 +171,18 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
   const fileOfContent = Effect.cached(
     Effect.map(Effect.provide(store.versions, platform), (versions): FileOfContent => {
       const damaged = (list: FileList) => store.damage.of(list.versionId)
+      const usable = versions.filter(({ list }) => !damaged(list).has(fileListName))
       const damagedContents = new Set(
-        versions.flatMap(({ list }) =>
+        usable.flatMap(({ list }) =>
           Array.filterMap([...damaged(list)], (file) =>
             Option.map(Option.fromNullable(filesOf(list).get(file)), ({ sha256 }) => sha256)
           )
         )
       )
-      const usable = versions.filter(({ list }) => !damaged(list).has(fileListName))
-      return (sha256) => {
-        for (const { folder, list } of damagedContents.has(sha256) ? [] : usable) {
-          const file = pathsOfContents(list).get(sha256)
-          if (file !== undefined) return `${folder}/${file}`
-        }
-        return undefined
-      }
+      return (sha256) =>
+        Array.findFirst(damagedContents.has(sha256) ? [] : usable, ({ folder, list }) =>
+          Option.map(Option.fromNullable(pathsOfContents(list).get(sha256)), (file) => `${folder}/${file}`)
+        )
     })
   )
 
