@@ -14,6 +14,7 @@ const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
 
 export const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
 export const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
+export const seed = KILL_SEED ?? String(Date.now())
 
 /** Logged after a kill between the rename of the first version and that of its manifest. */
 const firstManifestMissing =
@@ -23,7 +24,6 @@ const firstManifestMissing =
 export const expectNoFailure = (output: string, hadManifest: boolean) => {
   expect(hadManifest ? output : output.replace(firstManifestMissing, "")).not.toMatch(/failed|error|logged/)
 }
-export const seed = KILL_SEED ?? String(Date.now())
 
 export interface Kills {
   /** Lets the next one go, kills it soon after it has said one of the milestones, and gives all that it has said. */

@@ -433,16 +433,8 @@ describe("a hub", () => {
       /"filesSha256"\), because an older Vitrine/
     ],
     ["with an endless manifest", text(200, "x".repeat(2 ** 20 + 1)), /gave more than 1\.0 MiB/],
-    [
-      "that is silent",
-      ScriptedServer.holding(ScriptedServer.silence),
-      /(nothing came from \S+ for|took longer than) 30000 ms/
-    ],
-    [
-      "that stalls",
-      ScriptedServer.holding(ScriptedServer.stalledBody),
-      /(nothing came from \S+ for|took longer than) 30000 ms/
-    ]
+    ["that is silent", ScriptedServer.holding(ScriptedServer.silence), /nothing came from \S+ for 30000 ms/],
+    ["that stalls", ScriptedServer.holding(ScriptedServer.stalledBody), /nothing came from \S+ for 30000 ms/]
   ] as const)("%s is reported, and changes nothing", ([, answer, message]) =>
     Effect.gen(function* () {
       const hub = yield* makeHub
