@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* (
   maxClients: number
 ) {
   const fanOut = makeFanOut<FrameSink>({ dropped: () => {}, missed: () => {} })
-  const oneAtATime = yield* Effect.makeSemaphore(1)
+  const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
   /** What clients were sent last, by the names of the events. */
   const sent = new Map<string, string>()
   let isClosed = false
@@ -54,14 +54,14 @@ export const make = Effect.fnUntraced(function* (
       }
     }
     fanOut.flush()
-  }).pipe(oneAtATime.withPermits(1))
+  })
 
   const next = Effect.suspend(() =>
     fanOut.size() > 0 ? Effect.timeoutOption(Queue.take(wake), lookEvery) : Effect.asVoid(Queue.take(wake))
   )
 
   yield* next.pipe(
-    Effect.zipRight(Effect.suspend(() => (fanOut.size() > 0 ? refresh : Effect.void))),
+    Effect.zipRight(oneAtATime(Effect.suspend(() => (fanOut.size() > 0 ? refresh : Effect.void)))),
     Effect.zipRight(Effect.sleep(pause)),
     Effect.forever,
     Effect.forkScoped
@@ -77,10 +77,14 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
+  /** Beside others, a page begins with what they were sent last, and is soon sent the rest with them. */
   const join = (sink: FrameSink) =>
-    Effect.flatMap(refresh, () =>
-      fanOut.size() >= maxClients ? new TooManyClients({ maxClients }) : Effect.sync(() => begin(sink))
-    )
+    Effect.suspend((): Effect.Effect<void, TooManyClients> => {
+      const pages = fanOut.size()
+      return pages >= maxClients
+        ? new TooManyClients({ maxClients })
+        : Effect.map(pages > 0 ? Effect.void : refresh, () => begin(sink))
+    }).pipe(oneAtATime)
 
   const live: Live = {
     changed: () => void wake.unsafeOffer(),

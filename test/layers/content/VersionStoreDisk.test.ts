@@ -11,6 +11,7 @@ import * as VersionStoreDisk from "../../../src/layers/content/VersionStoreDisk.
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { promote } from "../../../src/testing/versionStoreContract.ts"
 import { versionStoreContract } from "../../../src/testing.ts"
+import { withCountedFiles } from "../../support/countedFiles.ts"
 
 const storeIn = (directory: string) =>
   VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
@@ -67,6 +68,21 @@ describe("VersionStoreDisk", () => {
       yield* promote("one").pipe(Effect.provide(storeIn(directory)))
       const { mode } = yield* fs.stat(`${directory}/versions/19700101T000000Z`)
       expect(mode & 0o055).toBe(0o055)
+    })
+  )
+
+  scenario("reads the list of a version once, however often somebody asks what it is made of", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+      const counts = { reads: 0, parts: 0, stats: 0 }
+      const counted = withCountedFiles(counts, (path) => path.endsWith("/files.json"))
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        counts.reads = 0
+        const summaries = yield* Effect.replicateEffect(store.summarize(manifest.versionId), 10)
+        expect(new Set(summaries.map((summary) => JSON.stringify(summary)))).toHaveProperty("size", 1)
+        expect(counts.reads).toBe(1)
+      }).pipe(Effect.provide(storeIn(directory).pipe(Layer.provide(counted))))
     })
   )
 

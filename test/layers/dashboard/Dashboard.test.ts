@@ -178,6 +178,22 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
+  it.effect("reads nothing more for a page that opens beside another, or is one too many", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      yield* dashboard.setContent(fine)
+      yield* register(
+        "content.versions",
+        Effect.sync(() => ++asked)
+      )
+      yield* dashboard.openEvents
+      const { received } = yield* dashboard.openEvents
+      expect(lastEvent(received.text(), "overview")).toMatchObject({ contents: [{ versionId }] })
+      expect((yield* dashboard.get("/events")).status).toBe(503)
+      expect(asked).toBe(1)
+    }).pipe(over({ maxClients: 2 }))
+  )
+
   it.effect("is 503 where as many pages are open as may be", () =>
     Effect.gen(function* () {
       yield* dashboard.openEvents
