@@ -156,4 +156,6 @@ const recordsOf = (history: FetchHistory, content: string, sourceId: string): nu
 const latestVersion = (history: FetchHistory, content: string): string | undefined =>
   history.findLast((entry) => entry.content === content && entry.versionId !== undefined)?.versionId
 
-const errorText = ({ message }: { readonly message: string }): string => printableStart(message, maxError)
+/** On one line: an error may have several. */
+const errorText = ({ message }: { readonly message: string }): string =>
+  printableStart(message.trim().replace(/\s*\n\s*/g, "; "), maxError)

@@ -50,6 +50,11 @@ describe("the history of fetches", () => {
     ])
   })
 
+  it("has several violations on one line, without a sign of what cannot be shown", () =>
+    expect(historyOf(begun(0), failed(1, '"title" is missing\r\n"price" is no number\n'))).toMatchObject([
+      { error: '"title" is missing; "price" is no number' }
+    ]))
+
   it("says what a source had before, fetched or not in between", () => {
     const history = historyOf(
       ...[begun(0), source(1, 3), done(2, { changed: true })],
