@@ -72,7 +72,9 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* see(page, "#word", "HELD")
       yield* see(page, "#contents", `Version ${controller.versionId}`)
       const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
-      expect(stdout).toMatch(/^HELD\n {2}! "content" is held since .* by dashboard; version \S+ waits\n/)
+      expect(stdout).toMatch(
+        /^HELD\n {2}! "content" is held since .* by somebody at the dashboard; version \S+ waits\n/
+      )
 
       yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))
       yield* controller.signal("SIGKILL")

@@ -54,18 +54,23 @@ export const make = ({
       : Option.some(new OriginNotAllowed({ origin: printableStart(origin ?? "", maxShown) }))
   }
 
+  /** A link leads here without letting the page that has it read anything. */
+  const isFollowed = ({ headers }: RequestHead) =>
+    headers.origin === undefined && headers["sec-fetch-dest"] === "document"
+
   const refuseActor = (request: RequestHead): Option.Option<Refusal> =>
     actions === "off"
       ? Option.some(new ActionsAreOff({ host }))
       : !hasToken(request)
-        ? Option.some(new TokenRequired())
+        ? Option.some(new TokenRequired({ isWrong: /\S +\S/.test(request.headers.authorization ?? "") }))
         : isJson(request.headers["content-type"])
           ? Option.none()
           : Option.some(new JsonRequired())
 
   return {
     actions,
-    refuseReading: refuseName,
+    refuseReading: (request) =>
+      Option.orElse(refuseName(request), () => (isFollowed(request) ? Option.none() : refuseOrigin(request))),
     refuseAction: (request) =>
       refuseName(request).pipe(
         Option.orElse(() => refuseOrigin(request)),

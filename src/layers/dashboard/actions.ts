@@ -31,7 +31,10 @@ export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
         Effect.mapError(() => new BadRequest({ detail })),
         Effect.filterOrFail(isAllowed, ({ type }) => new ActionNotAllowed({ type })),
         Effect.flatMap((action) =>
-          dispatch({ ...action, by: from === undefined ? "dashboard" : `dashboard from ${from}` })
+          dispatch({
+            ...action,
+            by: `somebody at ${from === undefined ? "the dashboard" : `${from} (dashboard)`}`
+          })
         )
       )
 )

@@ -28,13 +28,18 @@ export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()(
   }
 ) {
   override get message() {
-    return `Origin not allowed: only the page of the dashboard itself may act, ${JSON.stringify(this.origin)} may not.`
+    return `Origin not allowed: only the page of the dashboard itself may read and act, ${JSON.stringify(this.origin)} may not.`
   }
 }
 
-export class TokenRequired extends Schema.TaggedError<TokenRequired>()("vitrine/DashboardTokenRequired", {}) {
+export class TokenRequired extends Schema.TaggedError<TokenRequired>()("vitrine/DashboardTokenRequired", {
+  /** Whether there is a token, but another one. */
+  isWrong: Schema.Boolean
+}) {
   override get message() {
-    return 'Token required: send "Authorization: Bearer TOKEN" with the "token" of the dashboard.'
+    return this.isWrong
+      ? 'Wrong token: it is not the "token" of the dashboard.'
+      : 'Token required: send "Authorization: Bearer TOKEN" with the "token" of the dashboard.'
   }
 }
 

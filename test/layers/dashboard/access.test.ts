@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Access from "../../../src/layers/dashboard/access.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import * as dashboard from "../../support/dashboard.ts"
+import * as rawHttp from "../../support/rawHttp.ts"
 import { register } from "../../support/transport.ts"
 
 const secret = "a-token-that-nobody-guesses"
@@ -59,6 +60,31 @@ describe("reading", () => {
     expect(read({ host: "desk.museum:8720" }, { allowedHosts: ["desk.museum"] })).toBeUndefined())
 })
 
+describe("reading by a page", () => {
+  const host = "127.0.0.1:8720"
+
+  it.each([
+    ["of another origin", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }],
+    ["of another port", { origin: "http://127.0.0.1:8730", "sec-fetch-site": "same-site" }],
+    ["without an origin", { origin: "null" }],
+    [
+      "that names none, by an image for example",
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }
+    ]
+  ])("is refused to one %s", (_, headers) =>
+    expect(read({ host, ...headers })).toBe("DashboardOriginNotAllowed")
+  )
+
+  it.each([
+    ["its own", { "sec-fetch-site": "same-origin", "sec-fetch-dest": "empty" }],
+    ["an address that somebody has typed", { "sec-fetch-site": "none", "sec-fetch-dest": "document" }],
+    [
+      "a link on any page, which only leads here",
+      { "sec-fetch-site": "cross-site", "sec-fetch-dest": "document" }
+    ]
+  ])("is allowed to %s", (_, headers) => expect(read({ host, ...headers })).toBeUndefined())
+})
+
 describe("acting", () => {
   it.each([
     ["its own page", { origin: "http://127.0.0.1:8720", "sec-fetch-site": "same-origin" }],
@@ -90,6 +116,18 @@ describe("acting", () => {
     expect(act({}, { token })).toBe("DashboardTokenRequired")
     expect(act({ authorization: "Bearer another" }, { token })).toBe("DashboardTokenRequired")
     expect(act({ authorization: `Bearer ${secret}` }, { token })).toBeUndefined()
+  })
+
+  it("says whether the token is wrong or missing", () => {
+    const messageOf = (headers: Headers) =>
+      Access.make({ host: "127.0.0.1", token })
+        .refuseAction({ headers: { ...own, ...headers }, method: "POST", url: "/command" })
+        .pipe(Option.getOrThrow).message
+    expect(messageOf({})).toMatch(/^Token required: send "Authorization: Bearer TOKEN"/)
+    expect(messageOf({ authorization: "Bearer" })).toMatch(/^Token required: /)
+    expect(messageOf({ authorization: "Bearer another" })).toBe(
+      'Wrong token: it is not the "token" of the dashboard.'
+    )
   })
 
   it.each(["0.0.0.0", "::", "192.168.0.5", "desk.museum"])(
@@ -160,7 +198,32 @@ describe("over a socket", () => {
         run: (fields) => Effect.succeed(fields)
       })
       const { body } = yield* dashboard.act({ type: "archive.rollback", versionId: "v1", by: "the director" })
-      expect(JSON.parse(body)).toEqual({ result: { by: "dashboard", versionId: "v1" } })
+      expect(JSON.parse(body)).toEqual({ result: { by: "somebody at the dashboard", versionId: "v1" } })
+    }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
+  )
+
+  it.effect("the event stream is not opened for other pages, and nothing is read for it", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      yield* dashboard.setContent({ versionId: "19700101T000000Z", sources: {} })
+      yield* register(
+        "content.versions",
+        Effect.sync(() => ++asked)
+      )
+      const connection = yield* Effect.flatMap(dashboard.port, rawHttp.connect)
+      connection.send(rawHttp.format({ target: "/events", headers: { Origin: "https://evil.example" } }))
+      yield* connection.received.until((text) => text.includes("\r\n\r\n"))
+      const { body, status } = rawHttp.parse(connection.received.text())
+      expect([status, JSON.parse(body)]).toEqual([
+        403,
+        {
+          error: {
+            message:
+              'Origin not allowed: only the page of the dashboard itself may read and act, "https://evil.example" may not.'
+          }
+        }
+      ])
+      expect(asked).toBe(0)
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 
@@ -173,7 +236,8 @@ describe("over a socket", () => {
         "/state",
         "/status",
         "/metrics",
-        "/healthz"
+        "/healthz",
+        "/nothing"
       ]) {
         const { headers } = yield* dashboard.get(target)
         expect(headers).toMatchObject({
@@ -183,6 +247,7 @@ describe("over a socket", () => {
         })
         expect(headers["access-control-allow-origin"]).toBeUndefined()
         expect((yield* dashboard.get(target, { Host: "evil.example" })).status).toBe(403)
+        expect((yield* dashboard.get(target, { Origin: "https://evil.example" })).status).toBe(403)
       }
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
