@@ -70,29 +70,36 @@ const hasReplay = (length: number): boolean => {
   return memory.indexOf(replay) < length
 }
 
-const connect: LoadApi["connect"] = ({ clients, port }) =>
+/** Opens the event stream of a client. Done when it has the backlog. */
+const join = (port: number, client: number): Promise<void> =>
   new Promise((resolve, reject) => {
-    const from = microseconds()
-    let joined = 0
-    counts = new Uint32Array(clients)
-    for (let client = 0; client < clients; client++) {
-      let isJoined = false
-      const socket = open(port, (length) => {
-        if (isJoined) {
-          countEvents(client, length)
-        } else if (hasReplay(length)) {
-          isJoined = true
-          joined++
-          if (joined === clients) {
-            resolve((microseconds() - from) / 1000)
-          }
-        }
-      })
-      socket.on("error", reject)
-      socket.write("GET /events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
-      sockets.add(socket)
-    }
+    let isJoined = false
+    const socket = open(port, (length) => {
+      if (isJoined) {
+        countEvents(client, length)
+      } else if (hasReplay(length)) {
+        isJoined = true
+        resolve()
+      }
+    })
+    socket.on("error", reject)
+    socket.write("GET /events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+    sockets.add(socket)
   })
+
+const connect: LoadApi["connect"] = async ({ clients, inTurn = false, port }) => {
+  const from = microseconds()
+  counts = new Uint32Array(clients)
+  const joined: Array<Promise<void>> = []
+  for (let client = 0; client < clients; client++) {
+    joined.push(join(port, client))
+    if (inTurn) {
+      await joined[client]
+    }
+  }
+  await Promise.all(joined)
+  return (microseconds() - from) / 1000
+}
 
 const expect: LoadApi["expect"] = ({ events }) => {
   counts.fill(0)

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Process, start } from "../processes.ts"
 import type { Figures, Settings } from "../scenario.ts"
-import type { LoadApi, PublishPlan, ServerApi } from "./protocol.ts"
+import type { ConnectPlan, LoadApi, PublishPlan, ServerApi } from "./protocol.ts"
 
 export type Peer = "vitrine" | "shim" | "plain" | "plainFiber" | "betterSse" | "effect"
 
@@ -99,19 +99,27 @@ export const stream = (
     }
   })
 
-/** Resident memory for each idle stream, in KiB. */
-export const memory = (peer: Peer, settings: Settings, clients: number): Promise<Figures> =>
+const mebibyte = 1024 * 1024
+
+/** Resident memory for each idle stream, in KiB, of clients that connect one after another or all at once. */
+export const memory = (
+  peer: Peer,
+  settings: Settings,
+  plan: Pick<ConnectPlan, "clients" | "inTurn">
+): Promise<Figures> =>
   withServer(
     peer,
     settings
-  )(async ({ join, load, server }) => {
+  )(async ({ join, load, port, server }) => {
     // What the first clients make the process load and compile is no property of a stream.
     await join(100)
     await load.call("disconnect")
     await sleep(settleMs)
     const before = await server.call("rss")
-    await join(clients)
-    return { kib: ((await server.call("rss")) - before) / clients / 1024, before: before / 1024 / 1024 }
+    await load.call("connect", { port, ...plan })
+    await sleep(settleMs)
+    const after = await server.call("rss")
+    return { kib: (after - before) / plan.clients / 1024, before: before / mebibyte, after: after / mebibyte }
   })
 
 /** Clients that connect at once: to a server that has just started, and again to the same. */

@@ -44,10 +44,17 @@ export interface RequestPlan {
   readonly request: string
 }
 
+export interface ConnectPlan {
+  readonly port: number
+  readonly clients: number
+  /** Each client connects when the one before it has the backlog. Default: all at once. */
+  readonly inTurn?: boolean
+}
+
 /** The load generator. */
 export interface LoadApi {
-  /** Opens event streams, all at once. Done when each has the backlog: how long that took, in milliseconds. */
-  readonly connect: (plan: { readonly port: number; readonly clients: number }) => Promise<number>
+  /** Opens event streams. Done when each has the backlog: how long that took, in milliseconds. */
+  readonly connect: (plan: ConnectPlan) => Promise<number>
   /** Counts anew. */
   readonly expect: (plan: { readonly events: number }) => void
   /** Done when every client has all expected events, or none has had one for ten seconds. */
