@@ -208,7 +208,7 @@ export const VersionOverview = Schema.Struct({
   isWaiting: Schema.Boolean,
   /** The fresh leases on it. */
   leases: Schema.Array(Lease),
-  /** Whether `keep` has kept it in the last two minutes. */
+  /** Whether somebody has read it in the last two minutes. */
   isRead: Schema.Boolean
 })
 export type VersionOverview = typeof VersionOverview.Type
@@ -261,8 +261,15 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
       problem?: string
     ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
 
-    /** Keeps a version from being swept for two minutes, in memory only: somebody reads it. */
-    readonly keep: (versionId: string) => Effect.Effect<void, VersionStoreError | VersionNotFound>
+    /**
+     * Keeps a version from being swept for two minutes, in memory only: somebody reads it, or `still` does after a while.
+     * Of versions that nothing else keeps, at most four are: first those that are still read, of these and of the others
+     * the newest.
+     */
+    readonly keep: (
+      versionId: string,
+      still?: boolean
+    ) => Effect.Effect<void, VersionStoreError | VersionNotFound>
 
     /**
      * Reads all files of a version, of the active one where none is given, and compares them with its `files.json`. One
@@ -276,7 +283,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     /** Removes what needs no longer be kept, and returns what was removed. */
     readonly sweep: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
 
-    /** As `sweep`, for a disk that is full: the newest versions are not kept for being new. */
+    /** As `sweep`, for a disk that is full: versions are kept neither for being new nor for being read. */
     readonly makeRoom: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
   }
 >() {}

@@ -678,15 +678,28 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         yield* store.keep(versionId)
         yield* TestClock.adjust("119 seconds")
         expect(yield* store.sweep).toEqual([])
-        expect(yield* store.makeRoom).toEqual(["19700101T000001Z"])
-        expect((yield* store.versions).map(({ isRead }) => isRead)).toEqual([true, false])
+        expect((yield* store.versions).map(({ isRead }) => isRead)).toEqual([true, false, false])
         yield* TestClock.adjust("1 second")
-        expect((yield* store.versions).map(({ isRead }) => isRead)).toEqual([false, false])
-        yield* promoteLater("four")
+        expect((yield* store.versions).map(({ isRead }) => isRead)).toEqual([false, false, false])
         expect(yield* store.sweep).toEqual([versionId])
         for (const missing of [versionId, "../versions", ""]) {
           expect(yield* Effect.flip(store.keep(missing))).toMatchObject({ _tag: "vitrine/VersionNotFound" })
         }
+      })
+    )
+
+    scenario(
+      "keeps four versions at most for readers alone, first what is read for longer, and none to make room",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        yield* Effect.forEach(["1", "2", "3", "4", "5", "6", "7", "8"], promoteLater)
+        const read = (yield* versionIds).slice(0, 6)
+        yield* Effect.forEach(read, (versionId) => store.keep(versionId))
+        yield* store.keep(read[0] ?? "", true)
+        yield* store.keep(read[0] ?? "")
+        expect(yield* store.sweep).toEqual([read[1], read[2]])
+        expect(yield* store.makeRoom).toHaveLength(5)
+        expect(yield* store.versions).toMatchObject([{ active: true }])
       })
     )
 

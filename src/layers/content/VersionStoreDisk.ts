@@ -103,8 +103,10 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       : yield* new VersionNotFound({ versionId })
   })
 
-  const keep = (versionId: string) =>
-    Effect.flatMap(found(versionId), readers.keep).pipe(leasing.withPermits(1))
+  const keep = (versionId: string, still = false) =>
+    Effect.flatMap(found(versionId), (versionId) => readers.keep(versionId, still)).pipe(
+      leasing.withPermits(1)
+    )
 
   const overview = Effect.fnUntraced(function* (held: ReadonlyArray<Lease>, active: Option.Option<Manifest>) {
     const kept = yield* readers.kept
@@ -113,7 +115,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       active: Option.exists(active, (manifest) => manifest.versionId === versionId),
       isWaiting: Option.exists(active, ({ held }) => held?.waiting === versionId),
       leases: held.filter((lease) => lease.versionId === versionId),
-      isRead: kept.has(versionId)
+      isRead: kept.includes(versionId)
     }))
   }, Effect.provide(platform))
 
@@ -149,8 +151,8 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     }
   })
 
-  /** Removes all versions but those that are shown and the newest ones. */
-  const sweepDownTo = Effect.fnUntraced(function* (keepVersions: number) {
+  /** Removes all versions but those that are shown, the newest ones, and some of those that are `read`. */
+  const sweepDownTo = Effect.fnUntraced(function* (keepVersions: number, read: Readers.Readers["kept"]) {
     if (!wasClaimed()) {
       return []
     }
@@ -158,7 +160,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       const held = yield* leases.sweep
       const active = yield* manifestFile.active
       const removed = yield* Effect.forEach(
-        expired(yield* overview(held, active), keepVersions),
+        expired(yield* overview(held, active), keepVersions, yield* read),
         ({ versionId }) =>
           discard(folder, trash, versionId).pipe(
             Effect.tap(() => damage.forget(versionId)),
@@ -258,12 +260,12 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
         platform
       ),
     acknowledge,
-    keep: (versionId) => Effect.provide(keep(versionId), platform),
+    keep: (versionId, still) => Effect.provide(keep(versionId, still), platform),
     verify: (versionId) => Effect.provide(verify(versionId), platform),
     versions: Effect.flatMap(Effect.all([leases.fresh, manifestFile.active]), (known) =>
       overview(...known)
     ).pipe(Effect.provide(platform)),
-    sweep: sweepDownTo(keepVersions),
-    makeRoom: sweepDownTo(0)
+    sweep: sweepDownTo(keepVersions, readers.kept),
+    makeRoom: sweepDownTo(0, Effect.succeed([]))
   })
 })

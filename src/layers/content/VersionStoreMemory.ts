@@ -162,8 +162,8 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   const stage = yield* makeStage(staging)
   const stageCopy = yield* makeStageCopy(staging)
 
-  const keep = (versionId: string) =>
-    Effect.flatMap(found(versionId), ({ manifest }) => readers.keep(manifest.versionId))
+  const keep = (versionId: string, still = false) =>
+    Effect.flatMap(found(versionId), ({ manifest }) => readers.keep(manifest.versionId, still))
 
   const verify = yield* makeVerify({
     find: (given) => {
@@ -193,14 +193,16 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
         active: Option.exists(active, (manifest) => manifest.versionId === versionId),
         isWaiting: Option.exists(active, ({ held }) => held?.waiting === versionId),
         leases: fresh.filter((lease) => lease.versionId === versionId),
-        isRead: kept.has(versionId)
+        isRead: kept.includes(versionId)
       }))
     }
   )
 
-  const sweepDownTo = (keepVersions: number) =>
-    Effect.flatMap(overview, (overviews) => {
-      const removed = new Set<VersionId>(expired(overviews, keepVersions).map(({ versionId }) => versionId))
+  const sweepDownTo = (keepVersions: number, read: Readers.Readers["kept"]) =>
+    Effect.flatMap(Effect.all([overview, read]), ([overviews, read]) => {
+      const removed = new Set<VersionId>(
+        expired(overviews, keepVersions, read).map(({ versionId }) => versionId)
+      )
       const [gone, kept] = Array.partition(versions, ({ manifest }) => !removed.has(manifest.versionId))
       versions = kept
       return Effect.as(
@@ -239,7 +241,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     keep,
     verify: (versionId) => Effect.provide(verify(versionId), platform),
     versions: overview,
-    sweep: sweepDownTo(keepVersions),
-    makeRoom: sweepDownTo(0)
+    sweep: sweepDownTo(keepVersions, readers.kept),
+    makeRoom: sweepDownTo(0, Effect.succeed([]))
   })
 })

@@ -51,8 +51,11 @@ export const registerCommands = Effect.fnUntraced(function* (
   })
   yield* commands.register({
     type: `${name}.keep`,
-    fields: Schema.Struct({ versionId: Schema.String }),
-    run: ({ versionId }) => store.keep(versionId)
+    fields: Schema.Struct({
+      versionId: Schema.String,
+      still: Schema.optionalWith(Schema.Boolean, { exact: true })
+    }),
+    run: ({ still, versionId }) => store.keep(versionId, still)
   })
   yield* commands.register({
     type: `${name}.verify`,

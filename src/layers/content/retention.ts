@@ -17,30 +17,31 @@ import type { ManifestFile } from "./ManifestFile.ts"
 import { manifestOf } from "./publish.ts"
 import type { Trash } from "./Trash.ts"
 
+/** How many versions are kept for nothing but that they are read: anybody may read all that there are. */
+const maxRead = 4
+
 /**
  * The versions that need not be kept: neither among the newest `keepVersions`, nor active or among as many before it, nor
- * waiting, nor read, nor shown by a consumer. `versions` has the oldest first.
+ * waiting, nor shown by a consumer, nor among the first of the others that are `read`. `versions` has the oldest first.
  *
  * The active one is not the newest while it is held, or where the clock was ahead once: there is still something to go
  * back to then.
  */
 export const expired = (
   versions: ReadonlyArray<VersionOverview>,
-  keepVersions: number
+  keepVersions: number,
+  read: ReadonlyArray<VersionId>
 ): ReadonlyArray<VersionOverview> => {
   const upToActive = versions.slice(0, versions.findIndex(({ active }) => active) + 1)
   const recent = new Set([
     ...Array.takeRight(versions, keepVersions),
     ...Array.takeRight(upToActive, keepVersions)
   ])
-  return versions.filter(
-    (version) =>
-      !recent.has(version) &&
-      !version.active &&
-      !version.isWaiting &&
-      !version.isRead &&
-      version.leases.length === 0
+  const unneeded = versions.filter(
+    (version) => !recent.has(version) && !version.active && !version.isWaiting && version.leases.length === 0
   )
+  const kept = read.filter((id) => unneeded.some(({ versionId }) => versionId === id)).slice(0, maxRead)
+  return unneeded.filter(({ versionId }) => !kept.includes(versionId))
 }
 
 /**

@@ -26,19 +26,17 @@ export const make = Effect.fnUntraced(function* (
   const readers = new Map<VersionId, number>()
   const fibers = yield* FiberMap.make<VersionId>()
 
-  const keep = (versionId: VersionId) =>
-    commands
-      .dispatch({ type: `${content}.keep`, versionId }, { timeout: interval })
-      .pipe(
-        Effect.ignore,
-        Effect.zipRight(Effect.sleep(interval)),
-        Effect.repeat({ while: () => readers.has(versionId) })
-      )
+  const keep = (versionId: VersionId, still: boolean): Effect.Effect<void> =>
+    commands.dispatch({ type: `${content}.keep`, versionId, still }, { timeout: interval }).pipe(
+      Effect.ignore,
+      Effect.zipRight(Effect.sleep(interval)),
+      Effect.flatMap(() => (readers.has(versionId) ? keep(versionId, true) : Effect.void))
+    )
 
   const begin = (versionId: VersionId) =>
     Effect.suspend(() => {
       readers.set(versionId, (readers.get(versionId) ?? 0) + 1)
-      return FiberMap.run(fibers, versionId, keep(versionId), { onlyIfMissing: true })
+      return FiberMap.run(fibers, versionId, keep(versionId, false), { onlyIfMissing: true })
     })
 
   const end = (versionId: VersionId) =>

@@ -15,7 +15,7 @@ import * as server from "../../support/contentServer.ts"
 import { format } from "../../support/rawHttp.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
-const size = 48_000_000
+const large = 48_000_000
 
 /** So many bytes that are read make room in the buffers of the system, so that the server notices. */
 const noticed = 3_000_000
@@ -29,7 +29,7 @@ const running = Layer.unwrapScoped(
 ).pipe(Layer.provideMerge(server.environment))
 
 /** Promotes a version, and gives its id. */
-const promote = (fingerprint: string) =>
+const promote = (fingerprint: string, size = large) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const store = yield* VersionStore
@@ -40,14 +40,18 @@ const promote = (fingerprint: string) =>
     return manifest.versionId
   }).pipe(Effect.scoped)
 
+const registerKeep = Effect.gen(function* () {
+  yield* registerCommands(
+    "content",
+    { fetch: Effect.never, showVersions: Effect.void },
+    yield* makeUndo({ report: Effect.succeed }, Effect.void)
+  )
+})
+
 it.scoped("a version is not swept under its reader, and is once nobody has read it for a while", () =>
   Effect.gen(function* () {
     const store = yield* VersionStore
-    yield* registerCommands(
-      "content",
-      { fetch: Effect.never, showVersions: Effect.void },
-      yield* makeUndo({ report: Effect.succeed }, Effect.void)
-    )
+    yield* registerKeep
     const first = yield* promote("1")
     const reader = yield* server.connect
     reader.stall()
@@ -70,10 +74,51 @@ it.scoped("a version is not swept under its reader, and is once nobody has read 
     expect(yield* store.sweep).toEqual([])
     expect((yield* server.get(`/versions/${first}/files.json`)).status).toBe(200)
     reader.resume()
-    expect((yield* reader.received.whole).length).toBeGreaterThan(size)
+    expect((yield* reader.received.whole).length).toBeGreaterThan(large)
 
     yield* TestClock.adjust("4 minutes")
     expect(yield* store.sweep).toEqual([first])
     expect((yield* server.get(`/versions/${first}/files.json`)).status).toBe(404)
   }).pipe(Effect.provide(running))
+)
+
+it.scoped(
+  "a page that reads one byte of each version keeps four of them, beside the one of a slow reader",
+  () =>
+    Effect.gen(function* () {
+      const store = yield* VersionStore
+      yield* registerKeep
+      const versionIds = Effect.map(store.versions, (versions) => versions.map(({ versionId }) => versionId))
+      const readAll = Effect.flatMap(versionIds, (ids) =>
+        Effect.forEach(ids, (id) => server.get(`/versions/${id}/exhibits/film.mp4`, { Range: "bytes=0-0" }))
+      )
+      const promoteAndSweep = (fingerprint: string) =>
+        Effect.gen(function* () {
+          yield* promote(fingerprint, 1000)
+          yield* readAll
+          yield* store.sweep
+        })
+      yield* Effect.forEach(["1", "2", "3", "4", "5", "6"], promoteAndSweep)
+      expect(yield* versionIds).toHaveLength(5)
+
+      const read = yield* promote("read")
+      const reader = yield* server.connect
+      reader.stall()
+      reader.send(format({ target: `/versions/${read}/exhibits/film.mp4` }))
+      const { statistics } = yield* ContentServer
+      yield* eventually(Effect.map(statistics, ({ openResponses }) => openResponses === 1))
+      for (const fingerprint of ["7", "8", "9", "10", "11", "12", "13", "14"]) {
+        const before = reader.received.size()
+        reader.resume()
+        yield* eventually(Effect.sync(() => reader.received.size() > before + noticed))
+        reader.stall()
+        yield* somebodySleeps
+        yield* TestClock.adjust("20 seconds")
+        yield* promoteAndSweep(fingerprint)
+      }
+      expect(yield* versionIds).toHaveLength(5)
+      expect(yield* versionIds).toContain(read)
+
+      expect(yield* store.makeRoom).toHaveLength(4)
+    }).pipe(Effect.provide(running))
 )
