@@ -2,6 +2,8 @@
  * Instances of the services on NATS, as tests of their faults use them: what they publish, and what their feeds deliver.
  */
 import { expect } from "@effect/vitest"
+import { type JetStreamClient, jetstream, jetstreamManager, type StreamAPI } from "@nats-io/jetstream"
+import { connect } from "@nats-io/transport-node"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -47,6 +49,19 @@ export const startInstance = (config: nats.NatsConfig) =>
       commands: Context.get(services, CommandBus)
     }
   })
+
+/** What whoever runs the server does to its streams, on a connection of their own. */
+export const administer = (servers: string, act: (server: Administered) => Promise<unknown>) =>
+  Effect.promise(async () => {
+    const connection = await connect({ servers })
+    await act({ streams: (await jetstreamManager(connection)).streams, jetStream: jetstream(connection) })
+    await connection.close()
+  })
+
+export interface Administered {
+  readonly streams: StreamAPI
+  readonly jetStream: JetStreamClient
+}
 
 /** Tries again until it succeeds. */
 export const insist = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

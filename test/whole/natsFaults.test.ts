@@ -6,10 +6,12 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { CommandUnavailable } from "../../src/services/CommandBus.ts"
 import { startNatsEdge } from "../support/natsEdge.ts"
 import {
+  administer,
   collect,
   countEmptied,
   expectExact,
@@ -22,6 +24,12 @@ import {
 import { startNatsServer } from "../support/natsServer.ts"
 import { isMissing } from "../support/programs.ts"
 import { mayMount, smallDisk } from "../support/tmpfs.ts"
+
+/** Its status, as soon as it is one that the test waits for. */
+const statusOf = (
+  { status }: Effect.Effect.Success<ReturnType<typeof startInstance>>,
+  until: (status: string) => boolean
+) => Effect.repeat(status, { until, schedule: Schedule.spaced("50 millis") }).pipe(Effect.zipRight(status))
 
 // Most of a test is waiting for a server that is away.
 describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () => {
@@ -122,18 +130,78 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
       const emptied = yield* countEmptied(one.events)
       const { fiber } = yield* collect(one.events)
       yield* one.events.publish("before", 1)
-      yield* Effect.promise(async () => {
-        const { connect } = await import("@nats-io/transport-node")
-        const { jetstreamManager } = await import("@nats-io/jetstream")
-        const connection = await connect({ servers: url })
-        await (await jetstreamManager(connection)).streams.delete("vitrine_events")
-        await connection.close()
-      })
+      yield* administer(url, ({ streams }) => streams.delete("vitrine_events"))
       yield* one.events.publish("after", 2)
       const error = yield* Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip)
       expect(error.message).toContain("the server has lost events, and numbers them anew")
       expect(yield* one.backlog.snapshot).toEqual([{ name: "after", data: "2", sequence: 1 }])
       expect(emptied()).toBe(1)
+    })
+  )
+
+  it.scopedLive("give commands to other processes again after the stream of the state was deleted", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startNatsServer()
+      const one = yield* startInstance({ servers: url })
+      const other = yield* startInstance({ servers: url })
+      const greetElsewhere = other.commands.dispatch({ type: "greet", name: "Ada" })
+      yield* one.commands.register(greet)
+      yield* one.commands.register({ ...greet, type: "greet again" })
+      expect(yield* greetElsewhere).toBe("Hello Ada")
+      yield* administer(url, ({ streams }) => streams.delete("vitrine_state"))
+      expect(yield* Effect.flip(greetElsewhere)).toMatchObject({ _tag: "vitrine/UnknownCommand" })
+      expect(yield* insist(greetElsewhere)).toBe("Hello Ada")
+      yield* until(() => one.log.length === 2)
+      expect(one.log[1]).toBe(
+        "WARN The NATS server had lost which process has these commands; they are registered again: greet, greet again"
+      )
+      expect(other.log).toHaveLength(1)
+    })
+  )
+
+  it.scopedLive("show in the status which commands other processes do not know, and why, until they do", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startNatsServer()
+      const one = yield* startInstance({ servers: url })
+      const other = yield* startInstance({ servers: url })
+      yield* one.commands.register(greet)
+      yield* administer(url, async ({ streams }) => {
+        await streams.delete("vitrine_state")
+        await streams.add({ name: "in_the_way", subjects: ["vitrine.lease.*"] })
+      })
+      const shown = yield* statusOf(one, (status) => status.includes("greet"))
+      expect(shown).toMatch(
+        /"label":"Commands","value":"other processes do not know greet: subjects overlap.*","tone":"warn"/
+      )
+      expect(yield* one.slice).toMatchObject({
+        unknownElsewhere: { commands: ["greet"], reason: expect.stringContaining("subjects overlap") }
+      })
+      yield* administer(url, ({ streams }) => streams.delete("in_the_way"))
+      expect(yield* insist(other.commands.dispatch({ type: "greet", name: "Ada" }))).toBe("Hello Ada")
+      yield* statusOf(one, (status) => !status.includes("greet"))
+      expect(yield* one.slice).not.toHaveProperty("unknownElsewhere")
+      expect(one.log.slice(1)).toEqual([
+        expect.stringMatching(
+          /^WARN Other processes do not know the commands greet: subjects overlap.*\. Trying again until they do\.$/
+        ),
+        expect.stringMatching(/^INFO Other processes know all commands of this one again$/)
+      ])
+    })
+  )
+
+  it.scopedLive("claim a command in the place of a message that is not one of theirs", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startNatsServer()
+      const one = yield* startInstance({ servers: url })
+      const other = yield* startInstance({ servers: url })
+      const greetElsewhere = other.commands.dispatch({ type: "greet", name: "Ada" })
+      const garble = administer(url, ({ jetStream }) => jetStream.publish("vitrine.lease.greet", "no lease"))
+      yield* Effect.scoped(one.commands.register(greet))
+      yield* garble
+      yield* one.commands.register(greet)
+      expect(yield* greetElsewhere).toBe("Hello Ada")
+      yield* garble
+      expect(yield* insist(greetElsewhere)).toBe("Hello Ada")
     })
   )
 

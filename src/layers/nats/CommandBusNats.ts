@@ -3,14 +3,16 @@
  *
  * Commands of this process are carried out here, without the server. Others go to the instance that has their lease
  * (`leases.ts`): to that one alone, so that no command is ever carried out twice. Without the server a command can be
- * registered all the same; its lease is taken when the server is there. An instance that finds then that another has it
- * logs that, and offers the command no more.
+ * registered all the same; its lease is taken when the server is there, and again where the server has lost it. An instance
+ * that finds then that another has it logs that, and offers the command no more.
  */
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -34,8 +36,7 @@ import { requestTimeout, type Session } from "./Session.ts"
 export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const local = yield* CommandBusMemory.make
-  /** By their types, with the leases that the server has granted. */
-  const registered = new Map<string, Option.Option<leases.Lease>>()
+  const registered = new Map<string, Registration>()
   /** Those whose lease is being asked for: others do not take it over meanwhile. */
   const claiming = new Set<string>()
   const instance = yield* makeInstance(nats, {
@@ -43,52 +44,95 @@ export const make = Effect.gen(function* () {
     carryOut: (command) => local.dispatch(command)
   })
 
-  /** Whether the lease of a command is this instance's, and not that of another. */
   const claim = (session: Session, type: string) =>
+    Effect.zipRight(
+      instance.attend(session),
+      leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
+    )
+
+  /** Gives the command where the server had lost its lease. */
+  const claimAgain = (session: Session, type: string) =>
     Effect.gen(function* () {
-      yield* instance.attend(session)
-      const isHeld = (lease: leases.Lease) => instance.isHeld(session, lease)
-      const lease = yield* leases.claim(session, nats, type, instance.id, isHeld)
-      const isOurs = lease.instance === instance.id
-      if (isOurs) {
-        registered.set(type, Option.some(lease))
+      const { isNew, lease } = yield* claim(session, type)
+      const registration = registered.get(type)
+      if (registration === undefined) {
+        // Its scope has ended meanwhile.
+        yield* Effect.unless(leases.release(session, nats, lease), () => !isNew || claiming.has(type))
+        return []
       }
-      return isOurs
+      const isOurs = lease.instance === instance.id
+      registered.set(type, { ...registration, lease: isOurs ? Option.some(lease) : Option.none() })
+      if (!isOurs) {
+        yield* Effect.logError(`The command "${type}" is registered by another process as well`)
+        yield* registration.giveUp
+      }
+      return isNew && Option.isSome(registration.lease) ? [type] : []
+    }).pipe(
+      // A connection that is lost has ended its session by then.
+      Effect.retry(Schedule.addDelay(Schedule.recurs(1), () => "1 second")),
+      Effect.mapError(({ detail }) => ({ type, detail }))
+    )
+
+  /** Has the server know all commands of this process: it may have lost them, or have given them to another. */
+  const claimAll = (session: Session) =>
+    Effect.gen(function* () {
+      const [failed, claimed] = yield* Effect.partition(
+        registered.keys(),
+        (type) => claimAgain(session, type),
+        { concurrency: 16 }
+      )
+      const unclaimed = Option.map(Array.head(failed), ({ detail }) => ({
+        commands: failed.map(({ type }) => type).sort(),
+        reason: detail
+      }))
+      const before = yield* Ref.getAndSet(nats.unclaimed, unclaimed)
+      const lost = claimed.flat()
+      if (Option.isSome(before) && Option.isNone(unclaimed)) {
+        yield* Effect.logInfo("Other processes know all commands of this one again")
+      } else if (Option.isNone(before) && Option.isSome(unclaimed)) {
+        const { commands, reason } = unclaimed.value
+        yield* Effect.logWarning(
+          `Other processes do not know the commands ${commands.join(", ")}: ${reason}. Trying again until they do.`
+        )
+      } else if (lost.length > 0) {
+        yield* Effect.logWarning(
+          `The NATS server had lost which process has these commands; they are registered again: ${lost.sort().join(", ")}`
+        )
+      }
     })
 
-  /** Takes the lease in every session that follows: the server may have lost it, or have given it to another. */
-  const keep = (type: string, giveUp: Effect.Effect<void>) =>
-    nats.sessions.pipe(
-      Stream.flatMap((session) => Stream.fromEffect(Effect.retry(claim(session, type), claimPauses)), {
-        switch: true
-      }),
-      Stream.filter((isOurs) => !isOurs),
-      Stream.runHead,
-      Effect.flatMap(() => Effect.logError(`The command "${type}" is registered by another process as well`)),
-      Effect.zipRight(giveUp)
-    )
+  yield* nats.sessions.pipe(
+    Stream.flatMap(
+      (session) =>
+        Stream.interruptWhen(Stream.repeatEffectWithSchedule(claimAll(session), claimPauses), session.ended),
+      { switch: true }
+    ),
+    Stream.runDrain,
+    Effect.forkScoped
+  )
 
   /** A server that does not respond is not waited for: what this instance does not have, it does not hold. */
   const release = (type: string) =>
     Effect.suspend(() => {
-      const lease = Option.flatten(Option.fromNullable(registered.get(type)))
+      const lease = Option.flatMap(Option.fromNullable(registered.get(type)), ({ lease }) => lease)
       registered.delete(type)
       return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
         leases.release(session, nats, lease)
       )
     }).pipe(Effect.disconnect, Effect.timeout("300 millis"), Effect.ignore)
 
-  const acquire = (type: string) =>
+  const acquire = (type: string, giveUp: Effect.Effect<void>) =>
     Effect.gen(function* () {
       claiming.add(type)
       const claimed = Effect.flatMap(nats.session, (session) => claim(session, type))
-      const isOurs = yield* Effect.option(Effect.timeout(claimed, requestTimeout))
-      if (Option.contains(isOurs, false)) {
+      const lease = Option.map(
+        yield* Effect.option(Effect.timeout(claimed, requestTimeout)),
+        ({ lease }) => lease
+      )
+      if (Option.exists(lease, (lease) => lease.instance !== instance.id)) {
         return yield* new CommandAlreadyRegistered({ type })
       }
-      if (Option.isNone(isOurs)) {
-        registered.set(type, Option.none())
-      }
+      registered.set(type, { lease, giveUp })
     }).pipe(Effect.ensuring(Effect.sync(() => claiming.delete(type))))
 
   const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
@@ -96,11 +140,11 @@ export const make = Effect.gen(function* () {
   ) {
     const { type } = handler
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
-    const registration = Effect.gen(function* () {
-      yield* local.register(handler)
-      yield* Effect.acquireReleaseInterruptible(acquire(type), () => release(type))
-      yield* Effect.forkIn(keep(type, Scope.close(scope, Exit.void)), yield* Effect.scope)
-    })
+    const giveUp = Scope.close(scope, Exit.void)
+    const registration = Effect.zipRight(
+      local.register(handler),
+      Effect.acquireReleaseInterruptible(acquire(type, giveUp), () => release(type))
+    )
     yield* Effect.onError(Scope.extend(registration, scope), (cause) =>
       Scope.close(scope, Exit.failCause(cause))
     )
@@ -145,4 +189,12 @@ export const make = Effect.gen(function* () {
 
 export const layer: Layer.Layer<CommandBus, never, NatsConnection> = Layer.scoped(CommandBus, make)
 
+/** A command of this process. */
+interface Registration {
+  /** Where the server has granted it. */
+  readonly lease: Option.Option<leases.Lease>
+  readonly giveUp: Effect.Effect<void>
+}
+
+/** How long the server may have lost a command at most before it is claimed again. */
 const claimPauses = Schedule.spaced("5 seconds").pipe(Schedule.jittered)

@@ -23,7 +23,7 @@ import type { InvalidOptions } from "../../internal/Options.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
-import { type Link, statusData, statusRows } from "./natsStatus.ts"
+import { type Link, statusData, statusRows, type Unclaimed } from "./natsStatus.ts"
 import { open, requestTimeout, type Session } from "./Session.ts"
 import { makeTraffic, type Traffic } from "./traffic.ts"
 
@@ -35,6 +35,9 @@ export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
 
     /** What waits for the server, and what could not be published. */
     readonly traffic: Traffic
+
+    /** The commands of this process that the others do not know, and why. */
+    readonly unclaimed: Ref.Ref<Option.Option<Unclaimed>>
 
     /** Whether this process has subscribed to events here. */
     readonly hasFeeds: MutableRef.MutableRef<boolean>
@@ -69,6 +72,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   const tried = yield* Deferred.make<void>()
   const servers = Array.ensure(options.servers).join(", ")
   const traffic = makeTraffic()
+  const unclaimed = yield* Ref.make(Option.none<Unclaimed>())
 
   /** What was logged since the last connection: servers of a list may fail for another reason each time. */
   const reported = new Set<string>()
@@ -107,7 +111,13 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   yield* Effect.forkScoped(Effect.forever(oneSession))
   const state = yield* Effect.serviceOption(ControllerState)
   if (Option.isSome(state)) {
-    const overview = Effect.map(Ref.get(link), (link) => ({ link, prefix, servers, traffic: traffic.now() }))
+    const overview = Effect.zipWith(Ref.get(link), Ref.get(unclaimed), (link, unclaimed) => ({
+      link,
+      prefix,
+      servers,
+      unclaimed,
+      traffic: traffic.now()
+    }))
     yield* state.value.addSection({
       name: "nats",
       order: 30,
@@ -122,6 +132,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
     prefix,
     replicas,
     traffic,
+    unclaimed,
     hasFeeds: MutableRef.make(false),
     session: Effect.flatMap(
       current.get,

@@ -6,6 +6,7 @@
  * once; a machine that vanishes from the network, when the server notices that (its `ping_interval`, some minutes by
  * default).
  */
+import type { StoredMsg } from "@nats-io/jetstream"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -22,9 +23,15 @@ export interface Lease {
   readonly sequence: number
 }
 
+/** A lease, and whether it was not there before. */
+export interface Claim {
+  readonly lease: Lease
+  readonly isNew: boolean
+}
+
 /**
  * Takes the lease of a command for an instance, and gives it, or that of the instance that has it already. `isHeld` asks
- * that one.
+ * that one. Whatever else is in its place is replaced.
  */
 export const claim = (
   session: Session,
@@ -32,23 +39,24 @@ export const claim = (
   type: string,
   instance: string,
   isHeld: (lease: Lease) => Effect.Effect<boolean>
-): Effect.Effect<Lease, NatsFailure> =>
+): Effect.Effect<Claim, NatsFailure> =>
   Effect.gen(function* () {
-    yield* ensureState(session, place)
     const subject = yield* subjectOfCommand(place, type)
-    const present = yield* find(session, place, type)
+    const last = yield* lastMessage(session, place, subject)
+    const present = Option.flatMap(last, leaseOf(type))
     const isTaken = yield* Option.match(present, {
       onNone: () => Effect.succeed(false),
       onSome: (lease) => (lease.instance === instance ? Effect.succeed(true) : isHeld(lease))
     })
     if (Option.isSome(present) && isTaken) {
-      return present.value
+      return { lease: present.value, isNew: false }
     }
-    const lastSubjectSequence = Option.match(present, { onNone: () => 0, onSome: ({ sequence }) => sequence })
+    yield* ensureState(session, place)
+    const lastSubjectSequence = Option.match(last, { onNone: () => 0, onSome: ({ seq }) => seq })
     const { seq: sequence } = yield* ask(() =>
       session.jetStream.publish(subject, encodeOwner({ instance }), { expect: { lastSubjectSequence } })
     )
-    return { type, instance, sequence }
+    return { lease: { type, instance, sequence }, isNew: true }
     // Whenever it is out of date, somebody else has claimed or released it: it is not for ever.
   }).pipe(Effect.retry({ while: isOutOfDate, schedule: Schedule.recurs(100) }))
 
@@ -58,21 +66,26 @@ export const release = ({ manager }: Session, { prefix }: Place, { sequence }: L
 
 /** The lease of a command. */
 export const find = (
-  { manager }: Session,
+  session: Session,
   place: Place,
   type: string
 ): Effect.Effect<Option.Option<Lease>, NatsFailure> =>
-  Effect.gen(function* () {
-    const subject = yield* subjectOfCommand(place, type)
-    const message = yield* ask(() =>
-      manager.streams.getMessage(stateStream(place.prefix), { last_by_subj: subject })
-    )
-    return Option.fromNullable(message).pipe(
-      Option.flatMap(({ data, seq }) =>
-        Option.map(decodeOwner(data), ({ instance }) => ({ type, instance, sequence: seq }))
-      )
-    )
-  }).pipe(Effect.catchIf(isNoSuchStream, () => Effect.succeedNone))
+  subjectOfCommand(place, type).pipe(
+    Effect.flatMap((subject) => lastMessage(session, place, subject)),
+    Effect.map(Option.flatMap(leaseOf(type)))
+  )
+
+/** What is in the place of a lease, whoever has written it. */
+const lastMessage = ({ manager }: Session, { prefix }: Place, subject: string) =>
+  ask(() => manager.streams.getMessage(stateStream(prefix), { last_by_subj: subject })).pipe(
+    Effect.map(Option.fromNullable),
+    Effect.catchIf(isNoSuchStream, () => Effect.succeedNone)
+  )
+
+const leaseOf =
+  (type: string) =>
+  ({ data, seq }: StoredMsg): Option.Option<Lease> =>
+    Option.map(decodeOwner(data), ({ instance }) => ({ type, instance, sequence: seq }))
 
 /** All leases, whether their instances are connected or not. */
 export const all = (session: Session, { prefix }: Place): Effect.Effect<ReadonlyArray<Lease>, NatsFailure> =>
@@ -91,7 +104,7 @@ export const all = (session: Session, { prefix }: Place): Effect.Effect<Readonly
     )
   )
 
-const subjectOfCommand = ({ prefix }: Place, type: string) =>
+const subjectOfCommand = ({ prefix }: Place, type: string): Effect.Effect<string, NatsFailure> =>
   Option.match(subjectOf(prefix, "lease", type), {
     onNone: () =>
       Effect.fail(
@@ -103,7 +116,7 @@ const subjectOfCommand = ({ prefix }: Place, type: string) =>
     onSome: Effect.succeed
   })
 
-const Owner = Schema.parseJson(Schema.Struct({ instance: Schema.String }))
+const Owner = Schema.parseJson(Schema.Struct({ instance: Schema.UUID }))
 
 const encodeOwner = Schema.encodeSync(Owner)
 

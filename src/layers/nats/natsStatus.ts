@@ -1,6 +1,7 @@
 /**
  * The section on NATS in the status.
  */
+import * as Option from "effect/Option"
 import { printableStart } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
@@ -11,19 +12,40 @@ export type Link =
   | { readonly since: Date; readonly server: string; readonly name: string }
   | { readonly since: Date; readonly reason: string }
 
+/** Commands of this process that the others do not know. */
+export interface Unclaimed {
+  readonly commands: ReadonlyArray<string>
+  readonly reason: string
+}
+
 export interface NatsOverview {
   readonly link: Link
+  readonly unclaimed: Option.Option<Unclaimed>
   readonly prefix: string
   /** The URLs of the options. */
   readonly servers: string
   readonly traffic: TrafficNow
 }
 
-export const statusRows = ({ link, prefix, servers, traffic }: NatsOverview): ReadonlyArray<Row> => {
+export const statusRows = ({
+  link,
+  prefix,
+  servers,
+  traffic,
+  unclaimed
+}: NatsOverview): ReadonlyArray<Row> => {
   const { commands, events, failures, lastFailure } = traffic
   return [
     linkRow(link, servers),
     { type: "kv", label: "Prefix", value: prefix },
+    ...Option.toArray(unclaimed).map(
+      ({ commands, reason }): Row => ({
+        type: "kv",
+        label: "Commands",
+        value: `other processes do not know ${commands.join(", ")}: ${printableStart(reason, maxText)}`,
+        tone: "warn"
+      })
+    ),
     {
       type: "kv",
       label: "Waiting for the server",
@@ -45,6 +67,7 @@ export const statusRows = ({ link, prefix, servers, traffic }: NatsOverview): Re
 export const statusData = ({
   link,
   traffic: { commands, events, failures, lastFailure },
+  unclaimed,
   ...options
 }: NatsOverview): Readonly<Record<string, unknown>> => ({
   ...options,
@@ -54,6 +77,12 @@ export const statusData = ({
       ? { problem: printableStart(link.reason, maxText) }
       : { server: link.server, name: printableStart(link.name, maxText) })
   },
+  ...Option.match(unclaimed, {
+    onNone: () => ({}),
+    onSome: ({ commands, reason }) => ({
+      unknownElsewhere: { commands, reason: printableStart(reason, maxText) }
+    })
+  }),
   waiting: { events, commands },
   failures,
   ...(lastFailure === undefined

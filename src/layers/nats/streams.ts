@@ -80,7 +80,9 @@ const ensure = ({ manager }: Session, wanted: Wanted): Effect.Effect<StreamInfo,
       discard: DiscardPolicy.Old
     })
   )
-  return Effect.catchIf(find, isNoSuchStream, () => Effect.catchAll(create, () => find))
+  return Effect.catchIf(find, isNoSuchStream, () =>
+    Effect.catchAll(create, (failure) => Effect.mapError(find, () => failure))
+  )
 }
 
 /** How long a consumer may be silent. */
