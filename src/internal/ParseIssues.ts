@@ -1,6 +1,7 @@
 /**
  * What a schema found wrong, in lines that name the place.
  */
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 
@@ -10,7 +11,7 @@ export type PlacedIssue = typeof PlacedIssue.Type
 
 /** All issues of a decoding error. */
 export const placedIssues = (error: ParseResult.ParseError): ReadonlyArray<PlacedIssue> =>
-  ParseResult.ArrayFormatter.formatErrorSync(error).map(({ _tag, message, path }) => ({
+  formatted(error).map(({ _tag, message, path }) => ({
     path: formatPath(path),
     message:
       _tag === "Unexpected"
@@ -21,6 +22,12 @@ export const placedIssues = (error: ParseResult.ParseError): ReadonlyArray<Place
           ? "is required"
           : message
   }))
+
+/** What was decoded is part of it, and may be nested deeper than anything can print. */
+const formatted = (error: ParseResult.ParseError): ReadonlyArray<ParseResult.ArrayFormatterIssue> =>
+  Option.getOrElse(Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)(error), () => [
+    { _tag: "Type", path: [], message: "it is nested too deeply" }
+  ])
 
 /** The same as one line of text. */
 export const issueText = (issues: ReadonlyArray<PlacedIssue>): string =>

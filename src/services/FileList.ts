@@ -2,7 +2,7 @@
  * The list of all files of a version: `files.json` in its folder. Replicas copy it verbatim.
  *
  * It may come from another machine: whatever decodes can be stored on Linux, macOS and Windows, and lies in the folder of
- * its source.
+ * its source. Paths have 1,024 bytes and 32 folders at most, and together 2,000,000 names; there are 1,000 sources at most.
  */
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -10,18 +10,25 @@ import * as Schema from "effect/Schema"
 import { foldCase, isPortableFileName } from "../internal/FileName.ts"
 import { isSha256 } from "../internal/sha256.ts"
 import { SourceFile } from "./ContentSource.ts"
-import { VersionId } from "./VersionStore.ts"
+import { maxSources, VersionId } from "./VersionStore.ts"
 
 /** The name of the file, which no source may have for its id. */
 export const fileListName = "files.json"
 
+const maxPathBytes = 1024
+const maxFolders = 32
+const maxNames = 2_000_000
+
 /** The name of the prototype would be no key of the record. */
-const isFilePath = (path: string): boolean =>
-  path !== "__proto__" && path.split("/").every(isPortableFileName)
+const isFilePath = (path: string): boolean => {
+  if (Buffer.byteLength(path) > maxPathBytes || path === "__proto__") return false
+  const names = path.split("/")
+  return names.length <= maxFolders + 1 && names.every(isPortableFileName)
+}
 
 const FilePath = Schema.String.pipe(
   Schema.filter(isFilePath, {
-    description: "relative paths with forward slashes, of names that Linux, macOS and Windows can store"
+    description: `relative paths with forward slashes, of at most ${maxPathBytes} bytes and ${maxFolders} folders, of names that Linux, macOS and Windows can store`
   })
 )
 
@@ -30,15 +37,28 @@ type ListedFiles = Readonly<Record<string, SourceFile>>
 const CheckedFiles = Schema.Record({ key: FilePath, value: SourceFile })
   // Without it, other keys would be left out.
   .annotations({ parseOptions: { onExcessProperty: "error" } })
-  .pipe(Schema.filter((files) => clash(Object.keys(files))))
 
-/** The schema of each file takes ten times as long, so it is asked only for what is wrong. */
-const ListedFiles: Schema.Schema<ListedFiles> = Schema.declare([], {
-  decode: () => (input, options) =>
-    areListedFiles(input)
+/** The schema of each file takes ten times as long, so it is asked only for one that is wrong. */
+const decodeFiles: ParseResult.DeclarationDecodeUnknown<ListedFiles, never> = (input, options, ast) => {
+  if (areListedFiles(input)) {
+    const problem = clash(Object.keys(input))
+    return problem === true
       ? ParseResult.succeed(input)
-      : ParseResult.decodeUnknown(CheckedFiles)(input, options),
-  encode: () => (files, options) => ParseResult.encodeUnknown(CheckedFiles)(files, options)
+      : ParseResult.fail(new ParseResult.Type(ast, input, problem))
+  }
+  const wrong = Predicate.isRecord(input)
+    ? Object.fromEntries(
+        Object.entries(input)
+          .filter((entry) => !isListedFile(entry))
+          .slice(0, 1)
+      )
+    : input
+  return ParseResult.decodeUnknown(CheckedFiles)(wrong, options)
+}
+
+const ListedFiles: Schema.Schema<ListedFiles> = Schema.declare([], {
+  decode: () => decodeFiles,
+  encode: () => decodeFiles
 })
 
 const SourceId = Schema.String.pipe(
@@ -58,12 +78,30 @@ export const ListedSource = Schema.Struct({
 })
 export type ListedSource = typeof ListedSource.Type
 
+/** As an array of these, of which it is known first that there are not too many. */
+export const listedSources = <A, I>(source: Schema.Schema<A, I>) =>
+  Schema.Array(Schema.Unknown).pipe(
+    Schema.maxItems(maxSources),
+    Schema.filter(
+      (sources) =>
+        sources.reduce<number>((sum, source) => sum + namesIn(source), 0) <= maxNames ||
+        `the paths of all files have more than ${maxNames} names`
+    ),
+    Schema.compose(Schema.Array(source), { strict: false })
+  )
+
+/** How many names the paths of a source have; of a path that is too long, no more than could be. */
+const namesIn = (source: unknown): number =>
+  Predicate.hasProperty(source, "files") && Predicate.isRecord(source.files)
+    ? Object.keys(source.files).reduce((sum, path) => sum + path.slice(0, maxPathBytes).split("/").length, 0)
+    : 0
+
 export const FileList = Schema.Struct({
   schemaVersion: Schema.Literal(1),
   versionId: VersionId,
   /** ISO 8601, UTC, with milliseconds. */
   generatedAt: Schema.String,
-  sources: Schema.Array(ListedSource).pipe(
+  sources: listedSources(ListedSource).pipe(
     Schema.filter((sources) => clash(sources.map(({ sourceId }) => sourceId)))
   )
 })
@@ -116,12 +154,10 @@ export const pathsOfContents = madeOnce((list): ReadonlyMap<string, string> => {
 })
 
 const areListedFiles = (input: unknown): input is ListedFiles =>
-  Predicate.isRecord(input) &&
-  Object.values(input).every(isListedFile) &&
-  Object.keys(input).every(isFilePath) &&
-  clash(Object.keys(input)) === true
+  Predicate.isRecord(input) && Object.entries(input).every(isListedFile)
 
-const isListedFile = (input: unknown): boolean =>
+const isListedFile = ([path, input]: readonly [path: string, file: unknown]): boolean =>
+  isFilePath(path) &&
   Predicate.isRecord(input) &&
   Object.keys(input).length === 2 &&
   Number.isSafeInteger(input.size) &&
@@ -131,21 +167,22 @@ const isListedFile = (input: unknown): boolean =>
 
 /** Says which paths cannot be stored side by side, where a file system ignores case; `true` where all can. */
 const clash = (paths: ReadonlyArray<string>): true | string => {
-  const entries = new Map<string, string>()
-  for (const path of paths) {
-    const end = path.length
-    for (let length = path.indexOf("/"); ; length = path.indexOf("/", length + 1)) {
-      const isFile = length === -1
-      const entry = path.slice(0, isFile ? end : length)
-      const key = foldCase(entry)
-      const other = entries.get(key)
-      // A folder is the same one each time it comes up, a file comes up once.
-      if (other !== undefined && (isFile || other !== `${entry}/`)) {
-        return `${JSON.stringify(other)} and ${JSON.stringify(path)} cannot be stored side by side on all systems`
-      }
-      entries.set(key, isFile ? entry : `${entry}/`)
-      if (isFile) break
-    }
-  }
-  return true
+  const entries = paths
+    // Sorted so, what is in a folder comes together, and behind a file of its name.
+    .map((path) => ({ path, key: foldCase(path).replaceAll("/", "\0") }))
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ path }) => path)
+  const index = entries.findIndex((path, index) => index > 0 && !canBeBeside(entries[index - 1] ?? "", path))
+  return (
+    index === -1 ||
+    `${JSON.stringify(entries[index - 1])} and ${JSON.stringify(entries[index])} cannot be stored side by side on all systems`
+  )
+}
+
+/** Whether their names, where they begin to differ, do so in more than case, and neither is a folder of the other. */
+const canBeBeside = (one: string, other: string): boolean => {
+  const [names, others] = [one.split("/"), other.split("/")]
+  const index = names.findIndex((name, index) => name !== others[index])
+  const [name, beside] = [names[index], others[index]]
+  return name !== undefined && beside !== undefined && foldCase(name) !== foldCase(beside)
 }

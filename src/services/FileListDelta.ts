@@ -7,14 +7,14 @@
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { SourceFile } from "./ContentSource.ts"
-import { FileList, fileListText, ListedSource } from "./FileList.ts"
+import { FileList, fileListText, ListedSource, listedSources } from "./FileList.ts"
 import { VersionId } from "./VersionStore.ts"
 
 export const FileListDelta = Schema.Struct({
   ...FileList.fields,
   /** The version that the list is compared with. */
   since: VersionId,
-  sources: Schema.Array(
+  sources: listedSources(
     Schema.Struct({
       /** `files` are those that the source did not have, or had with another content. */
       ...ListedSource.fields,

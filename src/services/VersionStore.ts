@@ -43,6 +43,9 @@ export const Hold = Schema.Struct({
 })
 export type Hold = typeof Hold.Type
 
+/** The most sources that a version has. */
+export const maxSources = 1000
+
 /** The content of `manifest.json`. Paths are relative and have forward slashes. */
 export const Manifest = Schema.Struct({
   schemaVersion: Schema.Literal(1),
@@ -50,7 +53,9 @@ export const Manifest = Schema.Struct({
   versionPath: Schema.String,
   /** ISO 8601, UTC, with milliseconds. */
   generatedAt: Schema.String,
-  sources: Schema.Array(Schema.Struct({ sourceId: Schema.String, path: Schema.String })),
+  sources: Schema.Array(Schema.Struct({ sourceId: Schema.String, path: Schema.String })).pipe(
+    Schema.maxItems(maxSources)
+  ),
   /** The digest of the version's `files.json`. Missing where an older Vitrine made the version. */
   filesSha256: Schema.optionalWith(Sha256, { exact: true }),
   /** Missing where the active version is not held. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
@@ -32,19 +32,22 @@ const listOf = (files: ReadonlyArray<readonly [path: string, file: SourceFile]>)
 
 const someFile: SourceFile = { size: 1, sha256: "0".repeat(64) }
 
+const textOf = (paths: ReadonlyArray<string>) =>
+  JSON.stringify({
+    ...listOf([]),
+    sources: [{ ...listOf([]).sources[0], files: Object.fromEntries(paths.map((path) => [path, someFile])) }]
+  })
+
 /** What is wrong with a list of these paths; empty where nothing is. */
 const problemOf = (...paths: ReadonlyArray<string>) =>
-  Either.match(
-    decode(
-      JSON.stringify({
-        ...listOf([]),
-        sources: [
-          { ...listOf([]).sources[0], files: Object.fromEntries(paths.map((path) => [path, someFile])) }
-        ]
-      })
-    ),
-    { onLeft: (error) => issueText(placedIssues(error)), onRight: () => "" }
-  )
+  Either.match(decode(textOf(paths)), {
+    onLeft: (error) => issueText(placedIssues(error)),
+    onRight: () => ""
+  })
+
+/** Each in as many folders of its own. */
+const manyPaths = (count: number, folders: number) =>
+  Array.from({ length: count }, (_, index) => `${index}/${"a/".repeat(folders - 1)}x`)
 
 describe("FileList", () => {
   it.prop(
@@ -107,13 +110,55 @@ describe("FileList", () => {
     "what?",
     "__proto__",
     "x".repeat(256),
-    "ä".repeat(128)
+    "ä".repeat(128),
+    `${"d/".repeat(33)}x`,
+    `${"x".repeat(204)}/`.repeat(4) + "x".repeat(205),
+    `${"ä".repeat(102)}/`.repeat(4) + "ä".repeat(103)
   ]) {
     it(`refuses the path ${JSON.stringify(path).slice(0, 24)}`, () => {
       expect(problemOf(path)).toContain("that Linux, macOS and Windows can store")
       expect(problemOf("fine", path)).not.toBe("")
     })
   }
+
+  it("accepts paths of 32 folders and of 1,024 bytes", () => {
+    expect(problemOf(`${"d/".repeat(32)}x`)).toBe("")
+    expect(problemOf(`${"ä".repeat(102)}/`.repeat(4) + "ä".repeat(102))).toBe("")
+    expect(problemOf(`${"x".repeat(204)}/`.repeat(4) + "x".repeat(204))).toBe("")
+  })
+
+  it.each([
+    ["30,000 folders deep", [`${"a/".repeat(30_000)}x`]],
+    ["100,000 folders deep", [`${"a/".repeat(100_000)}x`]],
+    ["each of 1,000 in 32 folders of its own", manyPaths(1000, 32)]
+  ])("looks at each character of paths a few times: %s", (_, paths) => {
+    const normalize = vi.spyOn(String.prototype, "normalize")
+    problemOf(...paths)
+    const characters = normalize.mock.contexts.reduce((sum: number, name) => sum + String(name).length, 0)
+    normalize.mockRestore()
+    expect(characters).toBeLessThan(4 * textOf(paths).length)
+  })
+
+  it("refuses more than 2,000,000 names in all paths, before it looks at any", () => {
+    const normalize = vi.spyOn(String.prototype, "normalize")
+    const problem = problemOf(...manyPaths(62_501, 31))
+    const calls = normalize.mock.calls.length
+    normalize.mockRestore()
+    expect(calls).toBe(0)
+    expect(problem).toContain("more than 2000000 names")
+  })
+
+  it("refuses more than 1,000 sources", () => {
+    const sources = Array.from({ length: 1001 }, (_, index) => ({
+      sourceId: `s${index}`,
+      fingerprint: "f",
+      files: {}
+    }))
+    const decoded = (count: number) =>
+      decode(JSON.stringify({ ...listOf([]), sources: sources.slice(0, count) }))
+    expect(Either.isRight(decoded(1000))).toBe(true)
+    expect(Either.isLeft(decoded(1001))).toBe(true)
+  })
 
   for (const sourceId of ["", "..", "a/b", "files.json", "FILES.json", "c:", "\0"]) {
     it(`refuses the source ${JSON.stringify(sourceId)}`, () => {

@@ -55,7 +55,7 @@ export const makeList = Effect.fnUntraced(function* (
     mapDiskError("read", folder)
   )
   const list = yield* Effect.mapError(
-    Schema.validate(FileList)({ schemaVersion: 1, ...version, sources: listed }),
+    Schema.decodeUnknown(FileList)({ schemaVersion: 1, ...version, sources: listed }),
     (error) =>
       new VersionStoreError({
         action: "write",

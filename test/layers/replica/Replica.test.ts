@@ -1,6 +1,7 @@
 /**
  * A replica of a hub behind a plain static server, over real sockets.
  */
+import { gzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
@@ -425,6 +426,11 @@ describe("a hub", () => {
       json(200, { schemaVersion: 2 }),
       /has schemaVersion 2, of a later Vitrine: update/
     ],
+    [
+      "with a manifest that is nested 100,000 times",
+      text(200, `{"schemaVersion":${"[".repeat(100_000)}${"]".repeat(100_000)}}`),
+      /is no manifest: .*nested/
+    ],
     ["with half a manifest", json(200, { schemaVersion: 1 }), /is no manifest: .*versionId/],
     ["with a hostile id", json(200, manifestOf("../../etc")), /is no manifest: .*versionId/],
     [
@@ -447,6 +453,28 @@ describe("a hub", () => {
       expect(yield* active).toEqual(before)
       expect(yield* provided(rowValue("Last fetch"))).toMatch(message)
       expect(yield* fetch).toMatchObject({ changed: false, versionId })
+    }).pipe(environment)
+  )
+
+  it.scoped.each([
+    ["files 100,000 folders deep", `"${"a/".repeat(100_000)}x"`, /at most 1024 bytes and 32 folders/],
+    ["what is nested 100,000 times", `"x":${"[".repeat(100_000)}${"]".repeat(100_000)},"y"`, /nested/]
+  ] as const)("that lists %s is refused in a moment", ([, files, message]) =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const { failure, fetch } = yield* makeReplica(hub.url)
+      yield* fetch
+      const versionId = "20261122T093000Z"
+      const emptyFile = `{"size":0,"sha256":"${sha256OfText("")}"}`
+      const list = `{"schemaVersion":1,"versionId":"${versionId}","generatedAt":"2026-11-22T09:30:00.000Z","sources":[{"sourceId":"exhibits","fingerprint":"1","files":{${files}:${emptyFile}}}]}`
+      const gzip = gzipSync(list)
+      expect(gzip.length).toBeLessThan(800)
+      hub.fault(/manifest/, json(200, manifestOf(versionId, { filesSha256: sha256OfText(list) })))
+      hub.fault(/files\.json/, (response) => {
+        response.writeHead(200, { "content-encoding": "gzip" }).end(gzip)
+      })
+      expect(yield* failure).toMatch(message)
     }).pipe(environment)
   )
 
