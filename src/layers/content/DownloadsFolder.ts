@@ -27,6 +27,7 @@ export const make = Effect.fnUntraced(function* (directory: string) {
   const versions = path.join(root, "versions")
   const acks = path.join(root, "acks")
   const staging = path.join(root, ".staging")
+  const reserve = path.join(root, ".reserve")
   const ofVersion = (versionId: VersionId) => path.join(versions, versionId)
 
   const namesIn = (folder: string) =>
@@ -43,6 +44,7 @@ export const make = Effect.fnUntraced(function* (directory: string) {
     versions,
     acks,
     staging,
+    reserve,
     ofVersion,
     manifest: path.join(root, "manifest.json"),
     namesIn,

@@ -39,6 +39,7 @@ import * as Leases from "./leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
 import { makePublishing } from "./publish.ts"
 import * as Readers from "./Readers.ts"
+import { makeReserve } from "./reserve.ts"
 import { discard, expired, restore } from "./retention.ts"
 import * as Spare from "./Spare.ts"
 import { makeStageCopy } from "./stageCopy.ts"
@@ -66,6 +67,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const manifestFile = yield* ManifestFile.make(folder)
   const trash = yield* Trash.make
   const spare = Spare.make(trash)
+  const reserve = yield* makeReserve(folder.reserve)
   const { claim, claimed, wasClaimed } = yield* makeClaim(folder, trash)
 
   yield* folder.makeRoot
@@ -178,6 +180,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
       yield* keepSpare(last.versionId, last.swept.value, latestOf(active.value))
     }
     yield* trash.empty
+    yield* reserve.keep
     if (Option.isNone(active)) {
       yield* restore(folder, manifestFile)
     }
@@ -186,9 +189,9 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
 
   const publishing = yield* makePublishing(folder, manifestFile, damage, leasing.withPermits(1))
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
-  /** Of what changes the manifest, and nothing else. */
+  /** Of what changes the manifest, and nothing else: also where the disk is full. */
   const changing = <A, E>(change: Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>) =>
-    Effect.zipRight(claimed, change).pipe(inTurn, Effect.provide(platform))
+    reserve.lend(Effect.zipRight(claimed, change)).pipe(inTurn, Effect.provide(platform))
 
   const staging: StagingStore = {
     latest,
@@ -245,6 +248,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   })
 
   if (wasClaimed()) {
+    yield* reserve.keep
     yield* restore(folder, manifestFile)
   }
   return VersionStore.of({

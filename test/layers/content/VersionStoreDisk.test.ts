@@ -49,6 +49,7 @@ describe("VersionStoreDisk", () => {
       const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
       expect(yield* manifestIn(directory)).toEqual({ status: "ok", manifest })
       expect((yield* fs.readDirectory(directory, { recursive: true })).toSorted()).toEqual([
+        ".reserve",
         ".staging",
         "acks",
         "manifest.json",

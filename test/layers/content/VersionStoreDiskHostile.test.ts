@@ -489,6 +489,33 @@ describe("a disk (skipped where this user may not mount one)", () => {
     })
   )
 
+  for (const when of ["since the controller started", "when the controller starts"]) {
+    onSmallDisk(`that is full ${when}: versions can be gone back to, held and resumed`, ({ fill, folder }) =>
+      Effect.gen(function* () {
+        const [first, second] = yield* promoteAll(folder, ["one", "two"])
+        const isFullBefore = when.startsWith("when")
+        yield* isFullBefore ? fill(0) : Effect.void
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          yield* isFullBefore ? Effect.void : fill(0)
+          for (let times = 0; times < 3; times++) {
+            const back = yield* store.hold({ versionId: first?.versionId ?? "" })
+            expect(back).toMatchObject({
+              versionId: first?.versionId,
+              held: { waiting: second?.versionId }
+            })
+            expect(yield* store.manifest).toEqual({ status: "ok", manifest: back })
+            expect(yield* store.resume).toEqual(second)
+            expect(yield* store.hold({})).toMatchObject({ ...second, held: { since: expect.any(String) } })
+            expect(yield* store.resume).toEqual(second)
+          }
+          expect(yield* versionIds).toHaveLength(2)
+          expect(yield* Effect.flip(promote("three"))).toMatchObject({ method: "writeFile" })
+        }).pipe(Effect.provide(storeIn(folder)))
+      })
+    )
+  }
+
   onSmallDisk(
     "that is read-only: the active version is there, fetches say why they fail",
     ({ folder, makeReadOnly }) =>
