@@ -23,7 +23,13 @@ const Table = Schema.Struct({
 
 export type BaseSchema = ReadonlyArray<typeof Table.Type>
 
-const decodeTables = decodeOther(Schema.Struct({ tables: Schema.Array(Table) }), "the tables of a base")
+/** As many as the API allows. */
+const maxTables = 1000
+
+const decodeTables = decodeOther(
+  Schema.Struct({ tables: Schema.Array(Table).pipe(Schema.maxItems(maxTables)) }),
+  "the tables of a base"
+)
 
 export const readSchema = ({ askForOne }: Api, { baseId }: AirtableClientOptions) =>
   askForOne(
@@ -41,12 +47,14 @@ const derived: ReadonlySet<string | undefined> = new Set(["multipleLookupValues"
 
 /** These tables, and those with cells that are made of theirs. */
 export const withDependents = (schema: BaseSchema, ids: ReadonlySet<string>): ReadonlySet<string> => {
+  const derivedTables = schema
+    .filter(({ fields }) => fields.some(({ type }) => derived.has(type)))
+    .map(({ fields, id }) => ({ id, links: new Set(fields.map(({ options }) => options?.linkedTableId)) }))
   const found = new Set(ids)
   // What is found is visited, too: a lookup can be of a lookup.
   for (const id of found) {
-    for (const { fields, id: other } of schema) {
-      const isLinked = fields.some(({ options }) => options?.linkedTableId === id)
-      if (isLinked && fields.some(({ type }) => derived.has(type))) found.add(other)
+    for (const { id: other, links } of derivedTables) {
+      if (links.has(id)) found.add(other)
     }
   }
   return found

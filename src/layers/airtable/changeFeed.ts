@@ -162,7 +162,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared:
     if (!(yield* check(id))) {
       return yield* beginAgain(from, `${name} is gone or disabled`)
     }
-    const found: Array<Payloads["payloads"][number]> = []
+    let found: Payloads["payloads"] = []
     let next = cursor
     for (let pages = 0; pages < maxPages; pages++) {
       const page = yield* Effect.catchIf(webhooks.payloads(id, next), isGone, ({ detail }) =>
@@ -179,7 +179,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared:
       if (page.cursor !== next + page.payloads.length) {
         return yield* beginAgain(from, `${name} no longer lists what came after ${next}`)
       }
-      found.push(...page.payloads)
+      found = [...found, ...page.payloads]
       next = page.cursor
       if (!page.mightHaveMore) {
         return {

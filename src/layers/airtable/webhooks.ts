@@ -41,7 +41,13 @@ export type Payloads = typeof Payloads.Type
 
 const Created = Schema.Struct({ id: Schema.NonEmptyString })
 
-const decodeList = decodeOther(Schema.Struct({ webhooks: Schema.Array(Webhook) }), "a list of webhooks")
+/** The API allows ten. */
+const maxWebhooks = 100
+
+const decodeList = decodeOther(
+  Schema.Struct({ webhooks: Schema.Array(Webhook).pipe(Schema.maxItems(maxWebhooks)) }),
+  "a list of webhooks"
+)
 const decodeCreated = decodeOther(Created, "a webhook")
 const decodePayloads = decodeOther(Payloads, "a list of changes")
 const decodeNothing = decodeOther(Schema.Unknown, "nothing")

@@ -106,7 +106,7 @@ const readRecords = (request: TableRequest, begin: Expectations["begin"], warn: 
       return Stream.runForEach(pages, (page) =>
         Effect.map(add(page), (saved) => {
           if (Option.isSome(check)) checkRecords(check.value.add, page)
-          data.push(...saved)
+          for (const record of saved) data.push(record)
         })
       ).pipe(Effect.map(() => ({ check, data, warnings: warnings() })))
     })
@@ -123,7 +123,7 @@ const readKeyValues = (request: TableRequest, begin: Expectations["begin"], warn
       const records: Array<TableRecord> = []
       return Stream.runForEach(pages, (page) =>
         Effect.sync(() => {
-          records.push(...page)
+          for (const record of page) records.push(record)
         })
       ).pipe(Effect.as(records))
     })

@@ -21,6 +21,9 @@ export interface KeyValues {
 /** `name[9999]` is the last item that an array may have. */
 const maxIndex = 9999
 
+/** Of all arrays together, with their holes. */
+const maxItems = 1_000_000
+
 /**
  * Builds the object of a key/value table.
  *
@@ -29,7 +32,7 @@ const maxIndex = 9999
  * - `name[0]`, `name[1]`, … become an array `name`; what is missing between them is `null`.
  * - A row without a key is left out, and the last of several rows with one key counts, both with a warning.
  *
- * It fails where a key is used for a value and for an array, and where an array would be too long.
+ * It fails where a key is used for a value and for an array, and where an array, or all of them together, would be too long.
  */
 export const keyValues = (
   table: string,
@@ -68,6 +71,11 @@ export const keyValues = (
       if (items.has(index)) repeated.push(id)
       entries.set(name, { id: earlier?.id ?? id, items: items.set(index, value) })
     }
+  }
+
+  const items = [...entries.values()].reduce((sum, entry) => sum + lengthOf(entry), 0)
+  if (items > maxItems) {
+    return failure(table, `its arrays have more than ${maxItems} items, with those between them`)
   }
 
   return Either.right({
@@ -121,10 +129,13 @@ const coerce = (value: unknown): unknown => {
   return Number.isFinite(number) && String(number) === value ? number : value
 }
 
-const valueOf = ({ items, value }: Entry): unknown =>
-  items === undefined
-    ? value
-    : Array.from({ length: Math.max(...items.keys()) + 1 }, (_, index) => items.get(index) ?? null)
+/** How many items its array has. */
+const lengthOf = ({ items }: Entry): number => (items === undefined ? 0 : Math.max(...items.keys()) + 1)
+
+const valueOf = (entry: Entry): unknown =>
+  entry.items === undefined
+    ? entry.value
+    : Array.from({ length: lengthOf(entry) }, (_, index) => entry.items?.get(index) ?? null)
 
 const warning = (ids: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
   if (ids.length === 0) return []

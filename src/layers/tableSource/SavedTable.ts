@@ -134,7 +134,7 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
     const fileSystem = yield* FileSystem.FileSystem
     const records: Array<TableRecord> = []
     yield* Stream.runForEach(pages, (page) => {
-      records.push(...page)
+      for (const record of page) records.push(record)
       return progress(records.length)
     })
     const attachments = makeCollection(target)

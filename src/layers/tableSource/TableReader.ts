@@ -27,7 +27,8 @@ const maxRestarts = 3
 /** A list that brings nothing new for so many pages does not end. */
 const maxStalePages = 100
 
-/** A million records, far more than the hosted API keeps in a table. */
+/** Far more than the hosted API keeps in a table, and as many pages as it would give for them. */
+const maxRecords = 1_000_000
 const maxPages = 10_000
 
 /**
@@ -61,6 +62,9 @@ const pages = (client: typeof TableSourceClient.Service, request: TableRequest):
       Effect.gen(function* () {
         const page = yield* client.listPage({ ...request, ...Option.match(cursor, cursorField) })
         const records = page.records.filter(({ id }) => !ids.has(id) && ids.add(id))
+        if (ids.size > maxRecords) {
+          return yield* tooLong(request.table, `it has more than ${maxRecords} records`)
+        }
         stalePages = records.length === 0 ? stalePages + 1 : 0
         if (page.next === undefined) {
           return [records, Option.none()] as const
@@ -70,7 +74,7 @@ const pages = (client: typeof TableSourceClient.Service, request: TableRequest):
         }
         cursors.add(page.next)
         if (cursors.size >= maxPages) {
-          return yield* tooLong(request.table)
+          return yield* tooLong(request.table, `after ${maxPages} pages the server offers more`)
         }
         return [records, Option.some(Option.some(page.next))] as const
       })
@@ -93,9 +97,5 @@ const endless = (table: string) =>
     detail: "the list goes round in a circle: the server offers the same pages again and again"
   })
 
-const tooLong = (table: string) =>
-  new TableError({
-    table,
-    reason: "UnexpectedAnswer",
-    detail: `the list does not end: after ${maxPages} pages the server offers more`
-  })
+const tooLong = (table: string, why: string) =>
+  new TableError({ table, reason: "UnexpectedAnswer", detail: `the list does not end: ${why}` })

@@ -14,6 +14,7 @@ import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { RequestPacing } from "../../../src/services/RequestPacing.ts"
 import type { ChangeFeed } from "../../../src/services/TableSourceClient.ts"
 import { withLog } from "../../support/logged.ts"
+import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { type Options, start } from "../../support/tableServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
@@ -285,5 +286,36 @@ describe("what has changed in a hosted base", () => {
       expect(Either.isLeft(refused) && refused.left.message).toContain('it needs the scope "webhook:manage"')
       expect(Either.isLeft(refused) && refused.left.message).not.toContain("topsecret")
     }).pipe(Effect.provide(environment), withLog([]))
+  )
+  it.scoped(
+    "fails where the list of webhooks has no end, and is known from a list of changes of any length",
+    () =>
+      Effect.gen(function* () {
+        const webhook = {
+          id: "ach1",
+          cursorForNextPayload: 2,
+          specification: { options: { filters: { dataTypes: ["tableData"] } } }
+        }
+        let webhooks = 101
+        let payloads = 0
+        const server = yield* ScriptedServer.make((response, request) => {
+          const answer = request.url.includes("/payloads")
+            ? { payloads: Array.from({ length: payloads }, () => ({})), cursor: 2 + payloads }
+            : { webhooks: Array.from({ length: webhooks }, () => webhook) }
+          ScriptedServer.json(200, answer)(response, request)
+        })
+        const { changes } = yield* AirtableClient.make({
+          endpointUrl: server.url,
+          baseId: "appX",
+          apiKey: Redacted.make("pat123.topsecret"),
+          changes: "webhook"
+        })
+        const { since } = changes ?? (yield* Effect.dieMessage("no changes"))
+        expect((yield* Effect.flip(since(Option.none()))).message).toContain("expected a list of webhooks")
+        webhooks = 1
+        const { position } = yield* since(Option.none())
+        payloads = 200_000
+        expect(yield* since(Option.some(position))).toMatchObject({ position: "ach1 200002" })
+      }).pipe(Effect.provide(environment), withLog([]))
   )
 })

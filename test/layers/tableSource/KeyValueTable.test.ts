@@ -135,4 +135,9 @@ describe("a key/value table", () => {
     )
     expect(failure({ key: `a[1${"0".repeat(400)}]` })).toContain("beyond")
   })
+  it("refuses arrays that have a million items together, whatever holes these are", () => {
+    const cells = Array.from({ length: 101 }, (_, index) => ({ key: `a${index}[9999]` }))
+    expect(failure(...cells.slice(1))).toBe("")
+    expect(failure(...cells)).toContain("more than 1000000 items")
+  })
 })

@@ -139,4 +139,27 @@ describe("readTable", () => {
       expect(asked).toBe(10_000)
     })
   )
+  it.effect("does not go on for ever, though pages are as large as the server likes", () =>
+    Effect.gen(function* () {
+      const page = (request: number) =>
+        Array.from({ length: 200_000 }, (_, index) => ({ id: `rec${request}-${index}`, fields: {} }))
+      const read = (pages: number) =>
+        readTable(
+          list,
+          Stream.runFold(0, (count: number, records) => count + records.length)
+        ).pipe(
+          Effect.provideService(
+            TableSourceClient,
+            answering((request) =>
+              Effect.succeed({
+                records: page(request),
+                ...(request + 1 < pages ? { next: `itr${request}` } : {})
+              })
+            )
+          )
+        )
+      expect(yield* read(5)).toBe(1_000_000)
+      expect((yield* Effect.flip(read(6))).message).toContain("more than 1000000 records")
+    })
+  )
 })
