@@ -15,6 +15,7 @@ export {
 } from "./testing/contentSourceContract.ts"
 export { controllerStateContract } from "./testing/controllerStateContract.ts"
 export { type EventBusTraits, eventBusContract } from "./testing/eventBusContract.ts"
+export { eventBusWrapperContract } from "./testing/eventBusWrapperContract.ts"
 export { patiently } from "./testing/patiently.ts"
 export { type ReplayBacklogTraits, replayBacklogContract } from "./testing/replayBacklogContract.ts"
 export {

@@ -4,13 +4,19 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../src/services/CommandBus.ts"
 import { ControllerState } from "../src/services/ControllerState.ts"
 import { EventBus } from "../src/services/EventBus.ts"
-import { commandBusContract, controllerStateContract, eventBusContract } from "../src/testing.ts"
+import {
+  commandBusContract,
+  controllerStateContract,
+  eventBusContract,
+  eventBusWrapperContract
+} from "../src/testing.ts"
 import * as commandEngine from "./support/commandEngine.ts"
 import * as eventEngine from "./support/eventEngine.ts"
 
@@ -36,8 +42,8 @@ eventBusContract(
     EventBus,
     Effect.gen(function* () {
       const watch = yield* makeWatch
-      const { publish, subscribe } = yield* EventBusMemory.make
-      return EventBus.of({ publish, subscribe: watch(subscribe) })
+      const bus = yield* EventBusMemory.make
+      return EventBus.of({ ...bus, subscribe: watch(bus.subscribe) })
     })
   ),
   { capacity: EventBusMemory.subscriberCapacity }
@@ -62,6 +68,32 @@ eventBusContract(
       restart: Effect.sync(engine.beginAnew)
     }))
   }
+)
+
+eventBusWrapperContract(
+  "A bus that logs",
+  Layer.effect(
+    EventBus,
+    Effect.map(EventBus, (bus) => ({
+      ...bus,
+      publish: (name: string, payload: unknown) =>
+        Effect.zipRight(Effect.logDebug(name), bus.publish(name, payload))
+    }))
+  )
+)
+
+eventBusWrapperContract(
+  "A bus that keeps payloads back",
+  Layer.effect(
+    EventBus,
+    Effect.map(EventBus, (bus) => ({
+      ...bus,
+      subscribe: Effect.map(
+        bus.subscribe,
+        Stream.map((event) => ({ ...event, payload: null }))
+      )
+    }))
+  )
 )
 
 commandBusContract(

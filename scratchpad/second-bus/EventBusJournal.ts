@@ -70,6 +70,7 @@ export const make = (file: string) =>
             return { name, payload, sequence }
           })
         )
-      })
+      }),
+      emptied: Stream.empty
     })
   })

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -113,7 +114,8 @@ export const eventBusContract = (
       "gives a listener, where it takes one, the events of a feed, in its order",
       Effect.gen(function* () {
         const bus = yield* EventBus
-        if (bus.listen === undefined) {
+        const { listen } = bus.subscribe
+        if (listen === undefined) {
           return
         }
         const feed = yield* bus.subscribe
@@ -121,7 +123,7 @@ export const eventBusContract = (
         let largest = 0
         let ends = 0
         const scope = yield* Scope.make()
-        const listening = bus.listen({
+        const listening = listen({
           events: (events) => {
             heard.push(...events)
             largest = Math.max(largest, events.length)
@@ -245,7 +247,7 @@ export const eventBusContract = (
     }
 
     if (restartable !== undefined) {
-      it.scopedLive("fails a feed when the engine begins anew, and can be subscribed to again", () =>
+      it.scopedLive("fails a feed when the engine begins anew, says so, and can be subscribed to again", () =>
         Effect.gen(function* () {
           const { bus, restart } = yield* restartable
           const feed = yield* bus.subscribe
@@ -253,7 +255,11 @@ export const eventBusContract = (
           const reader = yield* Effect.fork(Stream.runForEach(feed, (event) => Queue.offer(heard, event)))
           yield* bus.publish("event", 1)
           yield* Queue.take(heard)
+          const emptied = yield* Effect.fork(Stream.runHead(bus.emptied))
+          yield* bus.publish("event", 1)
+          yield* Queue.take(heard)
           yield* restart
+          expect(yield* Effect.timeout(Fiber.join(emptied), failsWithin)).toEqual(Option.some(undefined))
           const error = yield* Effect.flip(Effect.timeout(Fiber.join(reader), failsWithin))
           expect(error).toBeInstanceOf(EventBusError)
           const later = yield* bus.subscribe

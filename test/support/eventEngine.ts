@@ -5,6 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Take from "effect/Take"
@@ -36,6 +37,7 @@ export const make = () => {
   let store = makeLatestEvents<RememberedEvent>()
   let epoch = 0
   let sequence = 0
+  const beginnings = Effect.runSync(PubSub.unbounded<void>())
   let recovery = Deferred.unsafeMake<void>(FiberId.none)
 
   const recover = () => {
@@ -119,7 +121,7 @@ export const make = () => {
       }
     })
 
-    const bus = EventBus.of({ publish, subscribe })
+    const bus = EventBus.of({ publish, subscribe, emptied: Stream.fromPubSub(beginnings) })
     return {
       bus,
       layer: Layer.merge(Layer.succeed(EventBus, bus), Layer.succeed(ReplayBacklog, backlog)),
@@ -149,6 +151,7 @@ export const make = () => {
         abort()
       }
       recover()
+      beginnings.unsafeOffer()
     }
   }
 }

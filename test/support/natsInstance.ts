@@ -126,7 +126,7 @@ export const expectExact = (seen: ReadonlyArray<BusEvent>, accepted: ReadonlyArr
 }
 
 /** How often a bus has said that its engine was emptied. */
-export const countEmptied = ({ emptied = Stream.empty }: typeof EventBus.Service) =>
+export const countEmptied = ({ emptied }: typeof EventBus.Service) =>
   Effect.gen(function* () {
     let times = 0
     yield* Effect.forkScoped(Stream.runForEach(emptied, () => Effect.sync(() => times++)))

@@ -49,6 +49,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 ) {
   const store = yield* VersionStore
   const publish = yield* makePublish(name)
+  // Nobody checks the types of a configuration before it runs.
   const { emptied = Stream.empty } = yield* EventBus
   const state = yield* ControllerState
   const scope = yield* Effect.scope

@@ -17,7 +17,7 @@ import { growingPauses } from "../../internal/growingPauses.ts"
 import { runChunks } from "../../internal/runChunks.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWaitingEvents, subscriberCapacity } from "../../internal/waitingEvents.ts"
-import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
+import { type BusEvent, EventBus, EventBusError, type Subscribe } from "../../services/EventBus.ts"
 
 /** Why no events are received, and since when. */
 export interface FeedProblem {
@@ -73,7 +73,8 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
   open,
   take
 }: Subscriber<E>) {
-  const { listen, subscribe } = yield* EventBus
+  const { subscribe } = yield* EventBus
+  const { listen } = subscribe
   const pauses = yield* Schedule.driver(growingPauses)
   const problem = yield* Ref.make(Option.none<FeedProblem>())
   const outer = yield* Effect.scope
@@ -99,7 +100,7 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({
     return runChunks(feed, (events) => take(Chunk.toReadonlyArray(events)))
   })
 
-  const listened = (listen: NonNullable<(typeof EventBus.Service)["listen"]>) =>
+  const listened = (listen: NonNullable<Subscribe["listen"]>) =>
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void, E>()
       const scope = yield* Effect.scope

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { EventBus } from "../../services/EventBus.ts"
 import { makeBroadcast } from "./broadcast.ts"
 
@@ -13,8 +14,8 @@ export const make = Effect.map(
   ({ listen, publish, subscribe }) =>
     EventBus.of({
       publish: (name, payload) => Effect.sync(() => publish(name, payload)),
-      subscribe,
-      listen
+      subscribe: Object.assign(subscribe, { listen }),
+      emptied: Stream.empty
     })
 )
 

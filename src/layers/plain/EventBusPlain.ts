@@ -3,7 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
-import { EventBus } from "../../services/EventBus.ts"
+import * as Stream from "effect/Stream"
+import { EventBus, type EventListener } from "../../services/EventBus.ts"
 import { makeBroadcast } from "../memory/broadcast.ts"
 import type { PlainEventBus, PlainEventHandler } from "./PlainContext.ts"
 
@@ -45,7 +46,9 @@ export const make = (plain: PlainEventBus) =>
     )
     return EventBus.of({
       publish: (name, payload) => Effect.sync(() => void plain.emit(name, payload)),
-      subscribe: Effect.zipRight(handled, subscribe),
-      listen: (listener) => Effect.zipRight(handled, listen(listener))
+      subscribe: Object.assign(Effect.zipRight(handled, subscribe), {
+        listen: (listener: EventListener) => Effect.zipRight(handled, listen(listener))
+      }),
+      emptied: Stream.empty
     })
   })

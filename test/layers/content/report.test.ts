@@ -1,5 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { makePublish } from "../../../src/layers/content/report.ts"
 import type { ContentEvent } from "../../../src/services/ContentEvents.ts"
 import { EventBus, EventBusError } from "../../../src/services/EventBus.ts"
@@ -24,7 +25,8 @@ it.effect(
       const report = yield* makePublish("tours").pipe(
         Effect.provideService(EventBus, {
           publish: (name) => Effect.map(publish, () => void published.push(name)),
-          subscribe: Effect.never
+          subscribe: Effect.never,
+          emptied: Stream.empty
         })
       )
       yield* Effect.gen(function* () {

@@ -23,7 +23,8 @@ const makeRecordingBus = () => {
   const published: Array<string> = []
   const bus = EventBus.of({
     publish: (name) => Effect.sync(() => void published.push(name)),
-    subscribe: Effect.succeed(Stream.empty)
+    subscribe: Effect.succeed(Stream.empty),
+    emptied: Stream.empty
   })
   return { published, layer: Layer.succeed(EventBus, bus) }
 }
@@ -57,9 +58,9 @@ describe("the services of a configuration", () => {
     Effect.gen(function* () {
       const renamed = Layer.effect(
         EventBus,
-        Effect.map(EventBus, ({ publish, subscribe }) => ({
-          publish: (name: string, payload: unknown) => publish(`hall:${name}`, payload),
-          subscribe
+        Effect.map(EventBus, (bus) => ({
+          ...bus,
+          publish: (name: string, payload: unknown) => bus.publish(`hall:${name}`, payload)
         }))
       )
       const program = Effect.gen(function* () {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { keepSubscribed, type Subscriber } from "../../../src/layers/fanOut/keepSubscribed.ts"
 import { subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
@@ -176,7 +177,7 @@ describe("keepSubscribed", () => {
     Effect.gen(function* () {
       for (const hangs of [Effect.never, Effect.uninterruptible(Effect.never)]) {
         const lines: Array<string> = []
-        const bus = EventBus.of({ publish: () => Effect.void, subscribe: hangs })
+        const bus = EventBus.of({ publish: () => Effect.void, subscribe: hangs, emptied: Stream.empty })
         const subscribing = yield* keepSubscribed(makeSubscriber().subscriber).pipe(
           Effect.provideService(EventBus, bus),
           withLog(lines),
@@ -224,10 +225,15 @@ const setUpListener = Effect.gen(function* () {
   const listeners: Array<EventListener> = []
   const bus = EventBus.of({
     ...instance.bus,
-    listen: (listener) =>
-      Effect.sync(() => {
-        listeners.push(listener)
-      })
+    subscribe: Object.assign(
+      Effect.suspend(() => instance.bus.subscribe),
+      {
+        listen: (listener: EventListener) =>
+          Effect.sync(() => {
+            listeners.push(listener)
+          })
+      }
+    )
   })
   const event = (number: number): BusEvent => ({ name: "a", payload: number, sequence: number })
   return {
