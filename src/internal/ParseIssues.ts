@@ -4,6 +4,7 @@
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { excerpt, printableLine } from "./printable.ts"
 
 /** A mistake: where it is, as in `sources[0].id`, and what would be right. */
 export const PlacedIssue = Schema.Struct({ path: Schema.String, message: Schema.String })
@@ -12,16 +13,21 @@ export type PlacedIssue = typeof PlacedIssue.Type
 /** All issues of a decoding error. */
 export const placedIssues = (error: ParseResult.ParseError): ReadonlyArray<PlacedIssue> =>
   formatted(error).map(({ _tag, message, path }) => ({
-    path: formatPath(path),
-    message:
-      _tag === "Unexpected"
-        ? message
-            .replace("is unexpected, expected: ", "there is no such key; known are: ")
-            .replaceAll(" | ", ", ")
-        : _tag === "Missing" && message === "is missing"
-          ? "is required"
-          : message
+    path: excerpt(formatPath(path)),
+    message: printableLine(issueMessage(_tag, message), maxMessage)
   }))
+
+/** Names of known keys among others: more than what others say has. */
+const maxMessage = 1000
+
+const issueMessage = (tag: ParseResult.ArrayFormatterIssue["_tag"], message: string): string =>
+  tag === "Unexpected"
+    ? message
+        .replace("is unexpected, expected: ", "there is no such key; known are: ")
+        .replaceAll(" | ", ", ")
+    : tag === "Missing" && message === "is missing"
+      ? "is required"
+      : message
 
 /** What was decoded is part of it, and may be nested deeper than anything can print. */
 const formatted = (error: ParseResult.ParseError): ReadonlyArray<ParseResult.ArrayFormatterIssue> =>

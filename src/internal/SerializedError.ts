@@ -3,6 +3,7 @@
  */
 
 import * as Schema from "effect/Schema"
+import { printable } from "./printable.ts"
 
 export interface SerializedError {
   readonly name: string
@@ -22,14 +23,17 @@ export const SerializedError: Schema.Schema<SerializedError> = Schema.Struct({
 /** A chain of causes longer than this is cut. */
 const maxDepth = 16
 
+/** Of a name and of a message, in characters: there is room for all violations that a rejected version lists. */
+const maxLength = 8192
+
 /**
  * Describes anything that was thrown or failed with, and the chain of its causes.
  *
  * Of absolute paths in messages only the last part is left, `…/manifest.json`: where the folders of this machine are
  * is nobody's business who may read an error, a web page for example. The log has them whole, by `messageOf`.
  *
- * A chain that loops or is absurdly deep is cut. Hostile values (throwing getters, say) give a description
- * too: this function never throws.
+ * A chain that loops or is absurdly deep is cut, and so is a long message; characters that control are replaced. Hostile
+ * values (throwing getters, say) give a description too: this function never throws.
  */
 export const serializeError = (error: unknown): SerializedError => shortened(describe(error))
 
@@ -67,10 +71,13 @@ const asError = ({ cause, message, name }: SerializedError): Error => {
 }
 
 const shortened = ({ cause, message, name }: SerializedError): SerializedError => ({
-  name: withoutPackage(name),
-  message: withoutFolders(message),
+  name: withoutPackage(cut(name)),
+  message: withoutFolders(cut(message)),
   ...(cause === undefined ? {} : { cause: shortened(cause) })
 })
+
+const cut = (text: string): string =>
+  printable(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
 
 /**
  * Absolute paths of two parts and more: `/srv/exhibit/downloads`, `C:\Exhibit\downloads`, `\\server\share`,

@@ -20,16 +20,34 @@ export const printable = (text: string): string => {
   return lines.length <= maxLines ? kept.join("\n") : [...kept, "… (more lines)"].join("\n")
 }
 
-/** As `printable`, on one line. */
-export const printableLine = (text: string): string => printable(text.replace(/[\s\p{Cc}]+/gu, " ").trim())
-
-/** As `printable`, on one line and cut where it has more than so many characters. */
-export const printableStart = (text: string, maxLength: number): string => {
-  // One more than is shown, and no half of a pair: the rest of a long text is not looked at.
-  const characters = Array.from(text.slice(0, 2 * maxLength + 2)).slice(0, maxLength + 1)
-  const shown = characters.slice(0, maxLength).join("").replace(invisible, "�")
-  return characters.length > maxLength ? `${shown}…` : shown
+/** As `printable`, on one line, and cut where it has more characters than so many. */
+export const printableLine = (text: string, maxLength = maxLineLength): string => {
+  // Four times as much as is shown, so that the rest of a long text is not looked at.
+  const part = text.slice(0, 4 * (maxLength + 1))
+  const line = part
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .replace(unprintable, "�")
+  const isWhole = part.length === text.length
+  if (isWhole && line.length <= maxLength) {
+    return line
+  }
+  const characters = Array.from(line)
+  return isWhole && characters.length <= maxLength ? line : `${characters.slice(0, maxLength).join("")}…`
 }
+
+/**
+ * What somebody else says, for messages, rows and events: at most 300 characters, on one line. It is made where the text
+ * comes in.
+ */
+export const excerpt = (text: string): string => printableLine(text, 300)
+
+/** JSON in which such characters are escaped, so that it can be printed and says the same. */
+export const printableJson = (value: unknown, space?: number): string =>
+  JSON.stringify(value, null, space).replace(
+    /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
 
 const printablePart = (line: string): string => {
   const start = line.slice(0, maxLineLength).replaceAll("\t", " ").replace(unprintable, "�")
@@ -38,6 +56,3 @@ const printablePart = (line: string): string => {
 }
 
 const unprintable = /[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
-
-/** All of these, and the other format characters: short text from a stranger has no need of them. */
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu

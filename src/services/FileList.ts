@@ -100,7 +100,7 @@ export const FileList = Schema.Struct({
   schemaVersion: Schema.Literal(1),
   versionId: VersionId,
   /** ISO 8601, UTC, with milliseconds. */
-  generatedAt: Schema.String,
+  generatedAt: Schema.String.pipe(Schema.maxLength(24)),
   sources: listedSources(ListedSource).pipe(
     Schema.filter((sources) => clash(sources.map(({ sourceId }) => sourceId)))
   )

@@ -4,8 +4,8 @@ import {
   maxLineLength,
   maxLines,
   printable,
-  printableLine,
-  printableStart
+  printableJson,
+  printableLine
 } from "../../src/internal/printable.ts"
 
 const hostile = fc.oneof(
@@ -67,23 +67,34 @@ describe("printable text", () => {
   })
 })
 
-describe("the printable start of a text", () => {
+describe("the printable start of a line", () => {
   it.each([
     ["Zoë größe 日本 👩", "Zoë größe 日本 👩"],
-    ["\u001b[31mred\u0007\u009b", "\ufffd[31mred\ufffd\ufffd"],
-    ["a\r\nb\u2028c", "a\ufffd\ufffdb\ufffdc"],
+    ["\u001b[31mred\u0007\u009b", "[31mred"],
+    ["a\r\n b\u2028c\n", "a b c"],
     ["gnp.\u202e\u2066exe", "gnp.\ufffd\ufffdexe"],
     ["half \ud83d", "half \ufffd"]
   ])("makes of %j %j", (text, shown) => {
-    expect(printableStart(text, 80)).toBe(shown)
+    expect(printableLine(text, 80)).toBe(shown)
   })
 
   it.prop("keeps to its length, in whole characters", [fc.string({ unit: "binary" })], ([text]) => {
-    const shown = printableStart(text, 5)
+    const shown = printableLine(text, 5)
     expect(Array.from(shown).length).toBeLessThanOrEqual(6)
-    expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
-    expect(shown.endsWith("…") && !text.endsWith("…")).toBe(
-      Array.from(text).length > 5 && !text.endsWith("…")
-    )
+    expect(shown).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u)
+  })
+
+  it("shows that it is the start", () => {
+    expect(printableLine("four 👩", 6)).toBe("four 👩")
+    expect(printableLine("four 👩!", 6)).toBe("four 👩…")
+    expect(printableLine(`a${" ".repeat(1000)}b`, 6)).toBe("a…")
+  })
+})
+
+describe("printable JSON", () => {
+  it.prop("says the same without a character that controls", [hostileText], ([text]) => {
+    const json = printableJson({ text })
+    expect(JSON.parse(json)).toEqual({ text })
+    expect(json).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
   })
 })

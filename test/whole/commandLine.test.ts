@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import { listen } from "../../src/layers/server/listen.ts"
 import { makeProject, transportUrl } from "../support/project.ts"
 import * as rawHttp from "../support/rawHttp.ts"
+import { listenIn } from "../support/strangeController.ts"
 import type * as TableServer from "../support/tableServer.ts"
 import type { VitrineProcess } from "../support/vitrineProcess.ts"
 
@@ -336,6 +337,23 @@ export default defineConfig({
       // The cursor is shown again.
       expect(end).toContain("\u001b[?25h")
       expect(JSON.parse(end.slice(end.indexOf("{")))).toMatchObject({ changed: true })
+    })
+  )
+
+  scenario("shows a status of very many rows", () =>
+    Effect.gen(function* () {
+      const { folder, run } = yield* project
+      const row = { type: "kv", label: "Screen", value: "shows it" }
+      const section = { name: "screens", title: "Screens", rows: Array.from({ length: 200_000 }, () => row) }
+      const system = { startTime: new Date().toISOString(), mode: "persistent" }
+      const answers: Readonly<Record<string, object>> = {
+        status: { result: { header: { ...system, uptimeMs: 1000 }, sections: [section] } },
+        state: { result: { system, plugins: {}, _version: 0 } }
+      }
+      yield* listenIn(folder, (method) => answers[method] ?? {}).pipe(Effect.provide(NodeContext.layer))
+      const { status, stderr, stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
+      expect(stdout.match(/Screen {2}shows it/g)).toHaveLength(200_000)
     })
   )
 

@@ -10,6 +10,7 @@ import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { type JoinCalls, makeJoinCalls } from "../../internal/joinCalls.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { type ChangeFeed, type TableChanges, TableError } from "../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Api } from "./api.ts"
@@ -268,7 +269,9 @@ const isGone = ({ reason, status }: TableError): boolean =>
 /** What to do where none can be made: those that are broken are in the way of another one. */
 const withAdvice = (error: TableError, baseId: string, broken: ReadonlyArray<string>): TableError => {
   const command = (action: string) => `"vitrine watch ${action} --base ${baseId}"`
-  const commands = [...broken.map((id) => command(`remove ${id}`)), command("create")].join(" and then ")
+  const commands = [...broken.map((id) => command(`remove ${excerpt(id)}`)), command("create")].join(
+    " and then "
+  )
   const advice =
     error.reason === "NotFound"
       ? `Run ${commands} once with a token that may`

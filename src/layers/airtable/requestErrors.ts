@@ -5,9 +5,10 @@
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { hideSecret } from "../../internal/hideSecret.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { TableError } from "../../services/TableSourceClient.ts"
 import { certificateAdvice, isNotYetValid } from "../httpClient/certificateProblem.ts"
-import { deepestMessage, oneLine, originOf } from "../httpClient/HttpFailure.ts"
+import { deepestMessage, originOf } from "../httpClient/HttpFailure.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { type ErrorResponse, readErrorResponse } from "./ErrorResponse.ts"
 import type { Request } from "./requests.ts"
@@ -19,7 +20,7 @@ export const makeErrors = ({ apiKey, endpointUrl, maxTimeout }: AirtableClientOp
   const withoutKey = hideSecret(apiKey)
 
   /** Text from elsewhere, fit for a message, and without the key should it be echoed. */
-  const quote = (text: string): string => oneLine(withoutKey(text))
+  const quote = (text: string): string => excerpt(withoutKey(text))
 
   return {
     quote,
@@ -53,7 +54,7 @@ export const makeErrors = ({ apiKey, endpointUrl, maxTimeout }: AirtableClientOp
       new TableError({
         table,
         reason: "UnexpectedAnswer",
-        detail: `${endpointUrl} does not answer like the table API: ${detail}`,
+        detail: `${endpointUrl} does not answer like the table API: ${quote(detail)}`,
         status
       }),
 
@@ -65,7 +66,7 @@ export const makeErrors = ({ apiKey, endpointUrl, maxTimeout }: AirtableClientOp
       response: HttpClientResponse.HttpClientResponse,
       { type, words }: ErrorResponse
     ) => {
-      const { advice, reason } = classifyStatus(request, response, type, withoutKey)
+      const { advice, reason } = classifyStatus(request, response, type, quote)
       return new TableError({
         table: request.table,
         reason,
@@ -88,7 +89,7 @@ const classifyStatus = (
   request: Request,
   { headers, status }: HttpClientResponse.HttpClientResponse,
   type: string,
-  withoutKey: (text: string) => string
+  quote: (text: string) => string
 ): { readonly reason: TableError["reason"]; readonly advice: string } => {
   const name = JSON.stringify(request.table)
   if (type === "VIEW_NAME_NOT_FOUND" && "view" in request) {
@@ -106,7 +107,7 @@ const classifyStatus = (
   if ("recordId" in request && (status === 403 || status === 404)) {
     return {
       reason: "NotFound",
-      advice: `the record ${oneLine(withoutKey(request.recordId))} is not there any more, or the API key may not read it`
+      advice: `the record ${quote(request.recordId)} is not there any more, or the API key may not read it`
     }
   }
   if ("path" in request && (status === 403 || status === 404)) {
@@ -139,6 +140,6 @@ const classifyStatus = (
     advice:
       headers.location === undefined
         ? "the server does not answer like the table API"
-        : `the server redirects to ${withoutKey(originOf(headers.location))}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
+        : `the server redirects to ${quote(originOf(headers.location))}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
   }
 }

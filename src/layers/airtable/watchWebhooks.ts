@@ -5,6 +5,7 @@ import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { excerpt } from "../../internal/printable.ts"
 import { momentText } from "../../internal/readable.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import { type AirtableClientConfig, decodeClient } from "./AirtableOptions.ts"
@@ -23,7 +24,7 @@ export const list = (config: AirtableClientConfig) =>
   Effect.flatMap(open(config), ({ list }) => Effect.zipWith(list, Clock.currentTimeMillis, listText))
 
 export const remove = (config: AirtableClientConfig, id: string) =>
-  Effect.flatMap(open(config), ({ remove }) => Effect.as(remove(id), `Removed ${id}.`))
+  Effect.flatMap(open(config), ({ remove }) => Effect.as(remove(id), `Removed ${excerpt(id)}.`))
 
 const createOne = (webhooks: Webhooks) =>
   Effect.gen(function* () {
@@ -33,14 +34,14 @@ const createOne = (webhooks: Webhooks) =>
       (webhook) => isPlain(webhook) && isAlive(webhook, now)
     )
     return Option.isSome(usable)
-      ? `There is a webhook already that lists what changes: ${usable.value.id}.`
-      : `Made ${yield* webhooks.create}. It lives while somebody reads it once a week. A controller that runs finds it within 10 minutes, one that starts at once.`
+      ? `There is a webhook already that lists what changes: ${excerpt(usable.value.id)}.`
+      : `Made ${excerpt(yield* webhooks.create)}. It lives while somebody reads it once a week. A controller that runs finds it within 10 minutes, one that starts at once.`
   })
 
 const listText = (webhooks: ReadonlyArray<Webhook>, now: number): string =>
   webhooks.length === 0
     ? 'The base has no webhook: "vitrine watch create" makes one.'
-    : webhooks.map((webhook) => [webhook.id, ...about(webhook, now)].join("  ")).join("\n")
+    : webhooks.map((webhook) => [excerpt(webhook.id), ...about(webhook, now)].join("  ")).join("\n")
 
 const about = (webhook: Webhook, now: number): ReadonlyArray<string> => {
   const end = new Date(webhook.expirationTime ?? "")

@@ -3,12 +3,11 @@
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import { printableLine } from "../../internal/printable.ts"
+import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { type Changes, ContentCheck } from "../../services/ContentCheck.ts"
 import * as Command from "./Command.ts"
-import { contentOptions, runContentCommand } from "./contentCommand.ts"
+import { contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 
@@ -23,12 +22,11 @@ export const makeCommand = (library: object) =>
     },
     run: ({ json, ...options }) =>
       Effect.gen(function* () {
-        const { result } = yield* runContentCommand(library, options, {
+        const check = yield* runContentCommand(library, options, {
           command: { type: "content.check" },
           interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." }
-        })
-        const check = yield* Schema.decodeUnknown(ContentCheck)(result)
-        yield* Console.log(json ? JSON.stringify(check, null, 2) : checkText(check))
+        }).pipe(Effect.flatMap(decodeResult(ContentCheck)))
+        yield* Console.log(json ? printableJson(check, 2) : checkText(check))
       })
   })
 

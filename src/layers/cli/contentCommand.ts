@@ -4,6 +4,7 @@
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -89,6 +90,21 @@ const runHere = Effect.fnUntraced(
   (effect, _file, _library, { interrupted }, display) =>
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.here))
 )
+
+/** What a command returned, as the schema says. The controller may be of another version, or be none. */
+export const decodeResult =
+  <A, I>(schema: Schema.Schema<A, I>) =>
+  ({ result }: { readonly result: unknown }): Effect.Effect<A, ResultNotUnderstood> =>
+    Effect.mapError(Schema.decodeUnknown(schema)(result), () => new ResultNotUnderstood())
+
+export class ResultNotUnderstood extends Schema.TaggedError<ResultNotUnderstood>()(
+  "vitrine/ResultNotUnderstood",
+  {}
+) {
+  override get message() {
+    return "The answer of the controller is not understood. Is it another version of Vitrine?"
+  }
+}
 
 /** A command that was to end by itself has failed when it is interrupted. */
 const reportInterrupted = ({ log }: ProgressDisplay, message: string) =>

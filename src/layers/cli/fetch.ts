@@ -3,8 +3,10 @@
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { printableJson } from "../../internal/printable.ts"
+import { FetchOutcome } from "../../services/ContentEvents.ts"
 import * as Command from "./Command.ts"
-import { contentOptions, runContentCommand } from "./contentCommand.ts"
+import { contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
 import { commands } from "./overview.ts"
 
 /** `library` is what configurations import as `vitrine`. */
@@ -20,5 +22,8 @@ export const makeCommand = (library: object) =>
           there: "The controller goes on fetching.",
           here: "Interrupted before the end; the content stays as it is."
         }
-      }).pipe(Effect.flatMap(({ result }) => Console.log(JSON.stringify(result, null, 2))))
+      }).pipe(
+        Effect.flatMap(decodeResult(FetchOutcome)),
+        Effect.flatMap((outcome) => Console.log(printableJson(outcome, 2)))
+      )
   })

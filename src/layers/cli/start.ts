@@ -8,6 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
+import { printableLine } from "../../internal/printable.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
@@ -140,6 +141,6 @@ const startInBackground = Effect.fnUntraced(function* ({
     IpcClientSocket.layerOfFolder(path.dirname(file), runFolder)
   )
   if (Option.isSome(failure)) {
-    yield* Console.error(`The first fetch failed; the controller goes on. ${failure.value}`)
+    yield* Console.error(`The first fetch failed; the controller goes on. ${printableLine(failure.value)}`)
   }
 })

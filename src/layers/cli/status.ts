@@ -2,10 +2,12 @@
  * `vitrine status`
  */
 import * as Path from "@effect/platform/Path"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { printableJson } from "../../internal/printable.ts"
 import { healthOf, rulesOf } from "../../services/Health.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
@@ -16,6 +18,7 @@ import { lastFetchFailure } from "./lastFetch.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 import { makeLiveText } from "./terminal/liveText.ts"
+import { failureText } from "./terminal/log.ts"
 import { isColourful } from "./terminal/plainOutput.ts"
 import { makePalette, statusText } from "./terminal/statusText.ts"
 
@@ -44,7 +47,7 @@ export const command = Command.make({
       const client = yield* IpcClient
       const status = yield* client.status
       if (json) {
-        return JSON.stringify(status, null, watch ? 0 : 2)
+        return printableJson(status, watch ? 0 : 2)
       }
       const state = yield* client.state
       const now = yield* Clock.currentTimeMillis
@@ -74,11 +77,11 @@ const checkLastFetch = Effect.gen(function* () {
 })
 
 /** A controller that is not running may be started meanwhile. */
-const keepShowing = <E extends Error, R>(status: Effect.Effect<string, E, R>) =>
+const keepShowing = <E, R>(status: Effect.Effect<string, E, R>) =>
   Effect.gen(function* () {
     const show = yield* makeLiveText(process.stdout)
     yield* status.pipe(
-      Effect.catchAll(({ message }) => Effect.succeed(message)),
+      Effect.catchAll((error) => Effect.succeed(failureText(Cause.fail(error), false))),
       Effect.flatMap(show),
       Effect.zipRight(Effect.sleep("1 second")),
       Effect.forever

@@ -5,10 +5,9 @@ import { hostname, userInfo } from "node:os"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { HoldOutcome } from "../../services/VersionStore.ts"
 import * as Command from "./Command.ts"
-import { type ContentCommand, contentOptions, runContentCommand } from "./contentCommand.ts"
+import { type ContentCommand, contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
 import { commands } from "./overview.ts"
 import type { Values } from "./Parameter.ts"
 import * as Parameter from "./Parameter.ts"
@@ -59,7 +58,7 @@ const undo = (library: object, options: Values<typeof contentOptions>, command: 
       here: "Interrupted. See what is active with vitrine versions."
     }
   }).pipe(
-    Effect.flatMap(({ result }) => Schema.decodeUnknown(HoldOutcome)(result)),
+    Effect.flatMap(decodeResult(HoldOutcome)),
     Effect.flatMap((outcome) => Console.log(outcomeText(outcome)))
   )
 

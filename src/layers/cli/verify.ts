@@ -4,12 +4,11 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
 import { type FileProblem, Verification } from "../../services/VersionStore.ts"
 import * as Command from "./Command.ts"
-import { contentOptions, runContentCommand } from "./contentCommand.ts"
+import { contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 
@@ -27,7 +26,7 @@ export const makeCommand = (library: object) =>
     },
     run: ({ version, ...options }) =>
       Effect.gen(function* () {
-        const { isHere, result } = yield* runContentCommand(library, options, {
+        const answer = yield* runContentCommand(library, options, {
           command: {
             type: "content.verify",
             ...Option.match(version, { onNone: () => ({}), onSome: (versionId) => ({ versionId }) })
@@ -37,11 +36,11 @@ export const makeCommand = (library: object) =>
             here: "Interrupted before the end."
           }
         })
-        const verification = yield* Schema.decodeUnknown(Verification)(result)
+        const verification = yield* decodeResult(Verification)(answer)
         yield* Effect.forEach(verification.problems, (problem) => Console.log(problemText(problem)), {
           discard: true
         })
-        yield* Console.log(summary(verification, isHere))
+        yield* Console.log(summary(verification, answer.isHere))
         if (verification.problems.length > 0) {
           process.exitCode = 1
         }

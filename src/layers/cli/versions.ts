@@ -4,12 +4,11 @@
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import { printableLine } from "../../internal/printable.ts"
+import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText, momentText, sizeText } from "../../internal/readable.ts"
 import { type Hold, type VersionSummary, VersionsReport } from "../../services/VersionStore.ts"
 import * as Command from "./Command.ts"
-import { contentOptions, runContentCommand } from "./contentCommand.ts"
+import { contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 
@@ -24,13 +23,12 @@ export const makeCommand = (library: object) =>
     },
     run: ({ json, ...options }) =>
       Effect.gen(function* () {
-        const { result } = yield* runContentCommand(library, options, {
+        const report = yield* runContentCommand(library, options, {
           command: { type: "content.versions" },
           interrupted: { there: "Interrupted.", here: "Interrupted." }
-        })
-        const report = yield* Schema.decodeUnknown(VersionsReport)(result)
+        }).pipe(Effect.flatMap(decodeResult(VersionsReport)))
         const now = yield* Clock.currentTimeMillis
-        yield* Console.log(json ? JSON.stringify(report, null, 2) : reportText(report, now))
+        yield* Console.log(json ? printableJson(report, 2) : reportText(report, now))
       })
   })
 

@@ -6,6 +6,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { printableLine } from "../../internal/printable.ts"
 import { type Lease, VersionId } from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
@@ -112,16 +113,8 @@ const contentOf = ({ problem, versionId }: typeof WrittenLease.Type): LeaseConte
 
 /** What a consumer says of its problem, fit for one line of a status. */
 const problemOf = (problem: unknown): Pick<Lease, "problem"> => {
-  const text = typeof problem === "string" ? problem.replace(/[\s\p{Cc}\p{Cf}\p{Cs}]+/gu, " ").trim() : ""
-  const characters = [...text.slice(0, 2 * (maxProblem + 1))]
-  return text === ""
-    ? {}
-    : {
-        problem:
-          characters.length > maxProblem
-            ? `${characters.slice(0, maxProblem).join("")}…`
-            : characters.join("")
-      }
+  const text = typeof problem === "string" ? printableLine(problem, maxProblem) : ""
+  return text === "" ? {} : { problem: text }
 }
 
 export interface Now {

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
 import { type Manifest, type VersionCopy, VersionStoreError } from "../../services/VersionStore.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
@@ -68,7 +69,7 @@ const disagreement = (given: Manifest, list: WrittenList): string | undefined =>
   )
   return difference === undefined
     ? undefined
-    : `${difference} is ${JSON.stringify(given[difference])}, not ${JSON.stringify(listed[difference])}`
+    : `${difference} is ${excerpt(JSON.stringify(given[difference]))}, not ${excerpt(JSON.stringify(listed[difference]))}`
 }
 
 const wrongFile = (

@@ -4,7 +4,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { printableLine, printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import {
   type Hold,
   type HoldRequest,
@@ -83,7 +83,7 @@ const withHold = (active: Manifest, { waiting, ...hold }: Hold, latest: VersionI
 
 /** It may come from anywhere, and is shown. */
 const named = (by = ""): Pick<Hold, "by"> => {
-  const name = printableStart(printableLine(by), maxName)
+  const name = printableLine(by, maxName)
   return name === "" ? {} : { by: name }
 }
 

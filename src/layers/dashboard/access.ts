@@ -8,7 +8,7 @@
 import { isIP } from "node:net"
 import { hostname } from "node:os"
 import * as Option from "effect/Option"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { isJson, isOfForeignPage, type RequestHead, tokenCheck } from "../httpTransport/Access.ts"
 import { type HostNotAllowed, hostName, refuseHost } from "../server/hosts.ts"
 import type { DashboardOptions } from "./DashboardOptions.ts"
@@ -51,7 +51,7 @@ export const make = ({
         : [`http://${host}`, `https://${host}`].includes(origin.toLowerCase())
     return isOwn
       ? Option.none()
-      : Option.some(new OriginNotAllowed({ origin: printableStart(origin ?? "", maxShown) }))
+      : Option.some(new OriginNotAllowed({ origin: printableLine(origin ?? "", maxShown) }))
   }
 
   /** A link leads here without letting the page that has it read anything. */

@@ -6,7 +6,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { ContentEvent } from "../../services/ContentEvents.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
 
@@ -158,4 +158,4 @@ const latestVersion = (history: FetchHistory, content: string): string | undefin
 
 /** On one line: an error may have several. */
 const errorText = ({ message }: { readonly message: string }): string =>
-  printableStart(message.trim().replace(/\s*\n\s*/g, "; "), maxError)
+  printableLine(message.trim().replace(/\s*\n\s*/g, "; "), maxError)

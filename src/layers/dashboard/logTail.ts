@@ -4,7 +4,6 @@
 import * as Cause from "effect/Cause"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { printable } from "../../internal/printable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { makeSlidingQueue } from "../../internal/slidingQueue.ts"
 
@@ -49,7 +48,7 @@ const textOf = (message: unknown, cause: Cause.Cause<unknown>): string => {
   const parts = [message].flat().map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
   const why = Cause.isEmpty(cause) ? [] : [messageOf(Cause.squash(cause))]
   const whole = [parts.join(" "), ...why].join(": ")
-  const text = printable(serializeError(new Error(whole)).message)
+  const { message: text } = serializeError(new Error(whole))
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }
 

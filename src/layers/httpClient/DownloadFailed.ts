@@ -3,11 +3,12 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
 import { leastThroughput, type TooSlow } from "./DownloadPace.ts"
-import { deepestMessage, oneLine, Retryable } from "./HttpFailure.ts"
+import { deepestMessage, Retryable } from "./HttpFailure.ts"
 import { LocalAddressRefused } from "./localAddress.ts"
 
 /** A file that could not be downloaded. */
@@ -30,7 +31,16 @@ export type Failure = DownloadFailed | Retryable<DownloadFailed>
 export const failed = (
   detail: string,
   more: { readonly isTransient?: boolean; readonly isExpired?: boolean; readonly cause?: Error } = {}
-): DownloadFailed => new DownloadFailed({ detail, isTransient: false, isExpired: false, ...more })
+): DownloadFailed =>
+  new DownloadFailed({
+    detail: printableLine(detail, maxDetail),
+    isTransient: false,
+    isExpired: false,
+    ...more
+  })
+
+/** A server has its part in most of it. */
+const maxDetail = 600
 
 /** What is tried again at once, and may heal later if that does not help. */
 export const retryable = (detail: string, asked?: Duration.Duration) =>
@@ -43,14 +53,14 @@ export const connectionFailed = (url: URL, cause: unknown): Failure => {
   }
   return isCertificateProblem(cause)
     ? failed(
-        `the certificate of ${origin} is not accepted: ${oneLine(deepestMessage(cause))}. Check ${certificateAdvice}`,
+        `the certificate of ${origin} is not accepted: ${deepestMessage(cause)}. Check ${certificateAdvice}`,
         { isTransient: isNotYetValid(cause) }
       )
     : broken(url, cause)
 }
 
 export const broken = ({ origin }: URL, cause: unknown) =>
-  retryable(`the connection to ${origin} failed: ${oneLine(deepestMessage(cause))}`)
+  retryable(`the connection to ${origin} failed: ${deepestMessage(cause)}`)
 
 /** `bytes` may be those that have come so far. */
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>

@@ -67,12 +67,6 @@ export const retryAfter = ({ headers }: HttpClientResponse.HttpClientResponse) =
     return Number.isNaN(millis) ? Duration.zero : Duration.min(Duration.millis(millis), longestPause)
   })
 
-/** Text from elsewhere, fit for a message: short, and on one line. */
-export const oneLine = (text: string): string => {
-  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim()
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line
-}
-
 /** No more of an address than whose it is: the rest may hold secrets. */
 export const originOf = (address: string | undefined): string =>
   address !== undefined && URL.canParse(address) ? new URL(address).origin : "another address"

@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { type HostNotAllowed, refuseHost } from "../server/hosts.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
@@ -77,7 +77,7 @@ export const make = (options: Options): Access => {
       const { origin } = headers
       if (origin === undefined ? isOfForeignPage(request) : !allowedOrigins.includes(origin)) {
         return Option.some(
-          new OriginNotAllowed(origin === undefined ? {} : { origin: printableStart(origin, maxShown) })
+          new OriginNotAllowed(origin === undefined ? {} : { origin: printableLine(origin, maxShown) })
         )
       }
     }

@@ -1,7 +1,7 @@
 /**
  * Who has event streams open, for the status: a technician must see who has them all.
  */
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 
 /** What the head of a request says of the client. */
 export interface Client {
@@ -38,8 +38,8 @@ const maxLength = 100
 export const groupsOf = (members: Iterable<Member>, now: number): ReadonlyArray<StreamGroup> => {
   const groups = new Map<string, StreamGroup>()
   for (const { since, ...client } of members) {
-    const origin = printableStart(client.origin ?? "", maxLength)
-    const userAgent = printableStart(client.userAgent ?? "", maxLength)
+    const origin = printableLine(client.origin ?? "", maxLength)
+    const userAgent = printableLine(client.userAgent ?? "", maxLength)
     const key = `${origin}\n${userAgent}`
     const group = groups.get(key) ?? { origin, userAgent, streams: 0, oldestMs: 0 }
     groups.set(key, {

@@ -8,7 +8,7 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { encodeJson } from "../../internal/JsonText.ts"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
@@ -34,7 +34,7 @@ export interface Options {
 }
 
 /** A name as the log may show it. */
-const shownName = (name: string): string => printableStart(JSON.stringify(name), 100)
+const shownName = (name: string): string => printableLine(JSON.stringify(name), 100)
 
 export const makeForwarding: (
   options: Options

@@ -2,7 +2,7 @@
  * The transport's part of the status.
  */
 import * as Option from "effect/Option"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { countText, durationText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
@@ -50,7 +50,7 @@ export const statusRows = ({
       label: "Last event",
       value: Option.match(lastEvent, {
         onNone: () => "none yet",
-        onSome: ({ at, name }) => `${printableStart(name, maxName)} at ${at.toISOString()}`
+        onSome: ({ at, name }) => `${printableLine(name, maxName)} at ${at.toISOString()}`
       })
     }
   ]
@@ -66,7 +66,7 @@ export const statisticsData = ({
   ...Option.match(lastEvent, {
     onNone: () => ({}),
     onSome: ({ at, name }) => ({
-      lastEvent: { name: printableStart(name, maxName), at: at.toISOString() }
+      lastEvent: { name: printableLine(name, maxName), at: at.toISOString() }
     })
   })
 })
@@ -87,7 +87,7 @@ export const audienceState = (
   ...Option.match(problem, {
     onNone: () => ({}),
     onSome: ({ reason, since }) => ({
-      problem: { since: since.toISOString(), reason: printableStart(reason, maxReason) }
+      problem: { since: since.toISOString(), reason: printableLine(reason, maxReason) }
     })
   })
 })
@@ -96,7 +96,7 @@ const problemRows = (problem: Option.Option<FeedProblem>): ReadonlyArray<Row> =>
   Option.toArray(problem).map(({ reason, since }) => ({
     type: "kv",
     label: "Event bus",
-    value: `no events since ${since.toISOString()}: ${printableStart(reason, maxReason)}`,
+    value: `no events since ${since.toISOString()}: ${printableLine(reason, maxReason)}`,
     tone: "error"
   }))
 

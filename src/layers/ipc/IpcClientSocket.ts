@@ -12,9 +12,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { messageOf, SerializedError } from "../../internal/SerializedError.ts"
+import { excerpt } from "../../internal/printable.ts"
+import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { socketAddress } from "../../internal/socketFile.ts"
 import {
   CommandRefused,
@@ -50,7 +52,7 @@ const ControllerProcess = Schema.Struct({ pid: Schema.Int })
 export const make = (path: string) =>
   Effect.sync(() => {
     const lost = new IpcConnectionLost({ path })
-    const garbled = (detail: string) => new IpcProtocolError({ path, detail })
+    const garbled = (detail: string) => new IpcProtocolError({ path, detail: excerpt(detail) })
 
     const inTime = Effect.timeoutFail({
       duration: `${patienceSeconds} seconds`,
@@ -98,9 +100,8 @@ export const make = (path: string) =>
     }
     const refusal = ({ code, data, message }: { code: number; data?: unknown; message: string }) =>
       code === JsonRpc.errorCode.commandFailed
-        ? Option.match(decodeDescription(data), {
-            onNone: () => new CommandRefused({ description: { name: "Error", message } }),
-            onSome: (description) => new CommandRefused({ description })
+        ? new CommandRefused({
+            description: serializeError(Predicate.hasProperty(data, "message") ? data : { message })
           })
         : garbled(`it refused the request. ${message}`)
 
@@ -145,8 +146,6 @@ export const make = (path: string) =>
       )
     })
   })
-
-const decodeDescription = Schema.decodeUnknownOption(SerializedError)
 
 /** A connection that is closed with the scope. */
 const connectTo = Effect.fnUntraced(function* (path: string) {

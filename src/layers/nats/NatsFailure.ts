@@ -5,7 +5,7 @@ import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
 import { errors } from "@nats-io/transport-node"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { printableLine } from "../../internal/printable.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Internal to this room: each service has an error of its own. */
@@ -72,7 +72,7 @@ const detailOf = (error: unknown): string =>
     ? notInTime
     : isCertificateRefused(error)
       ? "the server does not accept the certificate of this client, or wants one"
-      : printableLine(messageOf(error))
+      : excerpt(messageOf(error))
 
 /** An alert of the other end of TLS, in the words of OpenSSL. */
 const isCertificateRefused = (error: unknown): boolean =>

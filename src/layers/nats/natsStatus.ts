@@ -2,7 +2,7 @@
  * The section on NATS in the status.
  */
 import * as Option from "effect/Option"
-import { printableStart } from "../../internal/printable.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { TrafficNow } from "./traffic.ts"
@@ -42,7 +42,7 @@ export const statusRows = ({
       ({ commands, reason }): Row => ({
         type: "kv",
         label: "Commands",
-        value: `other processes do not know ${commands.join(", ")}: ${printableStart(reason, maxText)}`,
+        value: `other processes do not know ${commands.join(", ")}: ${excerpt(reason)}`,
         tone: "warn"
       })
     ),
@@ -57,7 +57,7 @@ export const statusRows = ({
       value:
         lastFailure === undefined
           ? "none"
-          : `${countText(failures, "event")}, the last at ${lastFailure.at.toISOString()}: ${printableStart(lastFailure.reason, maxText)}`,
+          : `${countText(failures, "event")}, the last at ${lastFailure.at.toISOString()}: ${excerpt(lastFailure.reason)}`,
       tone: failures === 0 ? "ok" : "warn"
     }
   ]
@@ -74,13 +74,13 @@ export const statusData = ({
   link: {
     since: link.since.toISOString(),
     ...("reason" in link
-      ? { problem: printableStart(link.reason, maxText) }
-      : { server: link.server, name: printableStart(link.name, maxText) })
+      ? { problem: excerpt(link.reason) }
+      : { server: link.server, name: excerpt(link.name) })
   },
   ...Option.match(unclaimed, {
     onNone: () => ({}),
     onSome: ({ commands, reason }) => ({
-      unknownElsewhere: { commands, reason: printableStart(reason, maxText) }
+      unknownElsewhere: { commands, reason: excerpt(reason) }
     })
   }),
   waiting: { events, commands },
@@ -90,7 +90,7 @@ export const statusData = ({
     : {
         lastFailure: {
           at: lastFailure.at.toISOString(),
-          reason: printableStart(lastFailure.reason, maxText)
+          reason: excerpt(lastFailure.reason)
         }
       })
 })
@@ -100,15 +100,12 @@ const linkRow = (link: Link, servers: string): Row =>
     ? {
         type: "kv",
         label: "Connection",
-        value: `none to ${servers} since ${link.since.toISOString()}: ${printableStart(link.reason, maxText)}`,
+        value: `none to ${servers} since ${link.since.toISOString()}: ${excerpt(link.reason)}`,
         tone: "error"
       }
     : {
         type: "kv",
         label: "Connection",
-        value: `${link.server} (${printableStart(link.name, maxText)}) since ${link.since.toISOString()}`,
+        value: `${link.server} (${excerpt(link.name)}) since ${link.since.toISOString()}`,
         tone: "ok"
       }
-
-/** How much of a text is shown that comes from the server. */
-const maxText = 300

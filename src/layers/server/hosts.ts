@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 
 export class HostNotAllowed extends Schema.TaggedError<HostNotAllowed>()("vitrine/HostNotAllowed", {
   host: Schema.String,
@@ -28,7 +28,7 @@ export const refuseHost = (
   const host = header ?? ""
   return allowedHosts === undefined || allowedHosts.includes(hostName(host))
     ? Option.none()
-    : Option.some(new HostNotAllowed({ host: printableStart(host, maxShown), server }))
+    : Option.some(new HostNotAllowed({ host: printableLine(host, maxShown), server }))
 }
 
 /** A `Host` header without its port. */

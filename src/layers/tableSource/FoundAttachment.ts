@@ -2,9 +2,9 @@
  * An attachment, and why its file is not on disk.
  */
 import * as Schema from "effect/Schema"
+import { excerpt } from "../../internal/printable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import type { Attachment } from "../../services/TableSourceClient.ts"
-import { oneLine } from "../httpClient/HttpFailure.ts"
 
 /** An attachment, and where it was seen first. */
 export interface FoundAttachment extends Attachment {
@@ -31,8 +31,8 @@ export class AttachmentNotSaved extends Schema.TaggedError<AttachmentNotSaved>()
   }
 ) {
   override get message() {
-    const [field, filename] = [this.field, this.filename].map((name) => JSON.stringify(oneLine(name)))
-    return `Table "${this.table}", record ${oneLine(this.recordId)}, field ${field}: the file ${filename} cannot be saved: ${this.detail}`
+    const [field, filename] = [this.field, this.filename].map((name) => JSON.stringify(excerpt(name)))
+    return `Table "${this.table}", record ${excerpt(this.recordId)}, field ${field}: the file ${filename} cannot be saved: ${this.detail}`
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { excerpt } from "../../internal/printable.ts"
 import { fill } from "../../internal/sortedJson.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
 import { TableNotSaved } from "./TableNotSaved.ts"
@@ -53,14 +54,14 @@ export const keyValues = (
     if (index !== undefined && index > maxIndex) {
       return failure(
         table,
-        `the key ${quoted(key)} of record ${id} is beyond ${quoted(`${name}[${maxIndex}]`)}`
+        `the key ${quoted(key)} of record ${excerpt(id)} is beyond ${quoted(`${name}[${maxIndex}]`)}`
       )
     }
     const earlier = entries.get(name)
     if (earlier !== undefined && (earlier.items === undefined) !== (index === undefined)) {
       return failure(
         table,
-        `the key ${quoted(name)} is a value and an array at once, in the records ${earlier.id} and ${id}; rename one of them`
+        `the key ${quoted(name)} is a value and an array at once, in the records ${excerpt(earlier.id)} and ${excerpt(id)}; rename one of them`
       )
     }
     if (index === undefined) {
@@ -102,7 +103,7 @@ interface Entry {
 
 const failure = (table: string, detail: string) => Either.left(new TableNotSaved({ table, detail }))
 
-const quoted = (text: string): string => JSON.stringify(text)
+const quoted = (text: string): string => JSON.stringify(excerpt(text))
 
 /** Fields that every object inherits are no cells. */
 const cell = (fields: TableRecord["fields"], name: string): unknown =>
@@ -139,7 +140,7 @@ const valueOf = (entry: Entry): unknown =>
 
 const warning = (ids: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
   if (ids.length === 0) return []
-  const named = ids.slice(0, 5).join(", ")
+  const named = ids.slice(0, 5).map(excerpt).join(", ")
   const all = ids.length > 5 ? `${named}, …` : named
   return [ids.length === 1 ? `1 row has ${what} (${all})` : `${ids.length} rows have ${what} (${all})`]
 }

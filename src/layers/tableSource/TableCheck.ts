@@ -11,7 +11,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { closestMatch } from "leven"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
 import type { Violation } from "../../services/Violation.ts"
@@ -69,7 +69,7 @@ export const makeTableCheck = (
     { expected, found: shown, path }: Problem,
     recordOf: (field: string) => string | undefined
   ) => {
-    const field = printableStart(placeOf(path), maxName)
+    const field = printableLine(placeOf(path), maxName)
     const key = JSON.stringify([field, expected])
     const known = found.get(key)
     if (known !== undefined) {
@@ -80,7 +80,7 @@ export const makeTableCheck = (
       const recordId = recordOf(String(path[0] ?? ""))
       found.set(key, {
         table,
-        ...(recordId === undefined ? {} : { recordId: printableStart(recordId, maxName), records: 1 }),
+        ...(recordId === undefined ? {} : { recordId: printableLine(recordId, maxName), records: 1 }),
         ...(field === "" ? {} : { field }),
         expected,
         found: shown
@@ -110,7 +110,7 @@ export const makeTableCheck = (
   const withHint =
     (previous: Option.Option<SavedNames>) =>
     (violation: Violation): Violation => {
-      const name = missing().find((name) => printableStart(name, maxName) === violation.field)
+      const name = missing().find((name) => printableLine(name, maxName) === violation.field)
       return name === undefined
         ? violation
         : {
@@ -125,14 +125,14 @@ export const makeTableCheck = (
   /** Fields that may be empty everywhere, but were there, and are not where a new one looks like them. */
   const vanished = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
     Array.filterMap(missing(), (name) =>
-      [...found.values()].some(({ field }) => field === printableStart(name, maxName)) ||
+      [...found.values()].some(({ field }) => field === printableLine(name, maxName)) ||
       !Option.exists(previous, ({ names }) => names.has(name))
         ? Option.none()
         : Option.map(
             renamed(name, previous),
             (other): Violation => ({
               table,
-              field: printableStart(name, maxName),
+              field: printableLine(name, maxName),
               expected: `it in at least one ${holds === "keys" ? "row" : "record"}, as in the version before`,
               found: "it in none",
               hint: renamedHint(name, other)
@@ -186,7 +186,7 @@ export const makeTableCheck = (
 /** Of names of fields, and of ids, in characters. */
 const maxName = 100
 
-const shownName = (name: string) => JSON.stringify(printableStart(name, maxName))
+const shownName = (name: string) => JSON.stringify(printableLine(name, maxName))
 
 /** `picture[].type`: the same for all items of a list. */
 const placeOf = (path: ReadonlyArray<PropertyKey>): string =>

@@ -5,7 +5,7 @@
  */
 import * as Array from "effect/Array"
 import type * as ParseResult from "effect/ParseResult"
-import { printableStart } from "../../internal/printable.ts"
+import { printableLine } from "../../internal/printable.ts"
 
 /** A mistake, and where it is. */
 export interface Problem {
@@ -44,7 +44,7 @@ export const problemsIn = (
 
 const problem = (path: ReadonlyArray<PropertyKey>, expected: string, found: unknown): Problem => ({
   path,
-  expected: printableStart(expected, maxExpected),
+  expected: printableLine(expected, maxExpected),
   found: cellText(found)
 })
 
@@ -58,7 +58,7 @@ const maxFound = 80
 /** A cell as it is shown. */
 export const cellText = (cell: unknown): string => {
   if (typeof cell === "string") {
-    return cell.trim() === "" ? "nothing" : JSON.stringify(printableStart(cell, maxFound))
+    return cell.trim() === "" ? "nothing" : JSON.stringify(printableLine(cell, maxFound))
   }
   if (Array.isArray(cell)) {
     return cell.length === 0 ? "nothing" : `a list of ${cell.length}`

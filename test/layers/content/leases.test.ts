@@ -204,7 +204,7 @@ describe("the file of a lease", () => {
       yield* write(`${directory}/acks/other.json`, JSON.stringify({ versionId, problem: 7 }))
       const problems = (yield* versions)[0]?.leases.map(({ consumerId, problem }) => [consumerId, problem])
       expect(Object.fromEntries(problems ?? [])).toEqual({
-        "screen-1": "[2Jno film .gpj",
+        "screen-1": "[2Jno film �.gpj",
         "screen-2": `${"🎞".repeat(500)}…`,
         "screen-3": undefined,
         unity: "no sound",
@@ -212,7 +212,7 @@ describe("the file of a lease", () => {
       })
       expect(JSON.parse(yield* fs.readFileString(`${directory}/acks/screen-1.json`))).toEqual({
         versionId,
-        problem: "[2Jno film .gpj"
+        problem: "[2Jno film �.gpj"
       })
     })
   )

@@ -356,7 +356,7 @@ describe("Hub", () => {
       yield* publish("content:over", 2)
       yield* received.until(isOver)
       expect(lines).toEqual([
-        expect.stringMatching(/^WARN Events named "content:\\n\ufffd31m\ufffdx{50,100}… are/)
+        expect.stringMatching(/^WARN Events named "content:\\n 31m\ufffdx{50,100}… are/)
       ])
     }).pipe(Effect.provide(inMemory), withLog(lines))
   })

@@ -59,6 +59,11 @@ const makeReplica = Effect.fnUntraced(function* (
   }
 })
 
+/** 20 MB. */
+const hostile = `\u202e\n${"x".repeat(20_000_000)}`
+
+const emptyFile = { size: 0, sha256: sha256OfText("") }
+
 const verify = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.verify" }))
 
 const environment = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
@@ -475,6 +480,37 @@ describe("a hub", () => {
         response.writeHead(200, { "content-encoding": "gzip" }).end(gzip)
       })
       expect(yield* failure).toMatch(message)
+    }).pipe(environment)
+  )
+
+  it.scoped.each([
+    ["a name of a file that is refused", { files: { [`aux/${hostile}`]: emptyFile } }],
+    ["an id of a source that is refused", { sourceId: `aux/${hostile}` }],
+    ["a time that is none", { generatedAt: hostile }]
+  ] as const)("with 20 MB of %s leaves the status, the state and the events small", ([, { ...given }]) =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      yield* hub.promote(first)
+      const { manifest } = yield* readActive(hub.directory)
+      const { generatedAt, ...source } = { generatedAt: "2026-11-22T09:30:00.000Z", ...given }
+      const { versionId } = JSON.parse(manifest)
+      const list = JSON.stringify({
+        schemaVersion: 1,
+        versionId,
+        generatedAt,
+        sources: [{ sourceId: "exhibits", fingerprint: "1", files: {}, ...source }]
+      })
+      hub.fault(/manifest/, json(200, { ...JSON.parse(manifest), filesSha256: sha256OfText(list) }))
+      hub.fault(/files\.json/, text(200, list))
+      const { failure, provided } = yield* makeReplica(hub.url)
+      const events = yield* provided(follow)
+      expect(yield* failure).toMatch(/files\.json is no list of files: .*�/)
+      const { state, status } = yield* provided(ControllerState)
+      for (const said of [yield* state, yield* status, yield* events.until("content:fetch:error")]) {
+        const text = JSON.stringify(said)
+        expect(text.length).toBeLessThan(8000)
+        expect(text).not.toMatch(/\u202e|(?<!\\)\\n/)
+      }
     }).pipe(environment)
   )
 

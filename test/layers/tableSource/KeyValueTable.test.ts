@@ -42,6 +42,20 @@ describe("a key/value table", () => {
     expect(value(cell)).toBe(expected)
   })
 
+  it("names records and keys on one line, whatever they are", () => {
+    const hostile = `rec\n09:30:00  error\u202e${"x".repeat(1000)}`
+    const fails = (key: string) =>
+      Either.match(keyValues("Settings", [{ id: hostile, fields: { key } }]), {
+        onLeft: ({ message }) => [message],
+        onRight: ({ warnings }) => warnings
+      })
+    for (const text of [...fails(""), ...fails(`${hostile}[10000]`)]) {
+      expect(text).toContain("rec 09:30:00 error\ufffdxxx")
+      expect(text).not.toMatch(/[\n\u202e]/)
+      expect(text.length).toBeLessThan(1500)
+    }
+  })
+
   it("leaves values that are no text as they are", () => {
     expect(value(["1", "true"])).toEqual(["1", "true"])
     expect(value({ error: "#ERROR!" })).toEqual({ error: "#ERROR!" })

@@ -82,11 +82,14 @@ const jsonLogger = (write: (line: string) => void): Logger.Logger<unknown, void>
 
 const levelText = ({ label }: LogLevel.LogLevel): string => label.toLowerCase().padEnd(5)
 
-/** What an error that ends a command says. */
+/** What an error that ends a command says. Further lines are indented, so that none can pass for the command's own words. */
 export const failureText = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
-  printable(debugging ? Cause.pretty(cause, { renderErrorCause: true }) : messageOf(Cause.squash(cause)))
+  printable(textOf(cause, debugging)).replace(/\n(?! {2})/g, "\n  ")
+
+const textOf = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
+  debugging ? Cause.pretty(cause, { renderErrorCause: true }) : messageOf(Cause.squash(cause))
 
 const causeText = (cause: Cause.Cause<unknown>, debugging: boolean): string =>
-  Cause.isEmpty(cause) ? "" : debugging ? `\n${failureText(cause, true)}` : `: ${failureText(cause, false)}`
+  Cause.isEmpty(cause) ? "" : `${debugging ? "\n" : ": "}${textOf(cause, debugging)}`
 
 const asText = (part: unknown): string => (typeof part === "string" ? part : JSON.stringify(part))

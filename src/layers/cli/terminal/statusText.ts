@@ -60,7 +60,10 @@ const marks: Readonly<Record<Tone, string>> = { ok: "âœ“", warn: "!", error: "âœ
 
 const rowsText = (rows: ReadonlyArray<Row>, depth: number, format: Format): ReadonlyArray<string> => {
   const { palette, readable } = format
-  const width = Math.max(0, ...rows.map((row) => (row.type === "kv" ? printableLine(row.label).length : 0)))
+  const width = rows.reduce(
+    (width, row) => (row.type === "kv" ? Math.max(width, printableLine(row.label).length) : width),
+    0
+  )
   const indentation = "  ".repeat(depth)
 
   const line = (text: string, tone: Tone | undefined): string =>

@@ -1,0 +1,102 @@
+/**
+ * What commands say where something else than a controller of this version listens at the socket.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { beforeAll, describe, expect, it, vi } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import type { Command } from "../../../src/layers/cli/Command.ts"
+import * as check from "../../../src/layers/cli/check.ts"
+import * as fetch from "../../../src/layers/cli/fetch.ts"
+import * as status from "../../../src/layers/cli/status.ts"
+import * as stop from "../../../src/layers/cli/stop.ts"
+import { failureText } from "../../../src/layers/cli/terminal/log.ts"
+import * as undo from "../../../src/layers/cli/undo.ts"
+import * as verify from "../../../src/layers/cli/verify.ts"
+import * as versions from "../../../src/layers/cli/versions.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import { says } from "../../support/says.ts"
+import { listenIn, type Respond } from "../../support/strangeController.ts"
+
+const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
+
+const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platform>>> = [
+  status.command,
+  stop.command,
+  fetch.makeCommand({}),
+  check.makeCommand({}),
+  verify.makeCommand({}),
+  versions.makeCommand({}),
+  undo.makeRollback({}),
+  undo.makeHold({}),
+  undo.makeResume({})
+]
+
+/** What each command prints at its end, of which the first word is the command. */
+const said = (respond: Respond) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
+    yield* listenIn(folder, respond)
+    return yield* Effect.forEach(
+      commands,
+      (command) =>
+        says(command, command.name, "--config", `${folder}/vitrine.config.mjs`).pipe(
+          Effect.sandbox,
+          Effect.either,
+          Effect.map((ended) => ({
+            command: command.name,
+            text: Either.match(ended, {
+              onLeft: (cause) => failureText(cause, false),
+              onRight: (lines) => lines.join("\n")
+            })
+          }))
+        ),
+      { concurrency: "unbounded" }
+    )
+  }).pipe(Effect.scoped, Effect.provide(platform))
+
+const known: Respond = (method) =>
+  method === "process" ? { result: { pid: process.pid } } : { result: { what: "is this?" } }
+
+beforeAll(() => {
+  // The log.
+  vi.spyOn(console, "error").mockReturnValue()
+})
+
+describe("a command", () => {
+  it.live("says in one line that an answer is not understood", () =>
+    Effect.map(said(known), (all) => {
+      for (const { command, text } of all) {
+        expect([command, text]).toEqual([
+          command,
+          expect.stringMatching(/^The .*another version of Vitrine\?$/)
+        ])
+      }
+    })
+  )
+
+  it.live("lets no error of who listens pass for its own words, or fill the screen", () =>
+    Effect.gen(function* () {
+      const message = `no\n✓ All is well.\u001b[2J\u202e${"x".repeat(100_000)}`
+      const errors: ReadonlyArray<object> = [
+        { code: -32000, message },
+        { code: -32000, message: "no", data: { name: message, message, cause: { name: "", message } } },
+        { code: 1, message }
+      ]
+      for (const error of errors) {
+        for (const asked of ["process", "status", "stop", "subscribe", "dispatch"]) {
+          const all = yield* said((method) => (method === asked ? { error } : known(method)))
+          for (const { command, text } of all) {
+            const where = [command, asked]
+            expect([...where, text.length < 10_000]).toEqual([...where, true])
+            expect([...where, text]).toEqual([...where, expect.not.stringMatching(/^✓|\u001b|\u202e/m)])
+          }
+        }
+      }
+    })
+  )
+})
