@@ -40,7 +40,9 @@ export const Hold = Schema.Struct({
   /** Who holds it, for people; one line of 64 characters at most. */
   by: Schema.optionalWith(Schema.String, { exact: true }),
   /** The latest version, which becomes the active one when the hold ends. Missing where the active one is the latest. */
-  waiting: Schema.optionalWith(VersionId, { exact: true })
+  waiting: Schema.optionalWith(VersionId, { exact: true }),
+  /** The version that was held and is not on disk any more: the active one is held in its place. */
+  lost: Schema.optionalWith(VersionId, { exact: true })
 })
 export type Hold = typeof Hold.Type
 

@@ -69,8 +69,9 @@ const sourceText = ({ bytes, files, records, sourceId }: VersionSummary["sources
   return `${printableLine(sourceId)} (${counts.join(", ")})`
 }
 
-const holdText = ({ by, since, waiting }: Hold, now: number): string =>
+const holdText = ({ by, lost, since, waiting }: Hold, now: number): string =>
   [
     `Held since ${momentText(new Date(since), now)}${by === undefined ? "" : ` by ${printableLine(by)}`}.`,
+    ...(lost === undefined ? [] : [`It is in the place of version ${lost}, which is not on disk any more.`]),
     `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one.`}`
   ].join(" ")

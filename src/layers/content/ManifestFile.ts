@@ -78,11 +78,8 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
       reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
     ),
 
-    /** The version that it names, be that there or not: readers may have seen it, and nothing older may follow. */
-    named: readIfThere(file).pipe(
-      Effect.map(Option.flatMap(Schema.decodeOption(ManifestJson))),
-      Effect.map(Option.map(({ versionId }) => versionId))
-    ),
+    /** What it says, be the version that it names there or not. */
+    content: Effect.map(readIfThere(file), Option.flatMap(Schema.decodeOption(ManifestJson))),
 
     /** Replaces it as a whole. */
     write: (manifest: Manifest) =>

@@ -182,12 +182,24 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     yield* trash.empty
     yield* reserve.keep
     if (Option.isNone(active)) {
-      yield* restore(folder, manifestFile)
+      yield* inTurn(restored)
     }
     return removed.map(({ versionId }) => versionId)
   }, Effect.provide(platform))
 
-  const publishing = yield* makePublishing(folder, manifestFile, damage, leasing.withPermits(1))
+  const restored = Effect.provide(restore(folder, manifestFile), platform)
+  const isHeld = Effect.map(
+    manifestFile.content,
+    Option.exists(({ held }) => held !== undefined)
+  )
+  /** What is held may have been removed: no other version is to be shown for that. */
+  const active = Effect.zipRight(Effect.whenEffect(restored, isHeld), manifestFile.active)
+  const publishing = yield* makePublishing(
+    folder,
+    { ...manifestFile, active },
+    damage,
+    leasing.withPermits(1)
+  )
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
   /** Of what changes the manifest, and nothing else: also where the disk is full. */
   const changing = <A, E>(change: Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>) =>
@@ -249,7 +261,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
 
   if (wasClaimed()) {
     yield* reserve.keep
-    yield* restore(folder, manifestFile)
+    yield* restored
   }
   return VersionStore.of({
     manifest: Effect.provide(manifestFile.read, platform),

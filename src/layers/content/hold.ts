@@ -76,7 +76,7 @@ export const makeHolding = <R>({ active, place, wholeVersion, write }: HoldingSt
   return { writeLatest, hold, resume }
 }
 
-const withHold = (active: Manifest, { waiting, ...hold }: Hold, latest: VersionId): Manifest => ({
+export const withHold = (active: Manifest, { waiting, ...hold }: Hold, latest: VersionId): Manifest => ({
   ...active,
   held: { ...hold, ...(latest === active.versionId ? {} : { waiting: latest }) }
 })

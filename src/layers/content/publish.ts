@@ -93,10 +93,9 @@ export const makePublishing = Effect.fnUntraced(function* (
     /** Makes the staged folder a new version. */
     publish: Effect.fnUntraced(function* (staged: string, sources: ReadonlyArray<VersionSource>) {
       const now = yield* Clock.currentTimeMillis
-      const versionId = nextVersionId(now, [
-        ...(yield* folder.versionIds),
-        ...Option.toArray(yield* manifestFile.named)
-      ])
+      // Readers may have seen the version that the manifest names, be that there or not: nothing older may follow.
+      const named = Option.map(yield* manifestFile.content, ({ versionId }) => versionId)
+      const versionId = nextVersionId(now, [...(yield* folder.versionIds), ...Option.toArray(named)])
       const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
       const latest = Option.map(yield* manifestFile.active, latestOf)
       yield* writeListAnd(staged, list, syncTree(staged, Option.map(latest, folder.ofVersion)))
@@ -131,12 +130,14 @@ export const wholeList = Effect.fnUntraced(function* (
   damaged: ReadonlySet<string>
 ) {
   const path = yield* Path.Path
-  const isWhole = yield* Effect.transposeMapOption(list, ({ list: { sources } }) =>
-    Effect.every(sources, ({ files, sourceId }) =>
-      Effect.map(wholeFiles(path.join(version, sourceId), files), (whole) => whole === files)
-    )
+  const isWhole = yield* Effect.transposeMapOption(list, ({ list }) =>
+    [fileListName, ...filesOf(list).keys()].some((file) => damaged.has(file))
+      ? Effect.succeed(false)
+      : Effect.every(list.sources, ({ files, sourceId }) =>
+          Effect.map(wholeFiles(path.join(version, sourceId), files), (whole) => whole === files)
+        )
   )
-  if (Option.isNone(list) || Option.contains(isWhole, false) || damaged.size > 0) {
+  if (Option.isNone(list) || Option.contains(isWhole, false)) {
     return yield* new VersionStoreError({
       action: "activate",
       path: version,

@@ -19,7 +19,7 @@ import { countPromotion } from "./metrics.ts"
 
 export interface Undo extends Effect.Effect.Success<ReturnType<typeof makeUndo>> {}
 
-/** After each step, `showVersions` is run. */
+/** After each step, `showVersions` is run. What is shown next is verified before, so that no damaged version is. */
 export const makeUndo = Effect.fnUntraced(function* (
   activeVersion: ActiveVersion,
   showVersions: Effect.Effect<void>
@@ -71,6 +71,7 @@ export const makeUndo = Effect.fnUntraced(function* (
     rollback: ({ versionId: given, ...request }: HoldRequest) =>
       Effect.gen(function* () {
         const versionId = given ?? (yield* olderVersion)
+        yield* store.verify(versionId)
         return yield* change(store.hold({ ...request, versionId }))
       }).pipe(
         Effect.catchTag("vitrine/VersionNotFound", ({ versionId }) =>
@@ -78,7 +79,11 @@ export const makeUndo = Effect.fnUntraced(function* (
         )
       ),
     hold: (request: Pick<HoldRequest, "by">) => change(store.hold(request)),
-    resume: change(store.resume),
+    resume: Effect.gen(function* () {
+      const waiting = Option.flatMapNullable(yield* readActive, ({ held }) => held?.waiting)
+      yield* Effect.transposeMapOption(waiting, store.verify)
+      return yield* change(store.resume)
+    }),
     versions: Effect.gen(function* () {
       const held = Option.flatMapNullable(yield* readActive, ({ held }) => held)
       const versions = yield* Effect.forEach(yield* store.versions, (version) =>

@@ -180,6 +180,59 @@ describe("a manifest that does not tell the active version", () => {
   )
 })
 
+describe("a version that is held and removed by hand", () => {
+  for (const [title, others, active] of [
+    ["the one before it", ["one", "two", "three"], 0],
+    ["a newer one, where there is none before it,", ["two", "three"], 1]
+  ] satisfies ReadonlyArray<[string, ReadonlyArray<string>, number]>) {
+    scenario(`is replaced by ${title} at the start: the hold stays, and says so`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        const promoted = yield* promoteAll(directory, others)
+        const [lost = "", waiting] = promoted.slice(-2).map(({ versionId }) => versionId)
+        yield* Effect.flatMap(VersionStore, ({ hold }) => hold({ versionId: lost, by: "anna" })).pipe(
+          Effect.provide(storeIn(directory))
+        )
+        yield* fs.remove(`${directory}/versions/${lost}`, { recursive: true })
+        const held = {
+          since: expect.any(String),
+          by: "anna",
+          lost,
+          ...(promoted[active]?.versionId === waiting ? {} : { waiting })
+        }
+        expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toEqual({
+          status: "ok",
+          manifest: { ...promoted[active], held }
+        })
+        expect(log).toEqual([
+          `WARN manifest.json names a version that is not on disk: ${lost}. It was held; in its place, this version is: ${promoted[active]?.versionId}`
+        ])
+      })
+    )
+  }
+
+  scenario("does not let the next version pass: it waits, and is shown when that is resumed", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [first, second] = yield* promoteAll(directory, ["one", "two"])
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        yield* store.hold({})
+        yield* fs.remove(`${directory}/versions/${second?.versionId}`, { recursive: true })
+        yield* TestClock.adjust("1 second")
+        const { manifest } = yield* promote("three")
+        const waiting = "19700101T000003Z"
+        expect(manifest).toEqual({
+          ...first,
+          held: { since: expect.any(String), lost: second?.versionId, waiting }
+        })
+        expect(yield* store.resume).toMatchObject({ versionId: waiting })
+      }).pipe(Effect.provide(storeIn(directory)), withLog([]))
+    })
+  )
+})
+
 describe("a table of the active version", () => {
   for (const [title, damage] of [
     ["was cut", (fs, file) => fs.truncate(file, 2)],

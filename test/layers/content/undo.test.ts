@@ -194,6 +194,59 @@ describe("undoing", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
+  it.scoped("says in the status which version was held and is gone", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.gen(function* () {
+        const { edit, source } = yield* makeSource
+        yield* Content.fromSources({}, [source])
+        yield* fetch
+        yield* edit("two")
+        yield* fetchLater
+        yield* dispatch("hold", { by: "anna" })
+        yield* fs.remove(`${directory}/versions/${second}`, { recursive: true })
+        yield* fetchLater
+        expect(yield* rowOf("Held")).toEqual({
+          type: "kv",
+          label: "Held",
+          value: `since 1970-01-01T00:00:01.000Z by anna: version ${first} stays in the place of ${second}, which is not on disk any more; version ${third} waits`,
+          tone: "warn"
+        })
+        expect(yield* slice).toMatchObject({ versionId: first, held: { lost: second } })
+      }).pipe(Effect.scoped, withLog([]), Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  for (const [step, shown] of [
+    ["rollback", first],
+    ["resume", second]
+  ] as const) {
+    it.scoped(`does not show a version whose files have changed unnoticed, by a ${step}`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const directory = yield* fs.makeTempDirectoryScoped()
+        yield* Effect.gen(function* () {
+          const { edit, source } = yield* makeSource
+          yield* Content.fromSources({}, [source])
+          yield* fetch
+          yield* edit("two")
+          yield* fetchLater
+          yield* step === "resume" ? dispatch("rollback") : Effect.void
+          const before = yield* slice
+          const file = `${directory}/versions/${shown}/objects/text.txt`
+          const text = yield* fs.readFileString(file)
+          yield* fs.writeFileString(file, text.toUpperCase())
+          expect((yield* Effect.flip(dispatch(step))).message).toContain("files are missing or damaged")
+          expect(yield* slice).toEqual(before)
+          yield* fs.writeFileString(file, text)
+          yield* fs.writeFileString(`${directory}/versions/${shown}/.DS_Store`, "of a file manager")
+          expect(yield* dispatch(step)).toMatchObject({ versionId: shown, changed: true })
+        }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+      }).pipe(Effect.provide(services("task")))
+    )
+  }
+
   it.scoped("names the versions that there are where it cannot go back", () =>
     Effect.gen(function* () {
       const { edit, source } = yield* makeSource
@@ -235,6 +288,7 @@ describe("undoing", () => {
           versions: [
             {
               ...overview,
+              isRead: true,
               versionId: first,
               active: true,
               isWaiting: false,
