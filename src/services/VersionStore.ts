@@ -204,8 +204,14 @@ export const Lease = Schema.Struct({
   versionId: VersionId,
   /** When it ends unless it is renewed, in milliseconds since 1970. */
   until: Schema.Number,
-  /** What the consumer could not show; one line of 500 characters at most. */
-  problem: Schema.optionalWith(Schema.String, { exact: true })
+  /** When it was taken or last renewed, in milliseconds since 1970. */
+  heardAt: Schema.Number,
+  /** Whether two renewals are missing: the version is kept, but counts as shown by this consumer no more. */
+  isSilent: Schema.Boolean,
+  /** What the consumer could not show; one line of 500 characters at most. Missing where it is silent. */
+  problem: Schema.optionalWith(Schema.String, { exact: true }),
+  /** When the problem was first heard of, in milliseconds since 1970. */
+  problemSince: Schema.optionalWith(Schema.Number, { exact: true })
 })
 export type Lease = typeof Lease.Type
 
@@ -262,11 +268,15 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
       versionId: string
     ) => Effect.Effect<Option.Option<VersionSummary>, VersionStoreError | VersionNotFound>
 
-    /** Takes or renews a consumer's lease on a version. `problem` says what the consumer cannot show of it. */
+    /**
+     * Takes or renews a consumer's lease on a version. `problem` says what the consumer cannot show of it, `renewMs` how often
+     * it renews the lease, in milliseconds; default ten minutes.
+     */
     readonly acknowledge: (
       consumerId: string,
       versionId: string,
-      problem?: string
+      problem?: string,
+      renewMs?: number
     ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
 
     /**

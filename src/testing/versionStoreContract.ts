@@ -648,7 +648,8 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
       Effect.gen(function* () {
         const store = yield* VersionStore
         const { manifest } = yield* promote("one")
-        const until = (yield* Clock.currentTimeMillis) + 30 * 60_000
+        const heardAt = yield* Clock.currentTimeMillis
+        const until = heardAt + 30 * 60_000
         yield* store.acknowledge("screen-1", manifest.versionId)
         yield* Effect.forEach(["two", "three"], promoteLater)
 
@@ -658,7 +659,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           versionId: manifest.versionId,
           active: false,
           isWaiting: false,
-          leases: [{ consumerId: "screen-1", versionId: manifest.versionId, until }],
+          leases: [{ consumerId: "screen-1", versionId: manifest.versionId, until, heardAt, isSilent: true }],
           isRead: false
         })
 
@@ -827,6 +828,50 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         yield* promoteCopy(copy, { "objects/Objects.json": "one" })
         expect(yield* store.activate("20261121T093000Z")).toEqual(copy.manifest)
         expect((yield* store.verify()).problems).toEqual([])
+      })
+    )
+
+    scenario(
+      "calls a consumer silent that has missed two renewals, with what it could not show, but keeps its version",
+      Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { versionId } = (yield* promote("one")).manifest
+        const heardAt = yield* Clock.currentTimeMillis
+        yield* store.acknowledge("page", versionId, "no film", 60_000)
+        yield* store.acknowledge("engine", versionId, "no sound")
+        const leases = Effect.map(store.versions, ([version]) => version?.leases)
+        const lease = { versionId, until: heardAt + 30 * 60_000, heardAt }
+        const silent = { ...lease, isSilent: true }
+        const engine = {
+          ...lease,
+          consumerId: "engine",
+          isSilent: false,
+          problem: "no sound",
+          problemSince: heardAt
+        }
+
+        yield* TestClock.adjust("2 minutes")
+        expect(yield* leases).toEqual([
+          { ...lease, consumerId: "page", isSilent: false, problem: "no film", problemSince: heardAt },
+          engine
+        ])
+        yield* TestClock.adjust("1 second")
+        expect(yield* leases).toEqual([{ ...silent, consumerId: "page" }, engine])
+        yield* TestClock.adjust("18 minutes")
+        expect(yield* leases).toEqual([
+          { ...silent, consumerId: "page" },
+          { ...silent, consumerId: "engine" }
+        ])
+
+        yield* store.acknowledge("page", versionId, "no film", 60_000)
+        const heardAgainAt = yield* Clock.currentTimeMillis
+        yield* TestClock.adjust("1 minute")
+        yield* store.acknowledge("page", versionId, "no film", 60_000)
+        expect((yield* leases)?.find(({ consumerId }) => consumerId === "page")).toMatchObject({
+          heardAt: heardAgainAt + 60_000,
+          isSilent: false,
+          problemSince: heardAgainAt
+        })
       })
     )
 

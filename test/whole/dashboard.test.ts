@@ -88,6 +88,39 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
     }).pipe(Effect.provide(Browser.layer))
   )
 
+  it.scopedLive(
+    "says in a sentence what a screen cannot show, and on how many screens the content is now",
+    () =>
+      Effect.gen(function* () {
+        const { start, write } = yield* project
+        const { url, versionId } = yield* start()
+        const page = yield* openTab(url)
+        const acknowledge = (lease: object) =>
+          write("downloads/acks/kiosk.json", JSON.stringify({ versionId, ...lease }))
+        yield* see(page, "#findings", "The controller works. No screen has said what it shows.")
+        yield* acknowledge({})
+        yield* see(page, "#findings", "Everything works, on 1 screen.")
+        yield* see(page, "#versions", "active, on 1 screen")
+        yield* acknowledge({ problem: "no film" })
+        yield* see(page, "#word", "WARNING")
+        yield* see(page, "#findings", "Content: Screen kiosk has a problem since ")
+        yield* see(page, "#screens", "no film")
+        yield* acknowledge({ problem: "no film", renewMs: 1 })
+        yield* see(page, "#word", "OK")
+        yield* see(
+          page,
+          "#findings",
+          "The controller works. No screen is heard of any more; the last one was at "
+        )
+        yield* see(page, "#screens", "has shown the active version")
+        const parts = yield* Effect.promise(() =>
+          page.locator("#screens, #versions, #status").allInnerTexts()
+        )
+        expect(parts).toHaveLength(3)
+        expect(parts.join()).not.toMatch(/no film|on [1-9]\d* screen/)
+      }).pipe(Effect.provide(Browser.layer))
+  )
+
   it.scopedLive("says so when nothing comes any more, though no connection has ended", () =>
     Effect.gen(function* () {
       const { clock } = yield* Browser

@@ -196,6 +196,8 @@ describe.concurrent("a controller that runs", () => {
       )
       yield* edit("Telescope")
       const third = yield* controller.logged(/New version (\S+) waits, because/)
+      yield* write("downloads/acks/left.json", JSON.stringify({ versionId: second }))
+      yield* write("downloads/acks/right.json", JSON.stringify({ versionId: second, renewMs: 1 }))
       const { stdout: versions } = yield* vitrine("versions")
       expect(versions).toMatch(
         new RegExp(
@@ -204,6 +206,7 @@ describe.concurrent("a controller that runs", () => {
             "  made \\d.*: museum \\(1 record, 1 file, \\d+ bytes\\)",
             `${second}`,
             "  made .*",
+            "  shown by left",
             `${first}  active, held`,
             "  made .*: museum \\(2 records, .*",
             `Held since .* by \\S+\\. "vitrine resume" makes version ${third} the active one\\.\n$`

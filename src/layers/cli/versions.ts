@@ -49,7 +49,9 @@ const versionText = (
     ...(active ? [held === undefined ? "active" : "active, held"] : []),
     ...(isWaiting ? ["waits"] : [])
   ]
-  const consumers = leases.map(({ consumerId }) => printableLine(consumerId))
+  const consumers = leases.flatMap(({ consumerId, isSilent }) =>
+    isSilent ? [] : [printableLine(consumerId)]
+  )
   return [
     [versionId, ...marks].join("  "),
     sources === undefined || generatedAt === undefined

@@ -1,6 +1,6 @@
 /**
- * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem? }`, and is as old as its time of change
- * says. Consumers may write it without the controller.
+ * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs? }`, and is as old as its time
+ * of change says. Consumers may write it without the controller.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,13 @@ const maxProblem = 500
 /** A file that changed so recently may change again without a later time of change, in milliseconds. */
 const youngMs = 2000
 
-export type LeaseContent = Pick<Lease, "versionId" | "problem">
+export interface LeaseContent extends Pick<Lease, "versionId" | "problem"> {
+  /** How often the consumer renews it, in milliseconds; every ten minutes where it does not say so. */
+  readonly renewMs?: number
+}
+
+/** How old a lease is when two renewals are missing. In milliseconds. */
+export const silentAfterMs = (renewMs = 600_000): number => 2 * renewMs
 
 /** What is known of a file. */
 export interface LeaseFile {
@@ -82,7 +88,7 @@ const read = (file: string, size: bigint) =>
       )
 
 /** Writes a lease that is taken now. `scratch` is as for `replaceFile`. */
-export const write = Effect.fnUntraced(function* (file: string, content: LeaseContent, scratch: string) {
+export const write = Effect.fnUntraced(function* (file: string, content: WrittenLease, scratch: string) {
   const fs = yield* FileSystem.FileSystem
   const { monotonic, wall } = yield* now
   const lease = contentOf(content)
@@ -101,15 +107,23 @@ export const write = Effect.fnUntraced(function* (file: string, content: LeaseCo
 
 const millisOf = Option.match({ onNone: () => 0, onSome: (date: Date) => date.getTime() })
 
-/** As consumers write it: a problem that is no text is none. */
-const WrittenLease = Schema.Struct({ versionId: VersionId, problem: Schema.optional(Schema.Unknown) })
+/** As consumers write it: a problem that is no text is none, and so is a time that is no number. */
+const WrittenLease = Schema.Struct({
+  versionId: VersionId,
+  problem: Schema.optional(Schema.Unknown),
+  renewMs: Schema.optional(Schema.Unknown)
+})
+export type WrittenLease = typeof WrittenLease.Type
 
 const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
-const contentOf = ({ problem, versionId }: typeof WrittenLease.Type): LeaseContent => ({
+const contentOf = ({ problem, renewMs, versionId }: WrittenLease): LeaseContent => ({
   versionId,
-  ...problemOf(problem)
+  ...problemOf(problem),
+  ...(isPositive(renewMs) ? { renewMs } : {})
 })
+
+const isPositive = Schema.is(Schema.Positive)
 
 /** What a consumer says of its problem, fit for one line of a status. */
 const problemOf = (problem: unknown): Pick<Lease, "problem"> => {

@@ -84,7 +84,8 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
     consumerId: string,
     versionId: string,
-    problem?: string
+    problem?: string,
+    renewMs?: number
   ) {
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
@@ -92,7 +93,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     yield* Effect.gen(function* () {
       const shown = yield* found(versionId)
       yield* claimed
-      yield* leases.take({ consumerId, versionId: shown, ...(problem === undefined ? {} : { problem }) })
+      yield* leases.take(consumerId, { versionId: shown, problem, renewMs })
     }).pipe(leasing.withPermits(1))
   }, Effect.provide(platform))
 

@@ -31,6 +31,7 @@ import * as Damage from "./Damage.ts"
 import { mapDiskError } from "./diskError.ts"
 import { makeList, summaryOf, type WrittenList, writeList } from "./fileLists.ts"
 import { latestOf, makeHolding, noneActive } from "./hold.ts"
+import { silentAfterMs } from "./LeaseFile.ts"
 import { manifestOf, otherContent, wholeList } from "./publish.ts"
 import * as Readers from "./Readers.ts"
 import { expired } from "./retention.ts"
@@ -60,7 +61,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   /** The oldest first. */
   let versions: ReadonlyArray<Version> = []
   let active = Option.none<Manifest>()
-  const leases = new Map<string, Lease>()
+  const leases = new Map<string, Lease & { readonly silentAt: number }>()
   const damage = Damage.make()
   const readers = Readers.make()
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
@@ -187,7 +188,16 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     Clock.currentTimeMillis,
     readers.kept,
     (now, kept): ReadonlyArray<VersionOverview> => {
-      const fresh = [...leases.values()].filter(({ until }) => until >= now)
+      const fresh = [...leases.values()]
+        .filter(({ until }) => until >= now)
+        .map(({ problem, problemSince, silentAt, ...lease }) =>
+          silentAt < now
+            ? { ...lease, isSilent: true }
+            : {
+                ...lease,
+                ...(problem === undefined || problemSince === undefined ? {} : { problem, problemSince })
+              }
+        )
       return versions.map(({ manifest: { versionId } }) => ({
         versionId,
         active: Option.exists(active, (manifest) => manifest.versionId === versionId),
@@ -211,7 +221,12 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
       )
     })
 
-  const acknowledge = Effect.fnUntraced(function* (consumerId: string, versionId: string, problem?: string) {
+  const acknowledge = Effect.fnUntraced(function* (
+    consumerId: string,
+    versionId: string,
+    problem?: string,
+    renewMs?: number
+  ) {
     const version = versionOf(versionId)
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
@@ -219,12 +234,17 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
     if (version === undefined) {
       return yield* new VersionNotFound({ versionId })
     }
-    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(ackLease)
+    const now = yield* Clock.currentTimeMillis
+    const before = leases.get(consumerId)
+    const isSame = before !== undefined && before.silentAt >= now && before.problem === problem
     leases.set(consumerId, {
       consumerId,
       versionId: version.manifest.versionId,
-      until,
-      ...(problem === undefined ? {} : { problem })
+      until: now + Duration.toMillis(ackLease),
+      heardAt: now,
+      isSilent: false,
+      silentAt: now + silentAfterMs(renewMs),
+      ...(problem === undefined ? {} : { problem, problemSince: isSame ? (before.problemSince ?? now) : now })
     })
   })
 

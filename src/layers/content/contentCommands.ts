@@ -44,10 +44,11 @@ export const registerCommands = Effect.fnUntraced(function* (
     fields: Schema.Struct({
       consumerId: Schema.String,
       versionId: Schema.String,
-      problem: Schema.optionalWith(Schema.String, { exact: true })
+      problem: Schema.optionalWith(Schema.String, { exact: true }),
+      renewMs: Schema.optionalWith(Schema.Positive, { exact: true })
     }),
-    run: ({ consumerId, problem, versionId }) =>
-      Effect.zipLeft(store.acknowledge(consumerId, versionId, problem), showVersions)
+    run: ({ consumerId, problem, renewMs, versionId }) =>
+      Effect.zipLeft(store.acknowledge(consumerId, versionId, problem, renewMs), showVersions)
   })
   yield* commands.register({
     type: `${name}.keep`,

@@ -1,6 +1,7 @@
 /**
  * The content plugin's part of the status.
  */
+import * as Array from "effect/Array"
 import * as Option from "effect/Option"
 import { outcomeText, progressText } from "../../internal/progressText.ts"
 import { countText } from "../../internal/readable.ts"
@@ -46,7 +47,7 @@ export const statusRows = ({
     label: "Active version",
     value: activeOf(versions)
   },
-  ...unshownRows(versions),
+  ...problemRows(versions),
   ...(held === undefined
     ? []
     : [
@@ -78,6 +79,7 @@ export const statusRows = ({
       items: [...sourceRows(source, rejection), ...(rowsOfSources[label] ?? [])]
     }))
   },
+  { type: "list", label: "Screens", items: screenRows(versions) },
   {
     type: "list",
     label: "Versions on disk",
@@ -87,28 +89,72 @@ export const statusRows = ({
       value: [
         ...(active ? ["active"] : []),
         ...(isWaiting ? ["waiting"] : []),
-        leasesText(leases),
+        `on ${countText(leases.filter((lease) => !lease.isSilent).length, "screen")}`,
+        ...(active || leases.length === 0
+          ? []
+          : [`kept until ${isoTime(Math.max(...leases.map(({ until }) => until)))}`]),
         ...(isRead ? ["being read"] : [])
-      ].join(", "),
-      ...(leases.some(hasProblem) ? { tone: "warn" } : {})
+      ].join(", ")
     }))
   }
 ]
 
-/** Where the active version is on no screen without a problem, and some screen has one: what it says. */
-const unshownRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
-  const active = versions.find(({ active }) => active)
-  const [first] = versions.flatMap(({ leases }) => leases.filter(hasProblem))
-  return active === undefined || first === undefined || !active.leases.every(hasProblem)
-    ? []
-    : [
-        {
-          type: "kv",
-          label: "Screens",
-          value: `none shows it without a problem; ${first.consumerId}: ${first.problem}`,
-          tone: "error"
-        }
-      ]
+/** A screen as its lease says, and whether it shows the active version. */
+interface Screen extends Lease {
+  readonly active: boolean
+}
+
+const screensOf = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Screen> =>
+  versions.flatMap(({ active, leases }) => leases.map((lease) => ({ ...lease, active })))
+
+/** How many screens are listed. */
+const maxListed = 20
+
+/** A sentence for each screen that has a problem; in red where none shows the active version without one. */
+const problemRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
+  const screens = screensOf(versions)
+  const isShown = screens.some(
+    ({ active, isSilent, problem }) => active && !isSilent && problem === undefined
+  )
+  const tone = isShown || !versions.some(({ active }) => active) ? "warn" : "error"
+  const texts = screens.flatMap(({ consumerId, problem, problemSince }) =>
+    problem === undefined || problemSince === undefined
+      ? []
+      : [`Screen ${consumerId} has a problem since ${isoTime(problemSince)}: ${problem}`]
+  )
+  const unlisted = texts.length - maxListed
+  return [
+    ...texts.slice(0, maxListed),
+    ...(unlisted > 0 ? [`${countText(unlisted, "more screen")} with a problem`] : [])
+  ].map((text) => ({ type: "text", text, tone }))
+}
+
+/** Those that are silent come last. */
+const screenRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
+  const [heard, silent] = Array.partition(screensOf(versions), ({ isSilent }) => isSilent)
+  const screens = [...heard, ...silent]
+  const unlisted = screens.length - maxListed
+  return [
+    ...screens.slice(0, maxListed).map(screenRow),
+    ...(unlisted > 0 ? [{ type: "text", text: `and ${unlisted} more`, tone: "neutral" } as const] : [])
+  ]
+}
+
+const screenRow = ({ active, consumerId, heardAt, isSilent, problem, versionId }: Screen): Row => {
+  const what =
+    problem !== undefined
+      ? "has a problem"
+      : active
+        ? "shows the active version"
+        : `shows version ${versionId}`
+  return {
+    type: "kv",
+    label: consumerId,
+    value: isSilent
+      ? `silent, last heard of at ${isoTime(heardAt)}`
+      : `${what}, heard of at ${isoTime(heardAt)}`,
+    tone: active && !isSilent && problem === undefined ? "ok" : "neutral"
+  }
 }
 
 const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
@@ -203,25 +249,5 @@ const activityRow = (activity: Activity): Row => {
       }
   }
 }
-
-/** How many consumers of a version are listed. */
-const maxListed = 20
-
-const hasProblem = ({ problem }: Lease): boolean => problem !== undefined
-
-/** Those who have a problem come first. */
-const leasesText = (leases: ReadonlyArray<Lease>): string => {
-  const listed = [...leases.filter(hasProblem), ...leases.filter((lease) => !hasProblem(lease))]
-    .slice(0, maxListed)
-    .map(leaseText)
-    .join(", ")
-  const unlisted = leases.length - maxListed
-  return leases.length === 0
-    ? "not acknowledged"
-    : `shown by ${listed}${unlisted > 0 ? ` and ${unlisted} more` : ""}`
-}
-
-const leaseText = ({ consumerId, problem, until }: Lease): string =>
-  `${consumerId} (kept until ${isoTime(until)}${problem === undefined ? "" : `; problem: ${problem}`})`
 
 const isoTime = (millis: number): string => new Date(millis).toISOString()

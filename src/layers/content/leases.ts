@@ -2,8 +2,10 @@
  * Leases of consumers on versions (decisions, part A): how old they are, and which files of theirs are removed.
  *
  * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
- * it. A problem that a consumer has is logged when it comes, changes and goes. Files of leases that are over are removed; whatever else lies in the folder is left alone. In memory there is one
- * small entry for each file, and commands add no more than `maxLeases`: one more consumer is refused.
+ * it. A consumer that has missed two renewals is silent: what it could not show is of no account any more. A problem that
+ * a consumer has is logged when it comes, changes and goes. Files of leases that are over are removed; whatever else lies in
+ * the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxLeases`: one
+ * more consumer is refused.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -22,12 +24,20 @@ const maxLeases = 256
 
 const extension = ".json"
 
+interface KnownLease extends LeaseFile.LeaseFile {
+  /** When its problem, where it has one, was first heard of, in milliseconds since 1970. */
+  readonly problemSince: number
+}
+
 export interface Leases {
   /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
   readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
   /** Removes the files of leases that are over, and gives those that are fresh. */
   readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
-  readonly take: (lease: Omit<Lease, "until">) => Effect.Effect<void, VersionStoreError | TooManyLeases>
+  readonly take: (
+    consumerId: string,
+    lease: LeaseFile.WrittenLease
+  ) => Effect.Effect<void, VersionStoreError | TooManyLeases>
 }
 
 export interface Settings {
@@ -43,49 +53,70 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const lifetime = Duration.toMillis(duration)
-  const known = new Map<string, LeaseFile.LeaseFile>()
+  const known = new Map<string, KnownLease>()
   const fileOf = (consumerId: string) => path.join(folder, `${consumerId}${extension}`)
 
   const isOver = ({ takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
     monotonic - takenAt > lifetime
 
+  const isSilent = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
+    Option.exists(
+      lease,
+      ({ renewMs }) => monotonic - takenAt > Math.min(lifetime, LeaseFile.silentAfterMs(renewMs))
+    )
+
+  const leaseNow = (
+    consumerId: string,
+    entry: KnownLease,
+    { problem, versionId }: LeaseFile.LeaseContent,
+    now: LeaseFile.Now
+  ): Lease => {
+    const heardAt = now.wall - (now.monotonic - entry.takenAt)
+    const lease = { consumerId, versionId, until: heardAt + lifetime, heardAt }
+    return isSilent(entry, now)
+      ? { ...lease, isSilent: true }
+      : {
+          ...lease,
+          isSilent: false,
+          ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince })
+        }
+  }
+
   const freshNow = Effect.map(LeaseFile.now, (now) =>
     [...known].flatMap(([consumerId, entry]) =>
       Option.match(entry.lease, {
         onNone: () => [],
-        onSome: (lease) =>
-          isOver(entry, now)
-            ? []
-            : [{ consumerId, ...lease, until: now.wall + lifetime - (now.monotonic - entry.takenAt) }]
+        onSome: (lease) => (isOver(entry, now) ? [] : [leaseNow(consumerId, entry, lease, now)])
       })
     )
   )
 
-  /** Says once what a consumer cannot show, and when it can. */
-  const reportProblem = Effect.fnUntraced(function* (
-    consumerId: string,
-    before: LeaseFile.LeaseFile | undefined,
-    after: LeaseFile.LeaseFile
-  ) {
-    const problem = LeaseFile.problemIn(after)
-    if (problem === LeaseFile.problemIn(before) || isOver(after, yield* LeaseFile.now)) {
-      return
+  /** Keeps what its file says now, and logs once what a consumer cannot show, and when it can. */
+  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: LeaseFile.Now): Effect.Effect<void> => {
+    const before = known.get(consumerId)
+    const problem = LeaseFile.problemIn(file)
+    const isKnown = before !== undefined && !isSilent(before, now) && LeaseFile.problemIn(before) === problem
+    known.set(consumerId, { ...file, problemSince: isKnown ? before.problemSince : file.changedAt })
+    if (isKnown || isSilent(file, now)) {
+      return Effect.void
     }
-    yield* problem === undefined
-      ? Effect.logInfo(`The consumer ${consumerId} has no problem any more`)
-      : Effect.logWarning(`The consumer ${consumerId} has a problem. ${problem}`)
-  })
+    return problem !== undefined
+      ? Effect.logWarning(`Screen ${consumerId} has a problem: ${problem}`)
+      : LeaseFile.problemIn(before) === undefined
+        ? Effect.void
+        : Effect.logInfo(`Screen ${consumerId} has no problem any more`)
+  }
 
   /** Brings what is known of a consumer's file up to date, unless a lease is taken meanwhile. */
   const look = Effect.fnUntraced(function* (consumerId: string) {
     const before = known.get(consumerId)
     const after = yield* Effect.provide(LeaseFile.inspect(fileOf(consumerId), before), platform)
+    const now = yield* LeaseFile.now
     if (known.get(consumerId) === before) {
       if (after === undefined) {
         known.delete(consumerId)
       } else {
-        known.set(consumerId, after)
-        yield* reportProblem(consumerId, before, after)
+        yield* learn(consumerId, after, now)
       }
     }
   })
@@ -146,13 +177,11 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
     }
   })
 
-  const take = Effect.fnUntraced(function* ({ consumerId, ...lease }: Omit<Lease, "until">) {
+  const take = Effect.fnUntraced(function* (consumerId: string, lease: LeaseFile.WrittenLease) {
     yield* firstLook
     yield* Effect.unlessEffect(admitOneMore, isFresh(consumerId))
-    const before = known.get(consumerId)
-    const after = yield* LeaseFile.write(fileOf(consumerId), lease, scratch)
-    known.set(consumerId, after)
-    yield* reportProblem(consumerId, before, after)
+    const file = yield* LeaseFile.write(fileOf(consumerId), lease, scratch)
+    yield* learn(consumerId, file, yield* LeaseFile.now)
   }, Effect.provide(platform))
 
   return {

@@ -448,7 +448,13 @@ describe("Content", () => {
       const first = { versionId: "19700101T000000Z", active: true, isWaiting: false, isRead: false }
       expect(yield* versions).toEqual([{ ...first, leases: [] }])
       yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId: first.versionId })
-      const lease = { consumerId: "screen-1", versionId: first.versionId, until: 1_800_000 }
+      const lease = {
+        consumerId: "screen-1",
+        versionId: first.versionId,
+        until: 1_800_000,
+        heardAt: 0,
+        isSilent: false
+      }
       expect(yield* versions).toEqual([{ ...first, leases: [lease] }])
       for (const content of ["two", "three", "four"]) {
         yield* Ref.set(text, content)
@@ -456,7 +462,7 @@ describe("Content", () => {
       }
       expect((yield* versions)[0]).toEqual({ ...first, active: false, leases: [lease] })
       expect(JSON.stringify(yield* status)).toContain(
-        "shown by screen-1 (kept until 1970-01-01T00:30:00.000Z)"
+        '"screen-1","value":"shows version 19700101T000000Z, heard of at 1970-01-01T00:00:00.000Z"'
       )
       const error = yield* Effect.flip(
         dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "20990101T000000Z" })

@@ -232,11 +232,64 @@ scenario("logs what a consumer cannot show when it comes, changes and goes, and 
       yield* versions
     }).pipe(withLog(log))
     expect(log).toEqual([
-      "WARN The consumer screen-1 has a problem. no film",
-      "WARN The consumer screen-1 has a problem. no sound",
-      "INFO The consumer screen-1 has no problem any more",
-      "WARN The consumer unity has a problem. no light"
+      "WARN Screen screen-1 has a problem: no film",
+      "WARN Screen screen-1 has a problem: no sound",
+      "INFO Screen screen-1 has no problem any more",
+      "WARN Screen unity has a problem: no light"
     ])
+  })
+)
+
+scenario(
+  "says no more of a problem whose consumer went away before a restart, until it is back",
+  (directory) =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const store = storeIn(`${directory}/own`)
+      const { manifest } = yield* promote("one").pipe(
+        Effect.tap(({ manifest: { versionId } }) =>
+          Effect.flatMap(VersionStore, ({ acknowledge }) => acknowledge("page", versionId, "no film", 60_000))
+        ),
+        Effect.provide(store)
+      )
+      yield* TestClock.adjust("3 minutes")
+      yield* Effect.gen(function* () {
+        expect((yield* versions)[0]?.leases).toEqual([
+          {
+            consumerId: "page",
+            versionId: manifest.versionId,
+            until: start + 30 * 60_000,
+            heardAt: start,
+            isSilent: true
+          }
+        ])
+        expect(log).toEqual([])
+        yield* acknowledge("page", manifest.versionId, "no film")
+        yield* acknowledge("page", manifest.versionId)
+      }).pipe(withLog(log), Effect.provide(store))
+      expect(log).toEqual([
+        "WARN Screen page has a problem: no film",
+        "INFO Screen page has no problem any more"
+      ])
+    })
+)
+
+scenario("takes nonsense in a file for a renewal every ten minutes", (directory) =>
+  Effect.gen(function* () {
+    const { manifest } = yield* promote("one")
+    const { versionId } = manifest
+    for (const [name, renewMs] of [
+      ["one", 60_000],
+      ["two", "soon"],
+      ["three", -1]
+    ] as const) {
+      yield* write(`${directory}/acks/${name}.json`, JSON.stringify({ versionId, renewMs }))
+    }
+    yield* TestClock.adjust("3 minutes")
+    const silent = (yield* versions)[0]?.leases.flatMap(({ consumerId, isSilent }) =>
+      isSilent ? [consumerId] : []
+    )
+    expect(silent).toEqual(["one"])
   })
 )
 
@@ -259,7 +312,9 @@ describe("a clock that is set while the controller runs", () => {
             ["screen-1", "unity"].map((consumerId) => ({
               consumerId,
               versionId: manifest.versionId,
-              until: start + jump + 30 * 60_000
+              until: start + jump + 30 * 60_000,
+              heardAt: start + jump,
+              isSilent: true
             }))
           )
           yield* adjust("2 minutes")

@@ -18,7 +18,7 @@ const versions = FastCheck.array(
       active,
       isWaiting,
       isRead,
-      leases: isShown ? [{ consumerId: "screen-1", versionId, until: 1 }] : []
+      leases: isShown ? [{ consumerId: "screen-1", versionId, until: 1, heardAt: 0, isSilent: true }] : []
     }
   })
 )

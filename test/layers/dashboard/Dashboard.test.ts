@@ -144,7 +144,7 @@ describe("the event stream", () => {
               active: true,
               isWaiting: false,
               isRead: false,
-              leases: [{ consumerId: `screen-${++asked}`, versionId, until: 1 }]
+              leases: [{ consumerId: `screen-${++asked}`, versionId, until: 1, heardAt: 0, isSilent: false }]
             }
           ]
         }))

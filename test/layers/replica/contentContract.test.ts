@@ -149,7 +149,7 @@ describe.each([
         const shown = JSON.stringify((yield* status).sections)
         const onDisk = versions.map((versionId) => shown.includes(`"label":"${versionId}"`))
         expect(onDisk).toEqual([true, false, true, true])
-        expect(shown).toContain("shown by screen-1")
+        expect(shown).toContain('"label":"screen-1"')
       })
     )
   )

@@ -70,6 +70,8 @@ const shortTime = (iso) => {
   return (isToday(date) ? clockToday : dayAndTime).format(date)
 }
 
+const iso = (millis) => new Date(millis).toISOString()
+
 const distance = (iso) => {
   const millis = Date.parse(iso) - now()
   return Math.abs(millis) < 1000 ? "now" : millis > 0 ? `in ${duration(millis)}` : `${duration(-millis)} ago`
@@ -220,29 +222,50 @@ const renderContent = (isAlone, actions) => (content) => {
   )
 }
 
-const renderScreens = ({ contents, transport }) => {
-  const leases = contents.flatMap(({ versions = [] }) =>
+const leasesOf = (contents) =>
+  contents.flatMap(({ versions = [] }) =>
     versions.flatMap(({ active, leases }) => leases.map((lease) => ({ ...lease, active })))
   )
-  const screens = leases.map(({ active, consumerId, problem, until, versionId }) =>
-    h(
-      "li",
-      { tone: problem === undefined ? (active ? "ok" : "warn") : "error" },
+
+const heard = ({ isSilent }) => !isSilent
+
+/** What is said where nothing is wrong. */
+const renderWellBeing = (leases) => {
+  const screens = leases.filter(heard).length
+  return screens > 0
+    ? [`Everything works, on ${count(screens, "screen")}.`]
+    : leases.length === 0
+      ? ["The controller works. No screen has said what it shows."]
+      : [
+          "The controller works. No screen is heard of any more; the last one was at ",
+          moment(iso(Math.max(...leases.map(({ heardAt }) => heardAt)))),
+          "."
+        ]
+}
+
+const renderScreens = ({ contents, transport }) => {
+  const screens = leasesOf(contents).map(
+    ({ active, consumerId, heardAt, isSilent, problem, problemSince, versionId }) =>
       h(
-        "span",
-        { className: "what" },
-        h("strong", {}, consumerId),
-        h("br"),
-        h("span", { className: "muted" }, active ? "shows the active version" : `still shows ${versionId}`),
-        problem === undefined ? [] : [h("br"), h("span", { className: "problem" }, problem)]
-      ),
-      h(
-        "span",
-        { className: "muted" },
-        "kept until ",
-        h("time", {}, shortTime(new Date(until).toISOString()))
+        "li",
+        { tone: problem !== undefined ? "error" : isSilent ? "neutral" : active ? "ok" : "warn" },
+        h(
+          "span",
+          { className: "what" },
+          h("strong", {}, consumerId),
+          h("br"),
+          h(
+            "span",
+            { className: "muted" },
+            isSilent ? "has shown " : active ? "shows " : "still shows ",
+            active ? "the active version" : versionId
+          ),
+          problem === undefined
+            ? []
+            : [h("br"), h("span", { className: "problem" }, problem, ", since ", moment(iso(problemSince)))]
+        ),
+        h("span", { className: "muted" }, "heard of ", age(iso(heardAt)))
       )
-    )
   )
   const streams = (transport?.streams ?? []).map(({ origin, since, streams, userAgent }) =>
     h(
@@ -286,7 +309,7 @@ const renderVersion =
     const marks = [
       ...(active ? ["active"] : []),
       ...(isWaiting ? ["waits"] : []),
-      ...(leases.length > 0 ? [`on ${count(leases.length, "screen")}`] : [])
+      ...(leases.some(heard) ? [`on ${count(leases.filter(heard).length, "screen")}`] : [])
     ]
     const facts =
       sources === undefined
@@ -457,9 +480,9 @@ const showOverview = (overview) => {
   showWord(word, toneOfWord[word] ?? "warn")
   show("connection", "live", () => [`${location.host} · live`])
   show("running", startTime, () => ["running since ", moment(startTime)])
-  show("findings", findings, () =>
+  show("findings", [findings, leasesOf(contents)], ([findings, leases]) =>
     findings.length === 0
-      ? [h("li", {}, "Everything works.")]
+      ? [h("li", {}, renderWellBeing(leases))]
       : findings.map(({ text, tone }) => h("li", { tone }, readable(text)))
   )
   show("contents", [contents, actions], () => contents.map(renderContent(contents.length === 1, actions)))
