@@ -52,12 +52,14 @@ export interface Ack {
   readonly consumerId: string
   readonly versionId: string
   readonly problem?: string
+  readonly renewMs?: number
 }
 
 const AckFields = Schema.Struct({
   consumerId: Schema.String,
   versionId: Schema.String,
-  problem: Schema.optionalWith(Schema.String, { exact: true })
+  problem: Schema.optionalWith(Schema.String, { exact: true }),
+  renewMs: Schema.optionalWith(Schema.Number, { exact: true })
 })
 
 /** The id of a version by its number: so many seconds after midnight, for it must be a time. */

@@ -61,6 +61,12 @@ const makeShowing = Effect.fnUntraced(function* (options: object = {}) {
   return { ...stage, servers, tab }
 })
 
+const countRequests = (tab: Page, event: "requestfailed") => {
+  let count = 0
+  tab.on(event, () => count++)
+  return () => count
+}
+
 const mountReact = (sample: string) =>
   `import { createRoot } from "react-dom/client"\n${sample}\ncreateRoot(document.querySelector("main")).render(<App />)`
 
@@ -146,7 +152,12 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
             `^Version ${idOf(2)} cannot be shown: .*/${idOf(2)}/exhibits/picture.svg cannot be loaded`
           )
           yield* eventually(Effect.sync(() => acks.length > 1))
-          expect(acks.at(-1)).toEqual({ consumerId: "screen-1", versionId: idOf(1), problem })
+          expect(acks.at(-1)).toEqual({
+            consumerId: "screen-1",
+            versionId: idOf(1),
+            problem,
+            renewMs: 60_000
+          })
           expect(yield* evaluate(tab, "[document.body.dataset.number, exhibit.state.next]")).toEqual([
             "1",
             idOf(2)
@@ -159,9 +170,52 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
           yield* fs.rename(`${missing}.away`, missing)
           yield* shows(tab, 3)
           yield* eventually(Effect.sync(() => acks.at(-1)?.versionId === idOf(3)))
-          expect(acks.at(-1)).toEqual({ consumerId: "screen-1", versionId: idOf(3) })
+          expect(acks.at(-1)).toEqual({ consumerId: "screen-1", versionId: idOf(3), renewMs: 60_000 })
           expect(yield* evaluate(tab, "exhibit.state.problem === undefined")).toBe(true)
         })
+    )
+
+    it.scoped("says that the content cannot be reached, with its address, and warns of it once", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const servers = yield* start()
+        const manifest = `${servers.url}manifest.json`
+        const tab = yield* openStage(servers.url)
+        const warnings: Array<string> = []
+        tab.on("console", (message) => message.type() === "warning" && warnings.push(message.text()))
+        yield* promote(1)
+        yield* shows(tab, 1)
+        expect(yield* evaluate(tab, "exhibit.state.problem === undefined")).toBe(true)
+        warnings.length = 0
+
+        for (const times of [1, 2]) {
+          const failures = countRequests(tab, "requestfailed")
+          yield* Effect.promise(() => tab.route("**/manifest.json", (route) => route.abort()))
+          yield* waitFor(tab, "exhibit.state.connection === 'offline'")
+          yield* eventually(Effect.sync(() => failures() > 2))
+          expect(yield* evaluate(tab, "exhibit.state.problem")).toBe(
+            `The content cannot be reached: ${manifest}: TypeError: Failed to fetch`
+          )
+          expect(warnings).toHaveLength(times)
+          expect(warnings.at(-1)).toContain(manifest)
+          yield* Effect.promise(() => tab.unroute("**/manifest.json"))
+          yield* waitFor(tab, "exhibit.state.connection !== 'offline' && exhibit.state.problem === undefined")
+        }
+        yield* evaluate(tab, "exhibit.close()")
+        expect(warnings).toHaveLength(2)
+      })
+    )
+
+    it.scoped("says where it looks while there is no content", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const { url } = yield* start()
+        const tab = yield* openStage(url)
+        yield* waitFor(tab, `exhibit.state.problem === "There is no content at ${url}manifest.json"`)
+        yield* promote(1)
+        yield* shows(tab, 1)
+        expect(yield* evaluate(tab, "exhibit.state.problem === undefined")).toBe(true)
+      })
     )
 
     it.scoped("gives up a version that is loading when another one comes, and drops what arrives late", () =>
@@ -265,31 +319,33 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         })
     )
 
-    it.scoped("asks for the manifest with its tag, and renews the lease whatever the clock does", () =>
-      Effect.gen(function* () {
-        const statuses: Array<number> = []
-        const listener = (message: unknown) => {
-          const { request, response } = Object(message)
-          if (request.url === "/manifest.json") statuses.push(response.statusCode)
-        }
-        yield* Effect.acquireRelease(
-          Effect.sync(() => diagnostics.subscribe("http.server.response.finish", listener)),
-          () => Effect.sync(() => diagnostics.unsubscribe("http.server.response.finish", listener))
-        )
-        const { acks, promote, tab } = yield* makeShowing()
-        yield* eventually(Effect.sync(() => statuses.length > 2))
-        expect(new Set(statuses)).toEqual(new Set([200, 304]))
-        expect(statuses.indexOf(200)).toBe(statuses.lastIndexOf(200))
-        yield* eventually(Effect.sync(() => acks.length === 1))
-        yield* evaluate(tab, "{ window.now = Date.now; window.jump = 0; Date.now = () => now() + jump }")
-        for (const jump of [3_600_000, -86_400_000]) {
-          const before = acks.length
-          yield* evaluate(tab, `jump = ${jump}`)
-          yield* eventually(Effect.sync(() => acks.length === before + 1))
-        }
-        yield* promote(2)
-        yield* shows(tab, 2)
-      })
+    it.scoped(
+      "asks for the manifest with its tag, and renews the lease once a minute, whatever the clock does",
+      () =>
+        Effect.gen(function* () {
+          const statuses: Array<number> = []
+          const listener = (message: unknown) => {
+            const { request, response } = Object(message)
+            if (request.url === "/manifest.json") statuses.push(response.statusCode)
+          }
+          yield* Effect.acquireRelease(
+            Effect.sync(() => diagnostics.subscribe("http.server.response.finish", listener)),
+            () => Effect.sync(() => diagnostics.unsubscribe("http.server.response.finish", listener))
+          )
+          const { acks, promote, tab } = yield* makeShowing()
+          yield* eventually(Effect.sync(() => statuses.length > 2))
+          expect(new Set(statuses)).toEqual(new Set([200, 304]))
+          expect(statuses.indexOf(200)).toBe(statuses.lastIndexOf(200))
+          yield* eventually(Effect.sync(() => acks.length === 1))
+          yield* evaluate(tab, "{ window.now = Date.now; window.jump = 0; Date.now = () => now() + jump }")
+          for (const jump of [60_000, 3_600_000, -86_400_000]) {
+            const before = acks.length
+            yield* evaluate(tab, `jump = ${jump}`)
+            yield* eventually(Effect.sync(() => acks.length === before + 1))
+          }
+          yield* promote(2)
+          yield* shows(tab, 2)
+        })
     )
 
     it.scoped("goes on after a sleep, and after its network was cut", () =>

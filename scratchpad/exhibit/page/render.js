@@ -210,7 +210,9 @@ export const screen = (onPick) => {
   const status = ({ connection, problem, version }) => {
     find(".version").textContent = version === undefined ? "" : `Version ${version.id}`
     find(".connection").textContent =
-      problem === undefined ? connection : `${connection}, newer version incomplete`
+      problem === undefined || connection === "offline"
+        ? connection
+        : `${connection}, newer version incomplete`
   }
 
   let refitTimer

@@ -1,7 +1,10 @@
 /** Says which version a screen shows, so that it stays on disk, and what it cannot show. */
 
-/** A lease lasts for half an hour. */
-const renewMs = 300_000
+/** How often an ack is renewed at least, in milliseconds: who misses two renewals counts as silent. */
+export const renewMs = 60_000
+
+/** Less than that, for a page that is not visible looks once a minute. */
+const settledMs = 50_000
 const retryMs = 15_000
 
 export interface Ack {
@@ -29,7 +32,7 @@ export const makeAcks = (post: (ack: Ack) => Promise<unknown>) => {
     sent = text
     sentAt = Date.now()
     waitMs = await post(ack).then(
-      () => renewMs,
+      () => settledMs,
       () => retryMs
     )
     isSending = false

@@ -1,5 +1,5 @@
 /** What a page needs to show the content of a controller: it follows the manifest, and hands over whole versions. */
-import { makeAcks } from "./acks.ts"
+import { makeAcks, renewMs } from "./acks.ts"
 import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
@@ -54,10 +54,14 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   let isStreaming = false
   /** What the manifest said last. */
   let active: string | undefined
+  /** Why there is no news of the content. */
+  let trouble: string | undefined
   let settling: Shown<Loaded> | undefined
   let timer: number
 
-  const address = async (path: string) => {
+  const address = `${base}/manifest.json`
+
+  const endpoint = async (path: string) => {
     const transport = controller ?? (await request<Endpoint>(`${base}/endpoint.json`))?.transport
     if (!transport) {
       throw new Error("The content server names no HTTP transport")
@@ -66,10 +70,10 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   }
 
   const acknowledge = makeAcks(async (ack) =>
-    request(await address("command"), {
+    request(await endpoint("command"), {
       method: "POST",
       headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
-      body: JSON.stringify({ type: `${name}.ack`, consumerId, ...ack })
+      body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, ...ack })
     })
   )
 
@@ -104,7 +108,7 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
       version: shown?.version,
       shown: shown?.loaded,
       next: wanted === id ? undefined : wanted,
-      problem,
+      problem: trouble ?? problem,
       isCached: !!shown?.isCached && active !== id
     })
     settle(shown)
@@ -115,12 +119,21 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 
   const swap = makeSwap({ ...options, content: base, changed: update })
 
+  /** In the console it is said once, until it is over. */
+  const setTrouble = (text?: string) => {
+    if (text && !trouble) {
+      console.warn(text)
+    }
+    trouble = text
+  }
+
   const found = (manifest: Manifest | undefined) => {
     if (!isReachable) {
       retryStream()
     }
     isReachable = true
     active = manifest?.versionId
+    setTrouble(manifest ? undefined : `There is no content at ${address}`)
     if (manifest) {
       swap.follow(manifest)
     }
@@ -136,19 +149,23 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     }
   }
 
-  const failed = () => {
+  const failed = (reason: string) => {
+    if (signal.aborted) {
+      return
+    }
     isReachable = false
+    setTrouble(`The content cannot be reached: ${reason}`)
     update()
     if (!hasRestored && !swap.current().wanted) {
       restore().catch(() => {})
     }
   }
 
-  const look = pollManifest({ address: `${base}/manifest.json`, every: pollEvery, failed, found, signal })
+  const look = pollManifest({ address, every: pollEvery, failed, found, signal })
 
   const retryStream = shareStream(
     `vitrine ${name} ${controller ?? base}`,
-    { name, address: () => address(`events${token ? `?token=${encodeURIComponent(token)}` : ""}`) },
+    { name, address: () => endpoint(`events${token ? `?token=${encodeURIComponent(token)}` : ""}`) },
     (news) => {
       isStreaming = news !== "lost"
       update()

@@ -10,7 +10,8 @@ export interface PollOptions {
   readonly every: number
   /** What was seen; nothing where no version was promoted yet. */
   readonly found: (manifest: Manifest | undefined) => void
-  readonly failed: () => void
+  /** With the reason, which names the address. */
+  readonly failed: (reason: string) => void
   readonly signal: AbortSignal
 }
 
@@ -33,8 +34,8 @@ export const pollManifest = ({ address, every, failed, found, signal }: PollOpti
     try {
       // The browser asks with the tag of what it has, and takes that where nothing has changed.
       found(await request<Manifest>(address, { cache: "no-cache", signal }))
-    } catch {
-      failed()
+    } catch (error) {
+      failed(error instanceof Error ? error.message : `${error}`)
     }
     isLooking = false
     if (isNewsWaiting) {

@@ -17,7 +17,7 @@ export const request = async <Body>(
       return undefined
     }
     if (!response.ok) {
-      throw response.status
+      throw `HTTP ${response.status}`
     }
     return await response.json()
   } catch (error) {
