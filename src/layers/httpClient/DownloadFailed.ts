@@ -49,7 +49,9 @@ export const retryable = (detail: string, asked?: Duration.Duration) =>
 export const connectionFailed = (url: URL, cause: unknown): Failure => {
   const { origin } = url
   if (cause instanceof LocalAddressRefused) {
-    return failed(`its link leads to ${origin}, but ${cause.message}, and the API is not there`)
+    return failed(
+      `its link or a redirect leads to ${origin}, but ${cause.message}, and the server that gave it is not`
+    )
   }
   return isCertificateProblem(cause)
     ? failed(

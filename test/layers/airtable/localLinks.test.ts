@@ -3,7 +3,6 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,33 +11,14 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import { tableSource } from "../../../src/layers/airtable/AirtableSource.ts"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
-import { LocalAddressesAllowed } from "../../../src/layers/httpClient/localAddress.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
+import { reaching } from "../../support/elsewhere.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { json, text } from "../../support/ScriptedServer.ts"
 
 /** Hosts that are elsewhere, as far as the source knows. */
 const publicApi = "http://192.0.2.1"
 const publicFiles = "http://192.0.2.2"
-
-/** Reaches the public hosts, wherever they are in truth. */
-const reaching = (hosts: Readonly<Record<string, string>>) =>
-  Effect.map(HttpClient.HttpClient, (client) =>
-    HttpClient.makeWith(
-      (request: Effect.Effect<HttpClientRequest.HttpClientRequest>) =>
-        Effect.flatMap(request, (request) => {
-          const host = Object.keys(hosts).find((host) => request.url.startsWith(host))
-          return host === undefined
-            ? client.execute(request)
-            : client.pipe(
-                HttpClient.mapRequest(HttpClientRequest.setUrl(request.url.replace(host, hosts[host] ?? ""))),
-                HttpClient.transformResponse(Effect.provideService(LocalAddressesAllowed, true)),
-                (client) => client.execute(request)
-              )
-        }),
-      Effect.succeed
-    )
-  )
 
 const setUp = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
@@ -80,9 +60,11 @@ it.scopedLive("a public API can name no file on this machine, in a link or by a 
       [`${publicFiles}/a`, inside.url]
     ] as const) {
       const { message } = yield* Effect.flip(fetch(publicApi, link))
-      expect(message).toContain(`the file "a.png" cannot be saved: its link leads to ${origin}, but `)
+      expect(message).toContain(
+        `the file "a.png" cannot be saved: its link or a redirect leads to ${origin}, but `
+      )
       expect(message).toMatch(
-        /but (127\.0\.0\.1|::1) is an address of this machine or of its local link, and the API is not there$/
+        /but (127\.0\.0\.1|::1) is an address of this machine or of its local link, and the server that gave it is not$/
       )
     }
     expect(yield* Queue.size(inside.received)).toBe(0)

@@ -3,11 +3,13 @@
  */
 import { gzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
@@ -19,6 +21,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
 import { follow, names, readManifest, rowValue, servicesIn, statusRows } from "../../support/content.ts"
+import { reaching } from "../../support/elsewhere.ts"
 import { makeHub, readActive, type Sources } from "../../support/hub.ts"
 import { withLog } from "../../support/logged.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
@@ -461,15 +464,51 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped.each([
+  it.scoped.each(["manifest.json", "files.json", "objects.json"])(
+    "elsewhere cannot redirect to services of this machine: %s",
+    (name) =>
+      Effect.gen(function* () {
+        const hub = yield* makeHub
+        yield* hub.promote(first)
+        const inside = yield* ScriptedServer.make(text(200, "{}"))
+        const redirect = text(302, "", { location: `${inside.url}/status` })
+        const elsewhere = "http://192.0.2.1"
+        const client = yield* reaching({ [elsewhere]: hub.url })
+        const { failure, fetch } = yield* Effect.provideService(
+          makeReplica(elsewhere),
+          HttpClient.HttpClient,
+          client
+        )
+        hub.fault(new RegExp(name), redirect)
+        expect(yield* failure).toMatch(
+          new RegExp(`a redirect leads to ${inside.url}, but 127\\.0\\.0\\.1 is an address of this machine`)
+        )
+        expect(yield* Queue.size(inside.received)).toBe(0)
+        expect(yield* fetch).toMatchObject({ changed: true })
+      }).pipe(environment)
+  )
+
+  it.scoped("on this machine can redirect to another address of it", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const front = yield* ScriptedServer.make((response, request) =>
+        text(302, "", { location: `${hub.url}${request.url}` })(response, request)
+      )
+      const { fetch } = yield* makeReplica(front.url.replace("127.0.0.1", "localhost"))
+      expect(yield* fetch).toMatchObject({ changed: true, versionId })
+    }).pipe(environment)
+  )
+
+  it.scopedLive.each([
     ["files 100,000 folders deep", `"${"a/".repeat(100_000)}x"`, /at most 1024 bytes and 32 folders/],
     ["what is nested 100,000 times", `"x":${"[".repeat(100_000)}${"]".repeat(100_000)},"y"`, /nested/]
   ] as const)("that lists %s is refused in a moment", ([, files, message]) =>
     Effect.gen(function* () {
       const hub = yield* makeHub
       yield* hub.promote(first)
-      const { failure, fetch } = yield* makeReplica(hub.url)
-      yield* fetch
+      const { fetchLive } = yield* makeReplica(hub.url)
+      yield* fetchLive
       const versionId = "20261122T093000Z"
       const emptyFile = `{"size":0,"sha256":"${sha256OfText("")}"}`
       const list = `{"schemaVersion":1,"versionId":"${versionId}","generatedAt":"2026-11-22T09:30:00.000Z","sources":[{"sourceId":"exhibits","fingerprint":"1","files":{${files}:${emptyFile}}}]}`
@@ -479,7 +518,7 @@ describe("a hub", () => {
       hub.fault(/files\.json/, (response) => {
         response.writeHead(200, { "content-encoding": "gzip" }).end(gzip)
       })
-      expect(yield* failure).toMatch(message)
+      expect((yield* Effect.flip(fetchLive)).message).toMatch(message)
     }).pipe(environment)
   )
 
