@@ -129,6 +129,21 @@ describe.concurrent("vitrine start", () => {
     })
   )
 
+  for (const args of [["start"], ["fetch"]]) {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      scenario(`of a configuration that loops for ever ends on ${signal}: vitrine ${args}`, () =>
+        Effect.gen(function* () {
+          const { run, write } = yield* project
+          yield* write("vitrine.config.ts", 'console.error("Looping")\nfor (;;) {}\n')
+          const controller = yield* run(args)
+          yield* controller.logged(/(Looping)/)
+          yield* controller.signal(signal)
+          expect((yield* endedInTime(controller)).status).toBe(signal)
+        })
+      )
+    }
+  }
+
   scenario("ends on a second SIGTERM while it ends", () =>
     Effect.gen(function* () {
       const { controller, letGo } = yield* slowProject

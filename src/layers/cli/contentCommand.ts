@@ -14,6 +14,7 @@ import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
+import { endableAtOnce } from "./ending.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import type { Values } from "./Parameter.ts"
 import { logTo } from "./terminal/log.ts"
@@ -68,7 +69,7 @@ const runThere = Effect.fnUntraced(
 
 const runHere = Effect.fnUntraced(
   function* (file: string, library: object, { command }: ContentCommand, display: ProgressDisplay) {
-    const configuration = yield* loadConfiguration(file, library)
+    const configuration = yield* endableAtOnce(loadConfiguration(file, library))
     const task = Effect.gen(function* () {
       const { dispatch } = yield* CommandBus
       const events = yield* Effect.orElseSucceed(

@@ -2,7 +2,11 @@
  * How a process of the command line ends, whatever holds it up.
  */
 
+import * as Effect from "effect/Effect"
+
 const stallTimeoutMs = 2000
+
+const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /**
  * Ends the process firmly: two seconds after SIGINT or SIGTERM at most, whatever runs on. SIGHUP, as of a terminal
@@ -22,6 +26,28 @@ export const endFirmly = (): void => {
     }
   })
 }
+
+/**
+ * While the effect runs, signals end the process at once: it runs code of the user's, and while that loops no listener is
+ * called. Nothing may be open yet that has to be closed.
+ */
+export const endableAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() =>
+      endingSignals.map((signal) => {
+        const listeners = process.rawListeners(signal)
+        process.removeAllListeners(signal)
+        return { signal, listeners }
+      })
+    ),
+    () => effect,
+    (taken) =>
+      Effect.sync(() => {
+        for (const { listeners, signal } of taken) {
+          for (const listener of listeners) Reflect.apply(process.on, process, [signal, listener])
+        }
+      })
+  )
 
 /** Ends the process with the status. File operations that have begun have two seconds to end. */
 export const end = (status: number): void => {

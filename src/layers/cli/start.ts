@@ -20,6 +20,7 @@ import { locateController } from "../ipc/socketPath.ts"
 import * as Command from "./Command.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { reportReady, startDetached } from "./detached.ts"
+import { endableAtOnce } from "./ending.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { commands } from "./overview.ts"
@@ -64,7 +65,7 @@ export const makeCommand = (library: object) =>
   })
 
 const runHere = Effect.fnUntraced(function* (file: string, library: object, runFolder: string | undefined) {
-  const configuration = yield* loadConfiguration(file, library)
+  const configuration = yield* endableAtOnce(loadConfiguration(file, library))
   const asked = yield* Deferred.make<void>()
   // Whoever is refused here leaves the log to the one that runs.
   const endpoint = IpcServer.make({
