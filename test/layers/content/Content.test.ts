@@ -464,6 +464,18 @@ describe("Content", () => {
       expect(JSON.stringify(yield* status)).toContain(
         '"screen-1","value":"shows version 19700101T000000Z, heard of at 1970-01-01T00:00:00.000Z"'
       )
+      yield* dispatch({
+        type: "content.ack",
+        consumerId: "screen-1",
+        versionId: first.versionId,
+        problem: "no film",
+        renewMs: 60_000
+      })
+      const problem = "Screen screen-1 has a problem since 1970-01-01T00:00:00.000Z: no film"
+      expect(JSON.stringify(yield* status)).toContain(problem)
+      yield* TestClock.adjust("3 minutes")
+      expect(JSON.stringify(yield* status)).not.toContain(problem)
+      expect(JSON.stringify(yield* status)).toContain("silent, last heard of at 1970-01-01T00:00:00.000Z")
       const error = yield* Effect.flip(
         dispatch({ type: "content.ack", consumerId: "screen-1", versionId: "20990101T000000Z" })
       )
