@@ -89,7 +89,7 @@ export const statusRows = ({
       value: [
         ...(active ? ["active"] : []),
         ...(isWaiting ? ["waiting"] : []),
-        `on ${countText(leases.filter((lease) => !lease.isSilent).length, "screen")}`,
+        shownText(leases.filter(({ isSilent }) => !isSilent).length),
         ...(active || leases.length === 0
           ? []
           : [`kept until ${isoTime(Math.max(...leases.map(({ until }) => until)))}`]),
@@ -156,6 +156,9 @@ const screenRow = ({ active, consumerId, heardAt, isSilent, problem, versionId }
     tone: active && !isSilent && problem === undefined ? "ok" : "neutral"
   }
 }
+
+const shownText = (screens: number): string =>
+  screens === 0 ? "on no screen" : `on ${countText(screens, "screen")}`
 
 const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
   versions.find(({ active }) => active)?.versionId ?? "none"

@@ -80,7 +80,7 @@ describe("the screens in the status", () => {
   it("are counted for each version, which says until when a lease keeps it", () => {
     const values = itemsOf("Versions on disk", rowsOf(behind([silent]), active([lease, troubled, silent])))
     expect(values).toEqual([
-      { type: "kv", label: older, value: "on 0 screens, kept until 2026-11-21T10:00:00.000Z" },
+      { type: "kv", label: older, value: "on no screen, kept until 2026-11-21T10:00:00.000Z" },
       { type: "kv", label: versionId, value: "active, on 2 screens" }
     ])
   })
