@@ -10,6 +10,8 @@ import * as Struct from "effect/Struct"
 import { type InvalidOptions, issuesOf } from "./internal/Options.ts"
 import * as Content from "./layers/content/Content.ts"
 import * as ContentOptions from "./layers/content/ContentOptions.ts"
+import { registerOnDisk } from "./layers/content/contentCommands.ts"
+import { makeUndo } from "./layers/content/undo.ts"
 import * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
 import * as ContentServer from "./layers/contentServer/ContentServer.ts"
 import * as ContentServerOptions from "./layers/contentServer/ContentServerOptions.ts"
@@ -148,7 +150,7 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 
 /** Fetches content from its sources into immutable versions on disk and announces the active one. */
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
-  versionsPlugin(ContentOptions.decode(config), (options) =>
+  versionsPlugin(config, ContentOptions.decode, (options) =>
     Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
       Effect.provide(
         Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "settle", "sources")),
@@ -162,7 +164,7 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
  * the place of `content`, with the same commands, events and files.
  */
 export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
-  versionsPlugin(ReplicaOptions.decode(config), (options, directory) =>
+  versionsPlugin(config, ReplicaOptions.decode, (options, directory) =>
     makeReplica({ ...options, directory })
   )
 
@@ -173,26 +175,56 @@ type VersionsOptions = Pick<
 
 /** A plugin that makes versions in its downloads folder. */
 const versionsPlugin = <Options extends VersionsOptions, E>(
-  options: Either.Either<Options, InvalidOptions>,
+  config: unknown,
+  decode: (config: unknown) => Either.Either<Options, InvalidOptions>,
   make: (
     options: Options,
     directory: string
   ) => Effect.Effect<Content.Content["Type"], E, VersionStore | Plugin.PluginEnvironment | Scope.Scope>
-): Plugin.Plugin => ({
-  name: Either.match(options, { onLeft: () => "content", onRight: ({ name }) => name }),
+): Plugin.Plugin => {
+  const options = decode(config)
+  return {
+    name: contentName(options),
+    issues: issuesOf(options),
+    setup: ({ cwd }) =>
+      Effect.gen(function* () {
+        const decoded = yield* options
+        const { ackLease, downloadPath, keepVersions } = decoded
+        const path = yield* Path.Path
+        const directory = path.resolve(cwd, downloadPath)
+        const { start } = yield* Effect.provideServiceEffect(
+          make(decoded, directory),
+          VersionStore,
+          VersionStoreDisk.make({ ackLease, directory, keepVersions })
+        )
+        return start
+      }),
+    onDisk: versionsOnDisk(ContentOptions.decodeOnDisk(config))
+  }
+}
+
+const contentName = Either.match({
+  onLeft: () => "content",
+  onRight: ({ name }: Pick<VersionsOptions, "name">) => name
+})
+
+/** Nobody listens where it is set up. */
+const versionsOnDisk = (options: ReturnType<typeof ContentOptions.decodeOnDisk>): Plugin.Plugin => ({
+  name: contentName(options),
   issues: issuesOf(options),
   setup: ({ cwd }) =>
     Effect.gen(function* () {
-      const decoded = yield* options
-      const { ackLease, downloadPath, keepVersions } = decoded
+      const { ackLease, downloadPath, name } = yield* options
       const path = yield* Path.Path
-      const directory = path.resolve(cwd, downloadPath)
-      const { start } = yield* Effect.provideServiceEffect(
-        make(decoded, directory),
-        VersionStore,
-        VersionStoreDisk.make({ ackLease, directory, keepVersions })
+      const commands = Effect.flatMap(makeUndo({ report: Effect.succeed }, Effect.void), (undo) =>
+        registerOnDisk(name, undo)
       )
-      return start
+      yield* Effect.provideServiceEffect(
+        commands,
+        VersionStore,
+        VersionStoreDisk.make({ ackLease, directory: path.resolve(cwd, downloadPath) })
+      )
+      return Effect.void
     })
 })
 

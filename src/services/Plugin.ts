@@ -30,6 +30,12 @@ export interface Plugin {
    * is set up; a failure of that is logged and contained.
    */
   readonly setup: (context: PluginContext) => Effect.Effect<Ready, unknown, PluginEnvironment | Scope.Scope>
+
+  /**
+   * What carries out those commands of the plugin that need its folder and nothing else: where no controller runs, it is
+   * set up for them in the place of all plugins.
+   */
+  readonly onDisk?: Plugin
 }
 
 export type Ready = Effect.Effect<void, unknown>

@@ -24,6 +24,7 @@ export const makeCommand = (library: object) =>
       Effect.gen(function* () {
         const check = yield* runContentCommand(library, options, {
           command: { type: "content.check" },
+          isOnDisk: false,
           interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." }
         }).pipe(Effect.flatMap(decodeResult(ContentCheck)))
         yield* Console.log(json ? printableJson(check, 2) : checkText(check))

@@ -9,9 +9,15 @@ import * as Stream from "effect/Stream"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
+import type { Plugin } from "../../services/Plugin.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
-import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import {
+  inFile,
+  type LoadedConfiguration,
+  loadConfiguration,
+  locateConfiguration
+} from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { endableAtOnce } from "./ending.ts"
@@ -32,6 +38,8 @@ export interface ContentCommand {
   readonly command: { readonly type: string; readonly by?: string; readonly versionId?: string }
   /** What is said when it is interrupted, in the controller and here. */
   readonly interrupted: { readonly there: string; readonly here: string }
+  /** Whether it needs the versions on disk and nothing else: no source, no other plugin and no services. */
+  readonly isOnDisk: boolean
 }
 
 /** `library` is what configurations import as `vitrine`. Gives what the command returned, and where it ran. */
@@ -68,8 +76,9 @@ const runThere = Effect.fnUntraced(
 )
 
 const runHere = Effect.fnUntraced(
-  function* (file: string, library: object, { command }: ContentCommand, display: ProgressDisplay) {
-    const configuration = yield* endableAtOnce(loadConfiguration(file, library))
+  function* (file: string, library: object, { command, isOnDisk }: ContentCommand, display: ProgressDisplay) {
+    const loaded = yield* endableAtOnce(loadConfiguration(file, library))
+    const configuration = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
       const { dispatch } = yield* CommandBus
       const events = yield* Effect.orElseSucceed(
@@ -91,6 +100,17 @@ const runHere = Effect.fnUntraced(
   (effect, _file, _library, { interrupted }, display) =>
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.here))
 )
+
+/** Without what the disk does not need, if the configuration has content on disk. */
+const onDisk = (loaded: LoadedConfiguration): LoadedConfiguration => {
+  const { services, ...others } = loaded
+  return loaded.plugins.some(({ onDisk }) => onDisk !== undefined)
+    ? { ...others, plugins: loaded.plugins.map(({ name, onDisk = inert(name) }) => onDisk) }
+    : loaded
+}
+
+/** It keeps the place of a plugin, for messages. */
+const inert = (name: string): Plugin => ({ name, issues: [], setup: () => Effect.succeed(Effect.void) })
 
 /** What a command returned, as the schema says. The controller may be of another version, or be none. */
 export const decodeResult =

@@ -18,6 +18,7 @@ export const makeCommand = (library: object) =>
     run: (options) =>
       runContentCommand(library, options, {
         command: { type: "content.fetch" },
+        isOnDisk: false,
         interrupted: {
           there: "The controller goes on fetching.",
           here: "Interrupted before the end; the content stays as it is."

@@ -53,6 +53,7 @@ export const makeResume = (library: object) =>
 const undo = (library: object, options: Values<typeof contentOptions>, command: ContentCommand["command"]) =>
   runContentCommand(library, options, {
     command,
+    isOnDisk: true,
     interrupted: {
       there: "The controller goes on with it. See what is active with vitrine status.",
       here: "Interrupted. See what is active with vitrine versions."

@@ -31,6 +31,7 @@ export const makeCommand = (library: object) =>
             type: "content.verify",
             ...Option.match(version, { onNone: () => ({}), onSome: (versionId) => ({ versionId }) })
           },
+          isOnDisk: true,
           interrupted: {
             there: "The controller goes on verifying.",
             here: "Interrupted before the end."

@@ -25,6 +25,7 @@ export const makeCommand = (library: object) =>
       Effect.gen(function* () {
         const report = yield* runContentCommand(library, options, {
           command: { type: "content.versions" },
+          isOnDisk: true,
           interrupted: { there: "Interrupted.", here: "Interrupted." }
         }).pipe(Effect.flatMap(decodeResult(VersionsReport)))
         const now = yield* Clock.currentTimeMillis

@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { fileKey } from "../../internal/FileName.ts"
 import { duration, lengthOfTime } from "../../internal/lengthOfTime.ts"
 import { needsEffect3 } from "../../internal/needsEffect3.ts"
@@ -101,6 +102,16 @@ export type ContentOptions = typeof ContentOptions.Type
 export type ContentConfig = typeof ContentOptions.Encoded
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
+
+const OnDiskOptions = ContentOptions.pick("name", "downloadPath", "ackLease")
+
+const decodeOnDiskOptions = decodeOptions("the options of the content plugin", OnDiskOptions)
+
+/** As `decode`, of what commands need that work on versions on disk, whatever the other options are. */
+export const decodeOnDisk = (config: unknown) =>
+  decodeOnDiskOptions(
+    Predicate.isRecord(config) ? Struct.pick(config, "name", "downloadPath", "ackLease") : config
+  )
 
 /** As `decode`, of what is no matter of the store of versions. */
 export const decodeFetching = decodeOptions(

@@ -58,6 +58,13 @@ export const registerCommands = Effect.fnUntraced(function* (
     }),
     run: ({ still, versionId }) => store.keep(versionId, still)
   })
+  yield* registerOnDisk(name, undo)
+})
+
+/** Those that need the versions on disk and nothing else, until the scope ends. */
+export const registerOnDisk = Effect.fnUntraced(function* (name: string, undo: Undo) {
+  const commands = yield* CommandBus
+  const store = yield* VersionStore
   yield* commands.register({
     type: `${name}.verify`,
     fields: Schema.Struct({ versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
