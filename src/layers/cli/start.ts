@@ -1,6 +1,7 @@
 /**
  * `vitrine start`
  */
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -19,6 +20,7 @@ import * as IpcServer from "../ipc/IpcServer.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import * as Command from "./Command.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
+import { reportChange } from "./configurationChanges.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { endableAtOnce } from "./ending.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
@@ -65,6 +67,8 @@ export const makeCommand = (library: object) =>
   })
 
 const runHere = Effect.fnUntraced(function* (file: string, library: object, runFolder: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
   const configuration = yield* endableAtOnce(loadConfiguration(file, library))
   const asked = yield* Deferred.make<void>()
   // Whoever is refused here leaves the log to the one that runs.
@@ -77,6 +81,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
       Effect.logWarning(`${message} The controller goes on without it: no other command can reach it.`)
     ),
     Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
+    Effect.zipRight(reportChange(file, text)),
     Effect.as(Deferred.await(asked))
   )
   yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
