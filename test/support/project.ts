@@ -1,6 +1,9 @@
 /**
  * A user's project in a temporary folder: `vitrine` installed, tables, a configuration.
  */
+import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -10,12 +13,25 @@ import * as LogLevel from "effect/LogLevel"
 import * as TableServer from "./tableServer.ts"
 import { type Options, runVitrine } from "./vitrineProcess.ts"
 
-const packageFolder = fileURLToPath(new URL("../..", import.meta.url))
+const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+/** The package where every user may read it, which they may not where the repository is in somebody's home. */
+const readablePackage = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "vitrine-package-"))
+    chmodSync(folder, 0o755)
+    // What the bundles load as it is installed, too.
+    for (const name of ["package.json", "dist", "node_modules/jiti", "node_modules/neverthrow"]) {
+      cpSync(join(repository, name), join(folder, name), { recursive: true })
+    }
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+)
 
 export const objectsCsv = "inventory,title\nA-1,Astrolabe\nA-2,Barometer\n"
 
-/** The project, with a configuration that takes its ports, address and table names from the environment. */
-export const makeProject = Effect.gen(function* () {
+const makeProjectWith = Effect.fnUntraced(function* (packageFolder: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-" }))
   const write = (name: string, content: string) => fs.writeFileString(`${folder}/${name}`, content)
@@ -53,7 +69,7 @@ export default defineConfig({
     args: ReadonlyArray<string>,
     env: Readonly<Record<string, string>> = {},
     options: Pick<Options, "onTerminal" | "uid"> = {}
-  ) => runVitrine(args, { cwd: folder, env, ...options })
+  ) => runVitrine(args, { bin: join(packageFolder, "dist/bin.js"), cwd: folder, env, ...options })
 
   /** Serves the project's tables from this process, and gives the address. */
   const serveTables = (options: TableServer.Options = {}) =>
@@ -70,6 +86,12 @@ export default defineConfig({
     )
   return { folder, write, read, list, run, serveTables, runTables }
 })
+
+/** The project, with a configuration that takes its ports, address and table names from the environment. */
+export const makeProject = Effect.suspend(() => makeProjectWith(repository))
+
+/** The same, with a package that programs of another user can load. */
+export const makeProjectForOthers = Effect.flatMap(readablePackage, makeProjectWith)
 
 /** The address of the transport that a controller prints when it starts. */
 export const transportUrl = /HTTP transport on (http:\S+): /

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import { startedBy, taskSettings, unitSettings } from "../support/deployment.ts"
 import { read } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
-import { makeProject } from "../support/project.ts"
+import { makeProject, makeProjectForOthers } from "../support/project.ts"
 import { eventually } from "../support/waiting.ts"
 
 /** A user that owns nothing. */
@@ -35,10 +35,11 @@ const runs = Effect.fnUntraced(function* (
   expect(program).toMatch(/[/\\]node(\.exe)?$/)
   expect(bin).toBe("node_modules/vitrine/dist/bin.js")
 
-  const { folder, read, run, serveTables, write } = yield* makeProject
+  const { uid } = options
+  const project = uid === undefined ? makeProject : makeProjectForOthers
+  const { folder, read, run, serveTables, write } = yield* project
   const TABLES = yield* serveTables()
   chmodSync(folder, 0o755)
-  const { uid } = options
   if (uid !== undefined) {
     for (const name of ownFolders) {
       mkdirSync(`${folder}/${name}`)

@@ -11,12 +11,12 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { listen } from "../../src/layers/server/listen.ts"
-import { makeProject, transportUrl } from "../support/project.ts"
+import { makeProject, makeProjectForOthers, transportUrl } from "../support/project.ts"
 import { makeFolderReadOnly, mayMount } from "../support/tmpfs.ts"
 import { builtBin } from "../support/vitrineProcess.ts"
 
-const project = Effect.gen(function* () {
-  const { folder, run, ...rest } = yield* makeProject
+const projectOf = Effect.fnUntraced(function* (made: typeof makeProjectForOthers) {
+  const { folder, run, ...rest } = yield* made
   /** Runs a command to its end. */
   const vitrine = (...args: ReadonlyArray<string>) => Effect.flatMap(run(args), ({ ended }) => ended)
   return {
@@ -26,7 +26,9 @@ const project = Effect.gen(function* () {
     vitrine,
     notRunning: `No controller is running here: nobody listens at ${folder}/.vitrine/controller.sock.\n`
   }
-}).pipe(Effect.provide(NodeContext.layer))
+}, Effect.provide(NodeContext.layer))
+
+const project = projectOf(makeProject)
 
 /** A user that owns nothing. */
 const nobody = 65534
@@ -389,7 +391,7 @@ describe.concurrent("a controller that runs", () => {
     "is run by a user who may not write beside the configuration (skipped but for root)",
     () =>
       Effect.gen(function* () {
-        const { folder, list, run, serveTables, write } = yield* project
+        const { folder, list, run, serveTables, write } = yield* projectOf(makeProjectForOthers)
         const downloads = mkdtempSync(join(tmpdir(), "vitrine-downloads-"))
         const runDir = mkdtempSync(join(tmpdir(), "vitrine-run-"))
         yield* Effect.addFinalizer(() =>
