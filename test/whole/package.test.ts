@@ -11,6 +11,7 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { compile, strictly } from "../support/compile.ts"
 import { below, codeIn, linksOf, read, repository, rowsOf } from "../support/documents.ts"
 import { newFolder, Packed } from "../support/packed.ts"
 import { runVitrine } from "../support/vitrineProcess.ts"
@@ -256,32 +257,6 @@ tableSource({ id: "a", baseId: "b" })
 // @ts-expect-error: no mode
 export const mode: PlainContext["mode"] = "persist"
 `
-
-/** The configuration of a compiler that overlooks nothing, declarations included. */
-const strictly = (setting: { readonly module: string; readonly moduleResolution: string }): string => {
-  const compilerOptions = {
-    ...setting,
-    target: "es2022",
-    lib: ["es2023"],
-    types: ["node"],
-    typeRoots: [join(repository, "node_modules/@types")],
-    strict: true,
-    noEmit: true,
-    skipLibCheck: false
-  }
-  return JSON.stringify({ compilerOptions })
-}
-
-/** What the compiler has to say. */
-const compile = (project: string): string => {
-  try {
-    return execFileSync(join(repository, "node_modules/.bin/tsc"), ["-p", project, "--pretty", "false"], {
-      encoding: "utf8"
-    })
-  } catch (error) {
-    return error instanceof Error && "stdout" in error ? String(error.stdout) : String(error)
-  }
-}
 
 it("names what it needs in operation apart from what its making needs", () => {
   expect(Object.keys(dependencies).filter((name) => name in devDependencies)).toEqual([])

@@ -3,18 +3,18 @@
  */
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
 import { errors } from "@nats-io/transport-node"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { excerpt } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Internal to this room: each service has an error of its own. */
-export class NatsFailure extends Data.TaggedError("vitrine/NatsFailure")<{
-  readonly detail: string
+export class NatsFailure extends Schema.TaggedError<NatsFailure>()("vitrine/NatsFailure", {
+  detail: Schema.String,
   /** Whether the server may have done what it was asked for all the same. */
-  readonly mayHaveHappened: boolean
-  readonly cause?: unknown
-}> {
+  mayHaveHappened: Schema.Boolean,
+  cause: Schema.optionalWith(Schema.Unknown, { exact: true })
+}) {
   override get message() {
     return this.detail
   }

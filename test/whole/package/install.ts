@@ -13,6 +13,7 @@ import { expect, type Vitest } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { compile, strictly } from "../../support/compile.ts"
 import { buildImage } from "../../support/dockerfile.ts"
 import { read } from "../../support/documents.ts"
 import { freePort } from "../../support/freePort.ts"
@@ -28,10 +29,11 @@ const { peerDependencies }: { readonly peerDependencies: Readonly<Record<string,
   read("package.json")
 )
 
-/** The lower end of the range of each package of Effect that programs use; `vitrine/testing` needs others as well. */
-const lowestPeers = ["effect", "@effect/platform", "@effect/platform-node"].map(
-  (name) => `${name}@${peerDependencies[name]?.match(/\d+\.\d+\.\d+/)?.[0]}`
-)
+/** The lower end of the range of a package. */
+const lowest = (name: string) => `${name}@${peerDependencies[name]?.match(/\d+\.\d+\.\d+/)?.[0]}`
+
+/** Those of Effect that programs use; `vitrine/nats` and `vitrine/testing` need others as well. */
+const lowestPeers = ["effect", "@effect/platform", "@effect/platform-node"].map(lowest)
 
 const execute = promisify(execFile)
 
@@ -173,6 +175,22 @@ export const installs = (it: It) => {
         project,
         'import { Effect } from "effect"\nawait Effect.runPromise(Effect.sleep("1 millis"))'
       )
+    })
+  )
+
+  scenario("has types with the oldest of all packages that it is made for", () =>
+    Effect.gen(function* () {
+      const { folder, write } = yield* projectWithPackage
+      yield* succeeds(folder, "npm", ...npmInstall, ...Object.keys(peerDependencies).map(lowest))
+      const modules = ["vitrine", "vitrine/nats", "vitrine/plain", "vitrine/testing"]
+      yield* write(
+        "modules.ts",
+        modules.map((name, index) => `export * as m${index} from "${name}"\n`).join("")
+      )
+      yield* write("tsconfig.json", strictly({ module: "nodenext", moduleResolution: "nodenext" }))
+      // The oldest Vitest has mistakes in types of its own.
+      const said = compile(folder).split("\n")
+      expect(said.filter((line) => !/^([^(]*\/node_modules\/(?!vitrine\/)| |$)/.test(line))).toEqual([])
     })
   )
 
