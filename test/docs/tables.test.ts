@@ -40,7 +40,7 @@ import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { surplus } from "../../src/layers/server/connectionLimit.ts"
 import * as serialized from "../../src/layers/server/serialized.ts"
-import { stallTimeout } from "../../src/layers/server/stallTimeout.ts"
+import { maxUnread, stallTimeout } from "../../src/layers/server/stallTimeout.ts"
 import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
@@ -143,7 +143,8 @@ describe("the limits of", () => {
         `^${number(EventBusMemory.subscriberCapacity)} .*${number(EventBusMemory.maxWaitingSize)} `
       ),
       "a client that does not read its response, or has closed its side and waits for one":
-        expect.stringContaining(`${Number.parseInt(stallTimeout, 10)} s`)
+        expect.stringContaining(`${Number.parseInt(stallTimeout, 10)} s`),
+      "responses that wait in memory for clients that do not read": expect.stringContaining(number(maxUnread))
     })
   })
 

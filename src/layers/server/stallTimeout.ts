@@ -1,9 +1,10 @@
 /**
  * How long a client may take that has stopped to read, or has closed its side of the connection.
  */
-import type { EventEmitter } from "node:events"
 import type { Server, ServerResponse } from "node:http"
+import type { Writable } from "node:stream"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 
 /** How long a response may stay unread, and how long a client that sends nothing more is worked for. */
@@ -26,38 +27,68 @@ export const allowHalfClosed = <A extends Server>(server: A): Effect.Effect<A> =
     })
   })
 
-/** Closes the connection of a client that does not read its response. */
+/** Bytes of responses that wait in memory until their clients read them, of all servers of the process. */
+let unread = 0
+
+/** How many these may be. Each client has a copy of its own, and memory that was needed once is given back late. */
+export const maxUnread = 64 * 1024 * 1024
+
+/**
+ * Closes the connection of a client that does not read its response: when it has stalled, and at once where `maxUnread` is
+ * exceeded already. What the system takes at once, some hundred KiB at least, does not wait.
+ */
 export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
-  response.writableLength === 0
-    ? Effect.void
-    : Effect.asVoid(Effect.forkDaemon(closedInTime(response, () => response.destroy())))
+  Effect.suspend(() => {
+    const { writableLength } = response
+    if (writableLength === 0) {
+      return Effect.void
+    }
+    if (unread > maxUnread) {
+      return Effect.sync(() => void response.destroy())
+    }
+    unread += writableLength
+    response.once("close", () => {
+      unread -= writableLength
+    })
+    return Effect.asVoid(Effect.forkDaemon(closedUnlessStalled(response)))
+  })
+
+/** How often is looked whether a client has read something. */
+export const lookEvery = "5 seconds"
+
+/** So many looks in a row that find nothing are the `stallTimeout`. */
+const maxIdleLooks = 6
 
 /**
  * Waits for the end of a response, and ends one that stalls: of which nothing more could be written for as long as
  * `stallTimeout`. A client that goes on reading may be slow: it has to take 64 KiB in that time, what is written at once.
  */
-export const closedUnlessStalled = (response: ServerResponse): Effect.Effect<void> =>
+export const closedUnlessStalled = (response: ServerResponse, idleLooks = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
-    if (response.closed) {
-      return Effect.void
+    if (idleLooks === maxIdleLooks) {
+      return Effect.sync(() => void response.destroy())
     }
     const written = response.socket?.bytesWritten
-    let stalled = false
-    const check = () => {
-      stalled = response.socket?.bytesWritten === written
-      if (stalled) {
-        response.destroy()
-      }
-    }
-    return Effect.zipRight(
-      closedInTime(response, check),
-      Effect.suspend(() => (stalled ? Effect.void : closedUnlessStalled(response)))
+    return Effect.flatMap(
+      Effect.timeoutOption(closed(response), lookEvery),
+      Option.match({
+        onSome: () => Effect.void,
+        onNone: () =>
+          closedUnlessStalled(response, response.socket?.bytesWritten === written ? idleLooks + 1 : 0)
+      })
     )
   })
 
-const closedInTime = (closable: EventEmitter, destroy: () => void): Effect.Effect<void> =>
+/** Waits until it is closed; to be interrupted also where whoever waits is not. */
+export const closed = (closable: Writable): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
-    const closed = () => resume(Effect.void)
-    closable.once("close", closed)
-    return Effect.sync(() => closable.off("close", closed))
-  }).pipe(Effect.timeoutTo({ duration: stallTimeout, onSuccess: () => {}, onTimeout: destroy }))
+    const onClose = () => resume(Effect.void)
+    if (closable.closed) {
+      onClose()
+    }
+    closable.once("close", onClose)
+    return Effect.sync(() => closable.off("close", onClose))
+  }).pipe(Effect.interruptible)
+
+const closedInTime = (closable: Writable, destroy: () => void): Effect.Effect<void> =>
+  Effect.timeoutTo(closed(closable), { duration: stallTimeout, onSuccess: () => {}, onTimeout: destroy })

@@ -2,13 +2,17 @@
  * Readers that are slow, stalled or too many, and the end.
  */
 import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
+import { interval } from "../../../src/layers/contentServer/reading.ts"
 import { surplus } from "../../../src/layers/server/connectionLimit.ts"
-import { stallTimeout } from "../../../src/layers/server/stallTimeout.ts"
+import { lookEvery, stallTimeout } from "../../../src/layers/server/stallTimeout.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import * as server from "../../support/contentServer.ts"
 import * as lifetime from "../../support/lifetime.ts"
@@ -45,8 +49,15 @@ const openResponses = Effect.flatMap(ContentServer, ({ statistics }) =>
 
 const openResponsesBecome = (count: number) => eventually(Effect.map(openResponses, (now) => now === count))
 
+/** Lets the time pass until it is looked once more whether somebody reads. */
+const nextLook = Effect.gen(function* () {
+  const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(lookEvery)
+  yield* eventually(Effect.map(TestClock.sleeps(), Chunk.contains(at)))
+  yield* TestClock.setTime(at)
+})
+
 describe("a reader that stalls", () => {
-  it.scoped("holds no other up, and is disconnected after a while", () =>
+  it.scoped("holds no other up, and is disconnected half a minute after it has taken something", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
       yield* Effect.gen(function* () {
@@ -55,13 +66,12 @@ describe("a reader that stalls", () => {
         for (let times = 0; times < 3; times++) {
           expect((yield* get(film)).body).toHaveLength(size)
         }
-        yield* somebodySleeps
-        // Twice: it may have taken something since the first half began.
-        yield* TestClock.adjust(stallTimeout)
-        yield* TestClock.adjust(stallTimeout)
+        // It has taken something before the first look.
+        yield* Effect.repeatN(nextLook, Duration.toMillis(stallTimeout) / Duration.toMillis(lookEvery))
         yield* openResponsesBecome(0)
         expect(received.size()).toBeLessThan(size)
       }).pipe(Effect.scoped)
+      yield* TestClock.adjust(interval)
       yield* before.isAllAgain()
     }).pipe(Effect.provide(running()))
   )
@@ -90,7 +100,7 @@ describe("a slow reader", () => {
         connection.resume()
         yield* eventually(Effect.sync(() => connection.received.size() > before + 1_000_000))
         connection.stall()
-        yield* TestClock.adjust("25 seconds")
+        yield* TestClock.adjust("20 seconds")
       }
       expect(yield* openResponses).toBe(1)
       connection.resume()

@@ -2,11 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
-import { stallTimeout } from "../../../src/layers/server/stallTimeout.ts"
+import { maxUnread, stallTimeout } from "../../../src/layers/server/stallTimeout.ts"
 import * as lifetime from "../../support/lifetime.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
-import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually, somebodySleeps } from "../../support/waiting.ts"
 
 const headers = { Connection: "keep-alive" }
 const command = format({ method: "POST", target: "/command", headers, body: '{"type":"content.ack"}' })
@@ -96,6 +96,41 @@ describe("a response that nobody reads", () => {
       yield* before.isAllAgain()
       expect(received.bytes().length).toBeLessThan(20_000_000)
     }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
+  )
+
+  it.scoped("is cut at once where too much is held for others already, until they have gone", () =>
+    Effect.gen(function* () {
+      const size = 30_000_000
+      const held = Math.ceil(maxUnread / size)
+      let answers = 0
+      yield* transport.register(
+        "content.ack",
+        Effect.sync(() => {
+          answers += 1
+          return "x".repeat(size)
+        })
+      )
+      const stalled = Effect.gen(function* () {
+        const connection = yield* transport.connect
+        connection.stall()
+        const before = answers
+        connection.send(format({ method: "POST", target: "/command", body: '{"type":"content.ack"}' }))
+        yield* eventually(Effect.sync(() => answers > before))
+        yield* Effect.repeatN(eventLoopTurn, 10)
+        return connection
+      })
+      const read = ({ received, resume }: Effect.Effect.Success<typeof stalled>) =>
+        Effect.suspend(() => {
+          resume()
+          return Effect.map(received.whole, ({ length }) => length)
+        })
+      const clients = yield* Effect.replicateEffect(stalled, held + 2)
+      for (const client of clients.toReversed()) {
+        const isHeld = clients.indexOf(client) < held
+        expect((yield* read(client)) > size).toBe(isHeld)
+      }
+      expect(yield* Effect.flatMap(stalled, read)).toBeGreaterThan(size)
+    }).pipe(Effect.provide(transport.layer()))
   )
 
   it.scoped("reaches a client that reads, and nothing waits for it any more", () =>

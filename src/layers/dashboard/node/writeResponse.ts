@@ -8,7 +8,7 @@ import { serializeError } from "../../../internal/SerializedError.ts"
 import type { DispatchError } from "../../../services/CommandBus.ts"
 import type { TooManyClients } from "../../httpTransport/Hub.ts"
 import type { BodyTooLarge, BodyUnreadable } from "../../httpTransport/RequestBody.ts"
-import { closedUnlessStalled } from "../../server/stallTimeout.ts"
+import { readInTime } from "../../server/stallTimeout.ts"
 import type { Refusal } from "../access.ts"
 import type { ActionNotAllowed, BadRequest, NotFound, TooManyConnections } from "../errors.ts"
 import type { Resource } from "../resources.ts"
@@ -66,7 +66,7 @@ const write = (
       ...headers
     })
     response.end(response.req.method === "HEAD" ? undefined : bytes)
-    return closedUnlessStalled(response)
+    return readInTime(response)
   })
 
 interface ErrorResponse {
