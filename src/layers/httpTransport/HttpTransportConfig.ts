@@ -37,6 +37,7 @@ export interface HttpTransportConfig<Secret = string> {
 
   /**
    * Whether each request is a span, `http.server GET` for example, but for those with a query: it may have the token.
+   * That of an event stream ends with it.
    * Default false.
    */
   readonly traceRequests?: boolean

@@ -363,6 +363,35 @@ describe("traceRequests", () => {
   )
 })
 
+describe("the span of an event stream", () => {
+  it.scoped("has the status 200 and ends with the stream", () =>
+    Effect.gen(function* () {
+      const spans: Array<Tracer.Span> = []
+      const nativeTracer = Effect.runSync(Effect.tracer)
+      const tracer = Tracer.make({
+        context: (f) => f(),
+        span: (...options) => {
+          const span = nativeTracer.span(...options)
+          spans.push(span)
+          return span
+        }
+      })
+      const layer = Layer.provide(transport.layer({ traceRequests: true }), Layer.setTracer(tracer))
+      yield* Effect.gen(function* () {
+        const { finish } = yield* transport.openEvents
+        yield* transport.exchange(format({ target: "/status" }))
+        const [stream, status] = spans
+        yield* eventually(Effect.sync(() => status?.status._tag === "Ended"))
+        expect(stream?.status._tag).toBe("Started")
+        finish()
+        yield* eventually(Effect.sync(() => stream?.status._tag === "Ended"))
+        expect(stream?.attributes.get("http.response.status_code")).toBe(200)
+      }).pipe(Effect.provide(layer))
+      expect(spans).toHaveLength(2)
+    })
+  )
+})
+
 describe("binding", () => {
   it.effect("a port in use fails the layer with advice, and the one who has it goes on", () =>
     Effect.gen(function* () {

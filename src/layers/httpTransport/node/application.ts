@@ -19,7 +19,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { hasOneHost } from "../../server/hosts.ts"
 import * as RequestTarget from "../../server/RequestTarget.ts"
+import { closed } from "../../server/stallTimeout.ts"
 import type { Access } from "../Access.ts"
+import type { HttpTransportOptions } from "../HttpTransportOptions.ts"
 import type { Hub } from "../Hub.ts"
 import * as responses from "../responses.ts"
 import * as routes from "../routes.ts"
@@ -30,7 +32,7 @@ import { writeResponse } from "./writeResponse.ts"
 export interface Context {
   readonly access: Access
   readonly hub: Hub
-  readonly options: routes.RoutesContext["options"]
+  readonly options: routes.RoutesContext["options"] & Pick<HttpTransportOptions, "traceRequests">
 }
 
 /** The whole of the transport as one HTTP application that answers everything and never fails. */
@@ -39,8 +41,10 @@ export const make = Effect.fnUntraced(function* ({ access, hub, options }: Conte
     options,
     events: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       const response = NodeHttpServerRequest.toServerResponse(request)
-      return EventStreamResponse.open(response, hub, access.corsHeaders(request))
-    }).pipe(Effect.as(HttpServerResponse.empty())),
+      const opened = EventStreamResponse.open(response, hub, access.corsHeaders(request))
+      // The span of a request ends with its handler.
+      return options.traceRequests === true ? Effect.zipRight(opened, closed(response)) : opened
+    }).pipe(Effect.as(HttpServerResponse.empty({ status: 200 }))),
     body: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       RequestBody.read(NodeHttpServerRequest.toServerResponse(request))
     )
