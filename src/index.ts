@@ -265,7 +265,7 @@ export const tableServer = (config: TableServerOptions.TableServerInput): Plugin
 
 /** Exposes the command bus and the event bus over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (config: HttpTransportOptions.HttpTransportConfig = {}): Plugin.Plugin => ({
-  ...Plugin.fromLayer("http-transport", HttpTransport.layer(config)),
+  ...Plugin.fromLayer(config.name ?? HttpTransportOptions.defaultName, HttpTransport.layer(config)),
   issues: issuesOf(HttpTransportOptions.decode(config))
 })
 

@@ -14,17 +14,17 @@ const services = Layer.mergeAll(
   Vitrine.ControllerStateMemory.layer("persistent")
 )
 
-const send = (allowedCommands: ReadonlyArray<string>) =>
+const send = (name: string, allowedCommands: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { port } = Option.getOrThrow((yield* HttpTransport).address)
     const request = { method: "POST", body: '{ "type": "lamp.on" }' }
     const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/command`, request))
     yield* Console.log(response.status, yield* Effect.promise(() => response.text()))
-  }).pipe(Effect.provide(Vitrine.HttpTransport.layer({ port: 0, allowedCommands })))
+  }).pipe(Effect.provide(Vitrine.HttpTransport.layer({ port: 0, name, allowedCommands })))
 
 const program = Effect.gen(function* () {
   const { register } = yield* Vitrine.CommandBus
   yield* register({ type: "lamp.on", fields: Schema.Struct({}), run: () => Effect.succeed("bright") })
-  yield* Effect.all([send([]), send(["lamp.on"])])
+  yield* Effect.all([send("everybody", []), send("desk", ["lamp.on"])])
 })
 await program.pipe(Effect.scoped, Effect.provide(services), Effect.runPromise)

@@ -3,11 +3,12 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { ContentState } from "../../services/ContentEvents.ts"
-import { ControllerState, type Section } from "../../services/ControllerState.ts"
+import { ControllerState, type GlobalState, type Section } from "../../services/ControllerState.ts"
 import { contentsOf, type Health, type HealthRules, healthOf } from "../../services/Health.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
 import type { Actions } from "./access.ts"
@@ -25,7 +26,7 @@ export interface Overview extends Health {
       readonly versions?: VersionsReport["versions"]
     }
   >
-  /** Missing where there is no HTTP transport. */
+  /** All HTTP transports together; missing where there is none. */
   readonly transport?: Transport
   readonly sections: ReadonlyArray<Section>
 }
@@ -46,6 +47,19 @@ type Transport = typeof Transport.Type
 
 const decodeTransport = Schema.decodeUnknownOption(Transport)
 const decodeVersions = Schema.decodeUnknownOption(VersionsReport)
+
+const transportOf = ({ plugins }: GlobalState): Pick<Overview, "transport"> => {
+  const transports = Object.values(plugins).flatMap((slice) => Option.toArray(decodeTransport(slice)))
+  return transports.length === 0
+    ? {}
+    : {
+        transport: {
+          clients: Number.sumAll(transports.map(({ clients }) => clients)),
+          maxClients: Number.sumAll(transports.map(({ maxClients }) => maxClients)),
+          streams: transports.flatMap(({ streams }) => streams)
+        }
+      }
+}
 
 /** How long a store of versions may take to be read. */
 const patience = "5 seconds"
@@ -85,10 +99,7 @@ export const makeOverview = Effect.fnUntraced(function* (rules: HealthRules, act
       startTime: status.header.startTime,
       actions,
       contents,
-      ...Option.match(decodeTransport(state.plugins["http-transport"]), {
-        onNone: () => ({}),
-        onSome: (transport) => ({ transport })
-      }),
+      ...transportOf(state),
       sections: status.sections
     }
     return overview

@@ -26,6 +26,7 @@ import * as Access from "./Access.ts"
 import {
   decode,
   decodeRoutes,
+  defaultName,
   type HttpTransportConfig,
   type HttpTransportOptions,
   type RoutesConfig
@@ -137,7 +138,7 @@ type Place = { readonly url: string } | { readonly path: string }
 const report = (
   hub: Hub.Hub,
   audience: Queue.Dequeue<void>,
-  { maxClients }: Pick<HttpTransportOptions, "maxClients">,
+  { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
   place: Place
 ) =>
   Effect.gen(function* () {
@@ -146,7 +147,7 @@ const report = (
     const now = Effect.all({ problem: hub.problem, statistics: hub.statistics, streams: hub.streams })
     const updateState = Effect.flatMap(now, ({ problem, streams }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        updateSlice("http-transport", () => ({
+        updateSlice(name, () => ({
           ...place,
           maxClients,
           ...audienceState(streams, problem, now)
@@ -160,9 +161,9 @@ const report = (
       Effect.forkScoped
     )
     yield* addSection({
-      name: "http-transport",
+      name,
       order: 20,
-      title: "HTTP transport",
+      title: name === defaultName ? "HTTP transport" : `HTTP transport: ${name}`,
       rows: Effect.map(now, (now) => statusRows({ address, maxClients, ...now })),
       data: Effect.map(hub.statistics, statisticsData)
     })

@@ -9,6 +9,12 @@ export interface HttpTransportConfig<Secret = string> {
   /** Listening port, 0 to 65535; 0 picks a free one. Default 8710. */
   readonly port?: number
 
+  /**
+   * Name of the plugin, of its status section and of its slice of the state. Two transports of one controller need two names.
+   * Default `http-transport`, whose URL the content server tells pages.
+   */
+  readonly name?: string
+
   /** Interface to bind. Default `127.0.0.1`: this machine only. */
   readonly host?: string
 

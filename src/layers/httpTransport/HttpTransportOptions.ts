@@ -29,8 +29,17 @@ export const token = secret(
   "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)"
 )
 
+export const defaultName = "http-transport"
+
 export const HttpTransportOptions = Schema.Struct({
   port: port(8710),
+  name: optional(
+    expects(
+      Schema.String.pipe(Schema.pattern(/^[a-z][a-z0-9-]*$/)),
+      'a name such as "screens", of small letters, digits and hyphens'
+    ),
+    defaultName
+  ),
   host,
   allowedCommands: optional(names("a command"), ["content.ack", "content.manifest.read"]),
   events: optional(names("an event"), ["content:*"]),

@@ -131,6 +131,20 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
+  it.effect("has the event streams of all transports, whatever their names", () =>
+    Effect.gen(function* () {
+      const stream = (origin: string) => ({ origin, userAgent: "", streams: 1, since: epoch })
+      yield* dashboard.setContent(fine)
+      const { updateSlice } = yield* ControllerState
+      yield* updateSlice("http-transport", () => ({ clients: 1, maxClients: 32, streams: [stream("one")] }))
+      yield* updateSlice("desk", () => ({ clients: 1, maxClients: 5, streams: [stream("other")] }))
+      const { received } = yield* dashboard.openEvents
+      expect(lastEvent(received.text(), "overview")).toMatchObject({
+        transport: { clients: 2, maxClients: 37, streams: [{ origin: "one" }, { origin: "other" }] }
+      })
+    }).pipe(over())
+  )
+
   it.effect("looks now and then for what nothing tells of, and has versions where there is a command", () =>
     Effect.gen(function* () {
       let asked = 0

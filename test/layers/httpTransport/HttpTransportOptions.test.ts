@@ -12,6 +12,7 @@ const secret = "a-token-that-nobody-guesses"
 const defaults = {
   port: 8710,
   host: "127.0.0.1",
+  name: "http-transport",
   allowedCommands: ["content.ack", "content.manifest.read"],
   events: ["content:*"],
   replayEvents: ["content:version:promoted"],
@@ -32,6 +33,7 @@ describe("the options of the HTTP transport", () => {
     ["port", 0],
     ["port", 65_535],
     ["host", "::1"],
+    ["name", "desk-2"],
     ["allowedCommands", []],
     ["events", ["*", "a"]],
     ["replayEvents", []],
@@ -57,6 +59,7 @@ describe("the options of the HTTP transport", () => {
       "an integer from 1 to 2147483647",
       [0, 2_147_483_648, 0.5, "1", Number.POSITIVE_INFINITY]
     ],
+    ["name", "a name such as", ["", "Desk", "../x", 1]],
     ["maxClients", "an integer from 1 to 100000", [0, 100_001, -1, 2.5, "32"]],
     ["exposeState", "true or false", [1, "true", null]],
     ["allowedCommands", "an array, each entry the name of a command", ["content.ack", null, {}, 1]],

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as HttpTransportLayer from "../../../src/layers/httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../../../src/layers/httpTransport/HttpTransportOptions.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { HttpTransport } from "../../../src/services/HttpTransport.ts"
 import { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
@@ -91,3 +92,27 @@ it.scoped("a client is replayed what its own transport forwards and replays, who
 
 const promoted = "content:version:promoted"
 const promotedFrame = `event: ${promoted}\ndata: 2\n\n`
+
+it.scoped("transports with names stand side by side in the state and the status", () =>
+  Effect.gen(function* () {
+    const services = yield* Layer.build(memoryServices())
+    const named = (options: HttpTransportConfig) =>
+      Layer.build(HttpTransportLayer.layer({ port: 0, ...options })).pipe(
+        Effect.map(Context.get(HttpTransport)),
+        Effect.map(({ address }) => `http://127.0.0.1:${Option.getOrThrow(address).port}`)
+      )
+    yield* Effect.gen(function* () {
+      const url = yield* named({})
+      const other = yield* named({ name: "desk", maxClients: 5 })
+      const { state, status } = yield* ControllerState
+      expect((yield* state).plugins).toMatchObject({
+        "http-transport": { url, maxClients: 32 },
+        desk: { url: other, maxClients: 5, mostClients: 0 }
+      })
+      expect((yield* status).sections.map(({ name, title }) => [name, title])).toEqual([
+        ["http-transport", "HTTP transport"],
+        ["desk", "HTTP transport: desk"]
+      ])
+    }).pipe(Effect.provide(services))
+  })
+)
