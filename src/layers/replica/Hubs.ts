@@ -32,16 +32,28 @@ export interface Place {
   readonly isReplacedBy: (other: Hub.Hub) => Effect.Effect<void>
 }
 
-/** Before an address that failed is asked again ahead of others; it doubles with every further failure. */
 const firstPause = Duration.seconds(5)
 const longestPause = Duration.minutes(1)
+
+/**
+ * In milliseconds, before an address that failed is asked again ahead of others, or a version is tried again; it doubles with
+ * every further failure.
+ */
+export const pauseAfter = (failures: number): number =>
+  Duration.toMillis(Duration.min(Duration.times(firstPause, 2 ** Math.min(failures - 1, 10)), longestPause))
+
+/** What an address has of `maxTimeout` while another one could be asked. */
+const patience = 1 / 6
 
 export const make = Effect.fnUntraced(function* (
   addresses: Array.NonEmptyReadonlyArray<Address>,
   maxTimeout: number
 ) {
   const places = yield* Effect.forEach(addresses, (address, index) =>
-    Effect.map(Hub.make(address, maxTimeout), (hub) => makePlace(hub, index === 0))
+    Effect.map(
+      Hub.make(address, index === addresses.length - 1 ? maxTimeout : Math.ceil(maxTimeout * patience)),
+      (hub) => makePlace(hub, index === 0)
+    )
   )
 
   /** What the first offers that has a version. One that failed lately is asked after the others. */
@@ -76,9 +88,8 @@ const makePlace = (hub: Hub.Hub, isFirst: boolean): Place => {
     }),
     Effect.tapError((error) =>
       Effect.map(monotonicMillis, (now) => {
-        const pause = Duration.min(Duration.times(firstPause, 2 ** Math.min(failures, 10)), longestPause)
         failures++
-        failure = { retryAt: now + Duration.toMillis(pause), error }
+        failure = { retryAt: now + pauseAfter(failures), error }
       })
     ),
     Effect.map(Option.map((version) => ({ hub, isFirst, version })))

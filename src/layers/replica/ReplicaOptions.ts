@@ -78,7 +78,10 @@ const FollowingOptions = Schema.Struct({
   from,
   /** Time from one look for a new version to the next, up to a fifth shorter. Default 5 seconds. */
   pollEvery: optional(duration, "5 seconds"),
-  /** Milliseconds for a response to begin, and for every pause in it. Default 30000. */
+  /**
+   * Milliseconds for a response to begin, and for every pause in it; a sixth of them where a further address could be asked.
+   * Default 30000.
+   */
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     30_000

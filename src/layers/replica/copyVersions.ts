@@ -8,7 +8,6 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
@@ -38,9 +37,6 @@ type Platform = FileSystem.FileSystem | Path.Path
 /** How often one fetch begins again because the hub has moved on. */
 const maxRestarts = 5
 
-/** How long a version is left alone that cannot be copied, for a reason that does not pass by itself. */
-const refusedFor = Duration.minutes(5)
-
 export const copyVersions = ({
   addresses,
   directory,
@@ -59,8 +55,14 @@ export const copyVersions = ({
         `No version yet at ${places} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
     )
 
+    /** The version that could not be copied last, for a reason that does not pass by itself. */
     let refused:
-      | { readonly version: HubVersion; readonly error: FetchError; readonly until: number }
+      | {
+          readonly version: HubVersion
+          readonly error: FetchError
+          readonly failures: number
+          readonly until: number
+        }
       | undefined
 
     const folderOf = (versionId: VersionId) => path.join(directory, "versions", versionId)
@@ -177,8 +179,9 @@ export const copyVersions = ({
         Effect.matchEffect({
           onFailure: (error) => otherwise(error, () => true),
           onSuccess: (offer) =>
-            follow(place, offer).pipe(
-              Effect.tapError((error) => refuse(offer.version, error)),
+            Effect.flatMap(monotonicMillis, (startedAt) =>
+              Effect.tapError(follow(place, offer), (error) => refuse(offer.version, error, startedAt))
+            ).pipe(
               // What it has is not here: that nothing is new elsewhere is no success.
               Effect.catchTag("vitrine/CopyFailed", (error) => otherwise(error, ({ changed }) => changed))
             )
@@ -186,12 +189,17 @@ export const copyVersions = ({
       )
     }
 
-    const refuse = (version: HubVersion, error: FetchError) =>
+    /** It is left alone for as long as the try took, at least: it may have been a long one, and others copy as well. */
+    const refuse = (version: HubVersion, error: FetchError, startedAt: number) =>
       Effect.map(monotonicMillis, (now) => {
-        refused =
-          "isTransient" in error && error.isTransient === true
-            ? undefined
-            : { version, error, until: now + Duration.toMillis(refusedFor) }
+        if ("isTransient" in error && error.isTransient === true) {
+          refused = undefined
+          return
+        }
+        const before = refused !== undefined && isOf(refused.version.manifest, version) ? refused.failures : 0
+        const failures = before + 1
+        const until = now + Math.max(Hubs.pauseAfter(failures), now - startedAt)
+        refused = { version, error, failures, until }
       })
 
     const fetch = Effect.tap(fetchFrom(hubs.places), () =>

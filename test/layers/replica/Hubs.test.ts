@@ -2,10 +2,13 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as Hubs from "../../../src/layers/replica/Hubs.ts"
+import { patiently } from "../../../src/testing/patiently.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 
 const manifest = JSON.stringify({
@@ -17,7 +20,29 @@ const manifest = JSON.stringify({
   filesSha256: sha256OfText("")
 })
 
+const one = "192.0.2.1"
+const two = "192.0.2.2"
+
 const address = (host: string) => ({ url: `http://${host}/`, authorization: undefined })
+
+it.scoped.each([
+  ["after 5 seconds where there is another", [one, two], 5],
+  ["after 30 seconds where there is none", [one], 30]
+] as const)("an address that is silent is given up %s", ([, hosts, seconds]) =>
+  Effect.gen(function* () {
+    const client = HttpClient.make((request, { hostname }) =>
+      hostname === one
+        ? Effect.never
+        : Effect.succeed(HttpClientResponse.fromWeb(request, new Response(manifest)))
+    )
+    const { firstOffer } = yield* Hubs.make(Array.map(hosts, address), 30_000).pipe(
+      Effect.provideService(HttpClient.HttpClient, client)
+    )
+    const { took, value } = yield* patiently(Effect.exit(firstOffer))
+    expect(Exit.isSuccess(value)).toBe(hosts.length > 1)
+    expect(took).toBe(seconds * 1000)
+  }).pipe(Effect.provide(NodeContext.layer))
+)
 
 const years = 14 * 365 * 24 * 60 * 60 * 1000
 
@@ -31,21 +56,21 @@ it.scoped(
           Effect.sync(() =>
             HttpClientResponse.fromWeb(
               request,
-              new Response(manifest, { status: hostname === "one" ? status : 200 })
+              new Response(manifest, { status: hostname === one ? status : 200 })
             )
           )
         )
-        const { firstOffer } = yield* Hubs.make([address("one"), address("two")], 1000).pipe(
+        const { firstOffer } = yield* Hubs.make([address(one), address(two)], 1000).pipe(
           Effect.provideService(HttpClient.HttpClient, client)
         )
         const asked = Effect.map(firstOffer, (offer) => Option.getOrThrow(offer).hub.url)
         yield* set(years)
-        expect(yield* asked).toBe("http://two/")
+        expect(yield* asked).toBe(`http://${two}/`)
         yield* set(-years)
         status = 200
-        expect(yield* asked).toBe("http://two/")
+        expect(yield* asked).toBe(`http://${two}/`)
         yield* adjust("1 minute")
-        expect(yield* asked).toBe("http://one/")
+        expect(yield* asked).toBe(`http://${one}/`)
       })
     ).pipe(Effect.provide(NodeContext.layer))
 )

@@ -257,38 +257,43 @@ describe("a download of a replica", () => {
     }).pipe(environment)
   )
 
-  it.scoped("is made once more where the content is wrong, then fails, and is left alone for a while", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeHub
-      yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
-      const { active, failure, fetch, log, parts, provided, start } = yield* makeReplica(hub.url, {
-        mode: "persistent"
-      })
-      yield* fetch
-      const before = yield* active
-      const versionId = yield* hub.promote(first)
-      const events = yield* provided(follow)
-      const wrong = text(200, "x123456789")
-      hub.fault(/films/, wrong, wrong)
-      const message = yield* failure
-      expect(message).toBe(
-        `Cannot copy from ${hub.url}/: versions/${versionId}/exhibits/films/copy.mp4 has the digest ${sha256OfText("x123456789")}, but ${sha256OfText("0123456789")} is listed. It was changed there, or on the way. Run "vitrine verify" and then "vitrine fetch" on the hub`
-      )
-      expect(yield* active).toEqual(before)
-      expect(yield* parts).not.toContain(sha256OfText("0123456789"))
-      const told = yield* events.until("content:fetch:error")
-      expect(told.filter(({ name }) => name === "content:source:error")).toHaveLength(1)
+  it.scoped(
+    "is made once more where the content is wrong, then fails, and is tried again seldom, and soon after it is right",
+    () =>
+      Effect.gen(function* () {
+        const hub = yield* makeHub
+        yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
+        const { active, failure, fetch, log, parts, provided, start } = yield* makeReplica(hub.url, {
+          mode: "persistent"
+        })
+        yield* fetch
+        const before = yield* active
+        const versionId = yield* hub.promote(first)
+        const events = yield* provided(follow)
+        const wrong = text(200, "x123456789")
+        hub.fault(/films/, ...Array.from({ length: 100 }, () => wrong))
+        const message = yield* failure
+        expect(message).toBe(
+          `Cannot copy from ${hub.url}/: versions/${versionId}/exhibits/films/copy.mp4 has the digest ${sha256OfText("x123456789")}, but ${sha256OfText("0123456789")} is listed. It was changed there, or on the way. Run "vitrine verify" and then "vitrine fetch" on the hub`
+        )
+        expect(yield* active).toEqual(before)
+        expect(yield* parts).not.toContain(sha256OfText("0123456789"))
+        const told = yield* events.until("content:fetch:error")
+        expect(told.filter(({ name }) => name === "content:source:error")).toHaveLength(1)
 
-      hub.requests.length = 0
-      yield* start
-      yield* patiently(Effect.sleep("4 minutes"))
-      expect(new Set(hub.requests.map(({ path }) => path))).toEqual(new Set(["manifest.json"]))
-      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        `WARN Fetch failed, content stays as it is. ${message}`
-      ])
-      yield* patiently(events.until("content:fetch:done"))
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-    }).pipe(environment)
+        hub.requests.length = 0
+        yield* start
+        yield* patiently(Effect.sleep("20 minutes"))
+        const tries = hub.requests.filter(({ path }) => path.includes("/films/")).length / 2
+        expect(tries).toBeGreaterThan(15)
+        expect(tries).toBeLessThan(25)
+        expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+          `WARN Fetch failed, content stays as it is. ${message}`
+        ])
+        hub.heal()
+        expect((yield* patiently(events.until("content:fetch:done"))).took).toBeLessThan(70_000)
+        expect(yield* active).toEqual(yield* readActive(hub.directory))
+      }).pipe(environment)
   )
 
   it.scoped("heals where one try was wrong", () =>
@@ -895,6 +900,26 @@ describe("a full disk", () => {
       expect(yield* parts).toEqual([])
       yield* promote("5")
       expect(yield* fetch).toMatchObject({ changed: true })
+    }).pipe(environment)
+  )
+
+  it.scoped.skipIf(!mayMount)("is noticed to have room again within some seconds", () =>
+    Effect.gen(function* () {
+      const disk = yield* smallDisk
+      const hub = yield* makeHub
+      const { active, failure, provided, start } = yield* makeReplica(hub.url, {
+        directory: disk.folder,
+        mode: "persistent"
+      })
+      yield* hub.promote({ exhibits: { "objects.json": "1".repeat(60_000) } })
+      const events = yield* provided(follow)
+      yield* disk.fill(10)
+      expect(yield* failure).toContain("the disk is full")
+      yield* start
+      yield* patiently(events.until("content:fetch:error"))
+      yield* disk.free
+      expect((yield* patiently(events.until("content:fetch:done"))).took).toBeLessThan(20_000)
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
     }).pipe(environment)
   )
 })
