@@ -3,6 +3,7 @@
  */
 import type { Server } from "node:http"
 import { type AddressInfo, isIPv6 } from "node:net"
+import { networkInterfaces } from "node:os"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
@@ -34,9 +35,16 @@ export const listen = (
     Effect.sync(() => drain(server)).pipe(Effect.flatMap((drained) => Effect.zipRight(beforeDrain, drained)))
   ).pipe(Effect.tap(() => logErrors(server)))
 
-/** The address of a server for people and programs: `http://[::1]:8710` */
-export const urlOf = (host: string, port: number): string =>
-  `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
+/** The address of a server for people and programs, `http://[::1]:8710`. On all interfaces, it is the one on the network. */
+export const urlOf = (host: string, port: number): string => {
+  const reachable = host === "0.0.0.0" || host === "::" ? ownAddress() : host
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
+}
+
+const ownAddress = (): string =>
+  Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1"
 
 const bind = (server: Server, host: string, port: number) =>
   Effect.async<AddressInfo, BindError>((resume) => {

@@ -5,7 +5,6 @@
  */
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
@@ -21,7 +20,7 @@ import { InvalidFault, type TableFolderError, TableServer } from "../../services
 import type { BindError } from "../server/BindError.ts"
 import { handleClientErrors } from "../server/clientErrors.ts"
 import { keepAliveTimeout } from "../server/HttpServer.ts"
-import { type ListenOptions, listen } from "../server/listen.ts"
+import { type ListenOptions, listen, urlOf } from "../server/listen.ts"
 import { malformedRequest } from "./ApiError.ts"
 import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
 import { makeSigner } from "./attachments/AttachmentLink.ts"
@@ -76,7 +75,7 @@ const make = (
     })
     const lifetimeMs = Duration.toMillis(options.attachmentLinkLifetime)
     const linkTo: Routes.RouteDependencies["linkTo"] = ({ file, hostHeader, id, now }) =>
-      formatUrl(attachmentAddress, hostnameOf(hostHeader)) +
+      urlOf(hostnameOf(hostHeader) ?? attachmentAddress.address, attachmentAddress.port) +
       `${AttachmentRoutes.prefix}/${signer.sign({ file, id, expiresAt: now + lifetimeMs })}`
 
     yield* warnOfUnknownTables(options.faults, names)
@@ -95,7 +94,7 @@ const make = (
     })
     const address = yield* serve(app, options)
     yield* Effect.logInfo(
-      `Serving the tables of ${folder.directory} at ${formatUrl(address)}: ${names.length === 0 ? "none yet" : names.join(", ")}`
+      `Serving the tables of ${folder.directory} at ${urlOf(address.address, address.port)}: ${names.length === 0 ? "none yet" : names.join(", ")}`
     )
     return { address, attachmentAddress, faults: faults.control, requests: counter.counts }
   })
@@ -131,6 +130,3 @@ const hostnameOf = (hostHeader: string | undefined): string | undefined =>
   hostHeader !== undefined && URL.canParse(`http://${hostHeader}`)
     ? new URL(`http://${hostHeader}`).hostname
     : undefined
-
-const formatUrl = ({ address, family, port }: AddressInfo, hostname?: string): string =>
-  `http://${hostname ?? (family === "IPv6" ? `[${address}]` : address)}:${port}`

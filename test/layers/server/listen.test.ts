@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import { type ListenOptions, listen } from "../../../src/layers/server/listen.ts"
+import { type ListenOptions, listen, urlOf } from "../../../src/layers/server/listen.ts"
 import { connect, format, request } from "../../support/rawHttp.ts"
 
 const host = "127.0.0.1"
@@ -32,6 +32,16 @@ describe("listen", () => {
       expect(address).toMatchObject({ address: host, family: "IPv4", port: expect.any(Number) })
       expect(yield* request(address.port, { target: "/" })).toMatchObject({ status: 200, body: "here" })
     }).pipe(Effect.scoped)
+  )
+
+  it.scopedLive.each(["0.0.0.0", "::"])("on %s is at an address that a browser can open", (host) =>
+    Effect.gen(function* () {
+      const { port } = yield* listen(createServer(answer), { host, port: 0 })
+      const url = urlOf(host, port)
+      expect(url).not.toContain(host)
+      const response = yield* Effect.promise(() => fetch(url))
+      expect(response.status).toBe(200)
+    })
   )
 
   it.effect("fails where the port is in use, and binds nothing", () =>
