@@ -8,14 +8,17 @@ import * as Stream from "effect/Stream"
 import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
-import { CommandBus } from "../src/services/CommandBus.ts"
+import * as TableSourceClientMemory from "../src/layers/tableSource/TableSourceClientMemory.ts"
+import { CommandBus, InvalidCommandFields } from "../src/services/CommandBus.ts"
 import { ControllerState } from "../src/services/ControllerState.ts"
 import { EventBus } from "../src/services/EventBus.ts"
+import { TableError, TableSourceClient } from "../src/services/TableSourceClient.ts"
 import {
   commandBusContract,
   controllerStateContract,
   eventBusContract,
-  eventBusWrapperContract
+  eventBusWrapperContract,
+  tableSourceClientContract
 } from "../src/testing.ts"
 import * as commandEngine from "./support/commandEngine.ts"
 import * as eventEngine from "./support/eventEngine.ts"
@@ -108,6 +111,25 @@ commandBusContract(
   )
 )
 
+commandBusContract(
+  "A bus with words of its own",
+  Layer.effect(
+    CommandBus,
+    Effect.map(CommandBusMemory.make, (bus) => ({
+      ...bus,
+      dispatch: (command, options) =>
+        Effect.catchTag(
+          bus.dispatch(command, options),
+          "vitrine/InvalidCommandFields",
+          ({ issues, type }) => {
+            const names = issues.match(/\w+(?=[:[])/g) ?? []
+            return new InvalidCommandFields({ type, issues: `check ${names.join(" and ")}` })
+          }
+        )
+    }))
+  )
+)
+
 const enginePair = Effect.flatMap(commandEngine.startEngine, (port) =>
   Effect.all([commandEngine.makeBus(port), commandEngine.makeBus(port)])
 )
@@ -125,6 +147,30 @@ commandBusContract(
     losable: Effect.map(enginePair, ([one, other]) => ({ lost: one.bus, other: other.bus, lose: one.lose })),
     lease: "2 seconds"
   }
+)
+
+const waits = { penalty: 30_000 }
+
+tableSourceClientContract(
+  "A client that paces itself, with words of its own",
+  (options) =>
+    Effect.map(TableSourceClientMemory.make(options), ({ client, delayNext, ...memory }) => {
+      const ask = <A, E>(id: string | null, request: Effect.Effect<A, E | TableError>) =>
+        Effect.mapError(Effect.delay(request, "200 millis"), (error) =>
+          error instanceof TableError && error.reason === "NotFound" && error.status === undefined
+            ? new TableError({ ...error, detail: `no ${id}` })
+            : error
+        )
+      return {
+        ...memory,
+        client: TableSourceClient.of({
+          listPage: (request) => ask(request.view, client.listPage(request)),
+          readRecord: (request) => ask(request.recordId, client.readRecord(request))
+        }),
+        delayNext: () => delayNext(waits.penalty)
+      }
+    }),
+  { waits }
 )
 
 controllerStateContract("A state with a connection", (mode) =>

@@ -63,11 +63,14 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
      * Reads one page.
      *
      * It ends within a bounded time, retries included. `CursorExpired` means that the list must be read
-     * again from its beginning.
+     * again from its beginning. Where there is no such table or view, the message names it.
      */
     readonly listPage: (request: PageRequest) => Effect.Effect<Page, TableError | CursorExpired>
 
-    /** Reads one record as it is now, its attachments with fresh links. It ends within a bounded time, too. */
+    /**
+     * Reads one record as it is now, its attachments with fresh links. It ends within a bounded time, too. Where there is no
+     * such table or record, the message names it, the record by its id.
+     */
     readonly readRecord: (request: RecordRequest) => Effect.Effect<TableRecord, TableError>
 
     /** Absent where cells have no attachments. */
@@ -112,7 +115,7 @@ export const TableErrorReason = Schema.Literal(
   "Timeout",
   /** The credential was refused. */
   "Unauthorized",
-  /** There is no such base, table or view, or the credential may not read it. */
+  /** There is no such base, table, view or record, or the credential may not read it. */
   "NotFound",
   /** The request was refused for another reason. */
   "Refused",
