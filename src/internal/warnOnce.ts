@@ -2,6 +2,9 @@
  * Warnings of what may happen with every event, said once.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Ref from "effect/Ref"
+import { errorCode } from "./systemError.ts"
 
 /** Of how many names a warning is given. The last says that no more will come. */
 export const maxNames = 100
@@ -36,3 +39,32 @@ export const makeWarnWhile = (warning: (message: string) => string) => {
       })
   }
 }
+
+/** Failures since something worked, counted by their kinds. */
+export const makeFailures = Effect.map(Ref.make<ReadonlyMap<string, number>>(new Map()), (counts) => ({
+  /** Counts one more, and gives whether it is the first of its kind. */
+  add: (kind: string) =>
+    Ref.modify(counts, (before) => [
+      !before.has(kind),
+      new Map([...before, [kind, (before.get(kind) ?? 0) + 1]])
+    ]),
+  /** It works: forgets them, and gives how many there were. */
+  end: Effect.map(Ref.getAndSet(counts, new Map()), (before) =>
+    [...before.values()].reduce((sum, count) => sum + count, 0)
+  )
+}))
+
+/**
+ * What kind of failure an error is, whichever file, record or server it names: the system's code in the chain of its
+ * causes, or else the names and reasons in that.
+ */
+export const kindOf = (error: unknown): string => errorCode(error) ?? namesOf(error)
+
+const namesOf = (error: unknown, depth = 0): string =>
+  Predicate.hasProperty(error, "name") && depth < 8
+    ? [
+        error.name,
+        Predicate.hasProperty(error, "reason") ? error.reason : "",
+        Predicate.hasProperty(error, "cause") ? namesOf(error.cause, depth + 1) : ""
+      ].join(" ")
+    : ""

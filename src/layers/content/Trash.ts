@@ -3,6 +3,7 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { VersionStoreError } from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
 
@@ -12,12 +13,16 @@ export interface Trash {
   readonly takeBack: (folder: string) => void
   /** Removes what can be removed. */
   readonly empty: Effect.Effect<void>
+  /** Says once that something could not be removed. */
+  readonly warn: (error: VersionStoreError) => Effect.Effect<void>
 }
 
 export const make: Effect.Effect<Trash, never, FileSystem.FileSystem> = Effect.map(
   FileSystem.FileSystem,
   (fs) => {
     const folders = new Set<string>()
+    const warnOnce = makeWarnOnce((message) => `${message} It is tried again after the next fetch.`)
+    const warn = ({ message }: VersionStoreError) => warnOnce(message)
     return {
       add: (folder) => {
         folders.add(folder)
@@ -32,14 +37,12 @@ export const make: Effect.Effect<Trash, never, FileSystem.FileSystem> = Effect.m
             fs.remove(folder, { recursive: true, force: true }).pipe(
               mapDiskError("remove", folder),
               Effect.tap(() => folders.delete(folder)),
-              Effect.catchAll(warnTriedAgain)
+              Effect.catchAll(warn)
             ),
           { discard: true }
         )
-      )
+      ),
+      warn
     }
   }
 )
-
-export const warnTriedAgain = (error: VersionStoreError) =>
-  Effect.logWarning(`${error.message} It is tried again after the next fetch.`)

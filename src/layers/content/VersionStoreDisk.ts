@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { filesOf } from "../../services/FileList.ts"
 import {
@@ -169,7 +170,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
             Effect.tap(() => damage.forget(versionId)),
             Effect.tap(() => summaries.invalidate(versionId)),
             Effect.map((swept) => [{ versionId, swept }]),
-            Effect.catchAll((error) => Effect.as(Trash.warnTriedAgain(error), []))
+            Effect.catchAll((error) => Effect.as(trash.warn(error), []))
           )
       )
       return { active, removed: removed.flat() }
@@ -188,7 +189,14 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     return removed.map(({ versionId }) => versionId)
   }, Effect.provide(platform))
 
-  const restored = Effect.provide(restore(folder, manifestFile), platform)
+  const unrestored = makeWarnWhile((message) => message)
+  const restored = restore(folder, manifestFile).pipe(
+    Effect.matchEffect({
+      onFailure: ({ message }) => unrestored.fails(message),
+      onSuccess: () => unrestored.works
+    }),
+    Effect.provide(platform)
+  )
   const isHeld = Effect.map(
     manifestFile.content,
     Option.exists(({ held }) => held !== undefined)

@@ -11,6 +11,7 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { kindOf, makeFailures, makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
@@ -100,7 +101,11 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       )
     )
   )
-  const showVersions = Effect.catchAll(readVersions, (error) => Effect.logWarning(error.message))
+  const unread = makeWarnWhile((message) => message)
+  const showVersions = Effect.matchEffect(readVersions, {
+    onFailure: ({ message }) => unread.fails(message),
+    onSuccess: () => unread.works
+  })
 
   const { sweep, sweepIfDue } = yield* makeSweeping(activeVersion, readVersions)
 
@@ -138,16 +143,17 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     { durationMs, records }: FetchOutcome,
     { changed, manifest }: Fetched
   ) {
-    const { lastFetch } = yield* Ref.get(overview)
+    const count = yield* failures.end
+    const failed = count === 0 ? "" : ` after ${countText(count, "failure")}`
     const version = latestOf(manifest)
     const waits = manifest.held === undefined ? "" : ` waits, because version ${manifest.versionId} is held`
     yield* (
       changed
         ? Effect.logInfo(
-            `New version ${version}${waits}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}`
+            `New version ${version}${waits}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}${failed}`
           )
-        : lastFetch._tag === "Failed"
-          ? Effect.logInfo(`Fetching works again; nothing has changed since version ${version}`)
+        : count > 0
+          ? Effect.logInfo(`Fetching works again${failed}; nothing has changed since version ${version}`)
           : Effect.logDebug(`Nothing has changed since version ${version}`)
     ).pipe(Effect.annotateLogs({ version, durationMs, records }))
   })
@@ -159,15 +165,15 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       ({ lastFetch }) => lastFetch._tag === "Failed" && lastFetch.message === serializeError(error).message
     )
 
-  /** Whoever runs a task is told by its result; a failure that repeats at every fetch is said once. */
+  const failures = yield* makeFailures
+  const isFirst = (error: FetchError) => failures.add(`${originOf(error)} ${kindOf(error)}`)
+
+  /** Whoever runs a task is told by its result; of failures that repeat, each kind is said once until one succeeds. */
   const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
     const failure = { timestamp: yield* timestamp, error: serializeError(error) }
     const message = messageOf(error)
-    yield* (yield* isKnown(error)) || state.mode === "task"
-      ? Effect.logDebug(message)
-      : Effect.logWarning(
-          `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${message}`
-        )
+    const text = `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${message}`
+    yield* (yield* isFirst(error)) && state.mode !== "task" ? Effect.logWarning(text) : Effect.logDebug(text)
     yield* report({ name: "content:fetch:error", payload: failure })
   })
 
@@ -181,7 +187,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   /** A look that fails is a failed fetch, unless the one before failed alike: that was reported. */
   const lookFailed = (error: FetchError) =>
     Effect.if(isKnown(error), {
-      onTrue: () => Effect.fail(error),
+      onTrue: () => Effect.zipRight(isFirst(error), Effect.fail(error)),
       onFalse: () => once(reportFetch(Effect.fail(error)))
     })
 
@@ -268,3 +274,15 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   )
   return Content.of({ fetch, start: state.mode === "task" ? Effect.void : start })
 })
+
+/** Whose failure it is, whether it may pass by itself, and whether what came was refused. */
+const originOf = (error: FetchError): string => {
+  switch (error._tag) {
+    case "vitrine/SourceFailed":
+      return `${error.sourceId} ${error.isTransient === true} ${error.violations !== undefined}`
+    case "vitrine/CopyFailed":
+      return `${error.from} ${error.isTransient}`
+    default:
+      return ""
+  }
+}

@@ -82,29 +82,26 @@ export const discard = Effect.fnUntraced(function* (
  * Where the manifest does not say which version is active, the newest one that is whole is. Where it says that a version is
  * held which is not there, the newest one before that is held in its place, or else the newest one.
  */
-export const restore = Effect.fnUntraced(
-  function* (folder: DownloadsFolder, manifestFile: ManifestFile) {
-    const reading = yield* manifestFile.read
-    if (reading.status === "ok") {
-      return
+export const restore = Effect.fnUntraced(function* (folder: DownloadsFolder, manifestFile: ManifestFile) {
+  const reading = yield* manifestFile.read
+  if (reading.status === "ok") {
+    return
+  }
+  const problem = reading.status === "invalid" ? reading.message : `${folder.manifest} is missing`
+  const lost = Option.filter(yield* manifestFile.content, ({ held }) => held !== undefined)
+  const [before, after] = Array.partition(yield* folder.versionIds, (id) =>
+    Option.exists(lost, ({ versionId }) => id > versionId)
+  )
+  for (const versionId of [...after, ...before].reverse()) {
+    const list = yield* readList(folder.ofVersion(versionId), versionId)
+    if (Option.isSome(list) && (yield* folder.isWhole(versionId, list.value.list.sources))) {
+      yield* manifestFile.write(inPlaceOf(lost, manifestOf(list.value)))
+      return yield* Effect.logWarning(
+        `${problem}. ${Option.isSome(lost) ? "It was held; in its place, this version is" : "The newest version on disk is active again"}: ${versionId}`
+      )
     }
-    const problem = reading.status === "invalid" ? reading.message : `${folder.manifest} is missing`
-    const lost = Option.filter(yield* manifestFile.content, ({ held }) => held !== undefined)
-    const [before, after] = Array.partition(yield* folder.versionIds, (id) =>
-      Option.exists(lost, ({ versionId }) => id > versionId)
-    )
-    for (const versionId of [...after, ...before].reverse()) {
-      const list = yield* readList(folder.ofVersion(versionId), versionId)
-      if (Option.isSome(list) && (yield* folder.isWhole(versionId, list.value.list.sources))) {
-        yield* manifestFile.write(inPlaceOf(lost, manifestOf(list.value)))
-        return yield* Effect.logWarning(
-          `${problem}. ${Option.isSome(lost) ? "It was held; in its place, this version is" : "The newest version on disk is active again"}: ${versionId}`
-        )
-      }
-    }
-  },
-  Effect.catchAll(({ message }) => Effect.logWarning(message))
-)
+  }
+})
 
 /** Held, if the one that is lost was. */
 const inPlaceOf = (lost: Option.Option<Manifest>, manifest: Manifest): Manifest =>

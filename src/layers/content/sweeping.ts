@@ -8,6 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { VersionStore, type VersionStoreError } from "../../services/VersionStore.ts"
 import type { ActiveVersion } from "./activeVersion.ts"
 
@@ -22,6 +23,7 @@ export const makeSweeping = Effect.fnUntraced(function* (
   const store = yield* VersionStore
   let sweptAt = yield* monotonicMillis
   let hadManifest = false
+  const warning = makeWarnWhile((message) => message)
 
   const sweep = Effect.map(monotonicMillis, (now) => {
     sweptAt = now
@@ -31,7 +33,10 @@ export const makeSweeping = Effect.fnUntraced(function* (
       removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
     ),
     Effect.zipRight(readVersions),
-    Effect.catchAll((error) => Effect.logWarning(error.message))
+    Effect.matchEffect({
+      onFailure: ({ message }) => warning.fails(message),
+      onSuccess: () => warning.works
+    })
   )
 
   const readManifest = store.manifest.pipe(

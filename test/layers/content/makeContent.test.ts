@@ -25,6 +25,12 @@ import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
 const failed = (detail: string) => new SourceFailed({ sourceId: "hub", cause: new Error(detail) })
 
+const full = (file: string) =>
+  new SourceFailed({
+    sourceId: "hub",
+    cause: Object.assign(new Error(`Cannot write ${file}: the disk is full.`), { code: "ENOSPC" })
+  })
+
 /** Looks after each pause, and says what is in `answer`. */
 const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
   const store = yield* VersionStore
@@ -122,14 +128,15 @@ describe("content that looks before it fetches", () => {
       const before = yield* version
       yield* tick
       expect(yield* version).toBe(before)
-      yield* Ref.set(answer, failed("another way"))
+      yield* Ref.set(answer, full("a.jpg"))
       yield* tick
       const [start2, error] = yield* events.until("content:fetch:error")
       expect(start2?.payload).toEqual({ timestamp: "1970-01-01T00:00:20.000Z" })
-      expect(error?.payload).toMatchObject({ error: { message: 'Source "hub": another way' } })
+      const message = 'Source "hub": Cannot write a.jpg: the disk is full.'
+      expect(error?.payload).toMatchObject({ error: { message } })
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
         'WARN Fetch failed, content stays as it is. Source "hub": no way',
-        'WARN Fetch failed, content stays as it is. Source "hub": another way'
+        `WARN Fetch failed, content stays as it is. ${message}`
       ])
       expect(yield* fetches).toBe(1)
       expect(yield* rowValue("Last fetch")).toContain("failed: ")
@@ -141,6 +148,47 @@ describe("content that looks before it fetches", () => {
       expect(yield* rowValue("Last fetch")).toContain("3 records")
     }).pipe(Effect.provide(services("persistent")), withLog(log))
   })
+
+  it.scoped(
+    "logs each kind of failure once until it is over, whatever it names and how they alternate",
+    () => {
+      const log: Array<string> = []
+      const warnings = () => log.filter((line) => line.startsWith("WARN"))
+      return Effect.gen(function* () {
+        const { answer, events, start, tick } = yield* setUp
+        yield* start
+        yield* events.until("content:fetch:done")
+        for (const failure of [
+          full("a.jpg"),
+          full("b.jpg"),
+          failed("no way"),
+          full("a.jpg"),
+          failed("no way")
+        ]) {
+          yield* Ref.set(answer, failure)
+          yield* tick
+          yield* events.until("content:fetch:error")
+          expect(yield* rowValue("Last fetch")).toContain(failure.message)
+        }
+        yield* tick
+        const both = [
+          'WARN Fetch failed, content stays as it is. Source "hub": Cannot write a.jpg: the disk is full.',
+          'WARN Fetch failed, content stays as it is. Source "hub": no way'
+        ]
+        expect(warnings()).toEqual(both)
+        yield* Ref.set(answer, Effect.succeed("same"))
+        yield* tick
+        yield* events.until("content:fetch:done")
+        expect(log.filter((line) => line.includes("failures"))).toEqual([
+          expect.stringMatching(/^INFO New version .* after 6 failures$/)
+        ])
+        yield* Ref.set(answer, failed("no way"))
+        yield* tick
+        yield* events.until("content:fetch:error")
+        expect(warnings()).toEqual([...both, both[1]])
+      }).pipe(Effect.provide(services("persistent")), withLog(log))
+    }
+  )
 
   it.scoped("does nothing while there is nothing to fetch, a failure before or not", () =>
     Effect.gen(function* () {

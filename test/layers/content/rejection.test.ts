@@ -125,8 +125,7 @@ describe("a rejected version", () => {
       ])
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
         `WARN Version rejected, content stays as it is. Source "objects": ${text}`,
-        'WARN Fetch failed, content stays as it is. Source "objects": no network',
-        `WARN Version rejected, content stays as it is. Source "objects": ${text}`
+        'WARN Fetch failed, content stays as it is. Source "objects": no network'
       ])
 
       yield* Ref.set(failure, undefined)
