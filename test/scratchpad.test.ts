@@ -103,6 +103,7 @@ describe("an example in scratchpad/effect", () => {
     ]) {
       expect(of("/v1/metrics")).toContain(`"name":"${metric}"`)
     }
+    expect(of("/v1/metrics")).toMatch(/"name":"vitrine_content_fetch_duration_seconds"[^}]*"unit":"s"/)
     for (const span of ["CommandBus.dispatch", "Content.fetch", "Content.fetchSource", "Content.promote"]) {
       expect(of("/v1/traces")).toContain(`"name":"${span}"`)
     }

@@ -16,11 +16,11 @@ const fetchSeconds = Metric.histogram(
   "vitrine_content_fetch_duration_seconds",
   MetricBoundaries.fromIterable([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900]),
   "How long fetches took that did not fail"
-)
+).pipe(Metric.tagged("unit", "s"))
 
 const lastSuccess = Metric.gauge("vitrine_content_last_success_timestamp_seconds", {
   description: "When a fetch last did not fail, as Unix time; 0 before"
-})
+}).pipe(Metric.tagged("unit", "s"))
 
 const promotions = Metric.counter("vitrine_content_promotions_total", {
   description: "Versions that were made the active one",

@@ -27,7 +27,8 @@ export const prometheusText = (pairs: ReadonlyArray<MetricPair.MetricPair.Untype
     }
     families.set(name, family)
     if (family.type === type) {
-      const labels = [...new Map(metricKey.tags.map(({ key, value }) => [labelName(key), value]))]
+      const tags = metricKey.tags.filter(({ key }) => !unitTags.includes(key))
+      const labels = [...new Map(tags.map(({ key, value }) => [labelName(key), value]))]
       family.lines.push(...samples(name, labels, metricState))
     } else {
       family.omitted.add(type)
@@ -44,6 +45,9 @@ export const prometheusText = (pairs: ReadonlyArray<MetricPair.MetricPair.Untype
     .map((line) => `${line}\n`)
     .join("")
 }
+
+/** What OpenTelemetry takes for the unit of a metric, which Prometheus has in its name. */
+const unitTags: ReadonlyArray<string> = ["unit", "time_unit"]
 
 type Type = "counter" | "gauge" | "histogram" | "summary"
 

@@ -16,6 +16,13 @@ const line =
   /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (NaN|[+-]Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/
 
 describe("metrics as text", () => {
+  it.effect("have no label for their unit, which is in their name", () =>
+    Effect.gen(function* () {
+      yield* Metric.update(Metric.tagged(Metric.gauge("test_unit_seconds"), "unit", "s"), 1)
+      expect(yield* textOf("test_unit")).toBe("# TYPE test_unit_seconds gauge\ntest_unit_seconds 1\n")
+    })
+  )
+
   it.effect("are of the type that each is, with all parts of those that have some", () =>
     Effect.gen(function* () {
       const prefix = "test_types"
