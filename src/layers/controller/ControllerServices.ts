@@ -14,8 +14,13 @@ import * as ControllerStateMemory from "../memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 
-/** Any of the services. It may take those in memory from its environment, to add to one of them. */
-export type CustomServices = Layer.Layer<never, unknown, PluginEnvironment>
+/** At least one of the services. It may take those in memory from its environment, to add to one of them. */
+export type CustomServices = Providing<ControllerServices>
+
+/** For each of the services a layer that provides it, perhaps with others. */
+type Providing<Service> = Service extends ControllerServices
+  ? Layer.Layer<Service, unknown, PluginEnvironment>
+  : never
 
 export class ControllerServicesFailed extends Schema.TaggedError<ControllerServicesFailed>()(
   "vitrine/ControllerServicesFailed",

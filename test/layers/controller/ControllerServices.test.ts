@@ -5,14 +5,16 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { content, httpTransport } from "../../../src/index.ts"
+import { content, defineConfig, httpTransport } from "../../../src/index.ts"
 import * as fetch from "../../../src/layers/cli/fetch.ts"
 import { readArguments } from "../../../src/layers/cli/readArguments.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
+import { RequestPacing } from "../../../src/services/RequestPacing.ts"
 
 const platform = Layer.merge(NodeContext.layer, NodeHttpClient.layer)
 
@@ -28,6 +30,26 @@ const makeRecordingBus = () => {
   })
   return { published, layer: Layer.succeed(EventBus, bus) }
 }
+
+describe("the type of the services of a configuration", () => {
+  const { layer } = makeRecordingBus()
+  const state = ControllerStateMemory.layer("persistent")
+
+  it("takes a layer of one of them, or of several", () => {
+    defineConfig({ plugins: [], services: layer })
+    defineConfig({ plugins: [], services: Layer.mergeAll(layer, state, RequestPacingMemory.layer) })
+  })
+
+  it("takes no layer that provides none of them, or needs what a controller does not have", () => {
+    // @ts-expect-error: none of the services
+    defineConfig({ plugins: [], services: RequestPacingMemory.layer })
+    // @ts-expect-error: none at all
+    defineConfig({ plugins: [], services: Layer.empty })
+    const needy = Layer.effect(EventBus, Effect.zipRight(RequestPacing, EventBus))
+    // @ts-expect-error: no RequestPacing
+    defineConfig({ plugins: [], services: needy })
+  })
+})
 
 describe("the services of a configuration", () => {
   it.scoped("have every event of a whole controller published on its own bus", () =>
