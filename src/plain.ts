@@ -36,7 +36,7 @@ export type {
   TableDocument,
   TableSource
 } from "./layers/plain/PlainPlugin.ts"
-export { BindError, InvalidContext, InvalidOptions } from "./layers/plain/plainErrors.ts"
+export { BindError, InvalidContext, InvalidOptions, PluginSetupFailed } from "./layers/plain/plainErrors.ts"
 
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {

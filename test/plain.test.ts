@@ -9,7 +9,12 @@ import { errAsync, okAsync, ResultAsync } from "neverthrow"
 import { issuesOf } from "../src/internal/Options.ts"
 import { decode } from "../src/layers/httpTransport/HttpTransportOptions.ts"
 import { listen } from "../src/layers/server/listen.ts"
-import { type HttpTransportConfig, httpTransport, type PlainContext } from "../src/plain.ts"
+import {
+  type HttpTransportConfig,
+  httpTransport,
+  type PlainContext,
+  PluginSetupFailed
+} from "../src/plain.ts"
 import { messages } from "./support/eventStream.ts"
 import * as lifetime from "./support/lifetime.ts"
 import { makePlainController, type PlainController } from "./support/plainController.ts"
@@ -390,6 +395,7 @@ describe("setup", () => {
           `port ${first.port} is already in use. ` +
           'Stop the program that uses it, or set another "port" (0 picks a free one).'
       )
+      expect(error).toBeInstanceOf(PluginSetupFailed)
       expect(error.cause).toMatchObject({
         _tag: "vitrine/BindError",
         code: "EADDRINUSE",

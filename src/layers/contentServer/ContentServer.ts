@@ -39,7 +39,7 @@ export const layer = (
 ): Layer.Layer<ContentServer, InvalidOptions | BindError, Environment> =>
   Layer.scoped(ContentServer, make(options))
 
-/** The same with options from the environment: `{ port: Config.port("CONTENT_PORT") }`, for example. */
+/** The same with options from the environment: `{ port: Config.integer("CONTENT_PORT") }`, for example. */
 export const layerConfig = (
   options: Config.Config.Wrap<ContentServerConfig>
 ): Layer.Layer<ContentServer, ConfigError | InvalidOptions | BindError, Environment> =>

@@ -53,7 +53,7 @@ export const layer = (
   EventBus | CommandBus | ReplayBacklog | ControllerState
 > => Layer.scoped(HttpTransport, make(options))
 
-/** The same with options from the environment: `{ port: Config.port("VITRINE_PORT") }`, for example. */
+/** The same with options from the environment: `{ port: Config.integer("VITRINE_PORT") }`, for example. */
 export const layerConfig = (
   options: Config.Config.Wrap<HttpTransportConfig>
 ): Layer.Layer<

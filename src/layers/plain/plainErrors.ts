@@ -2,6 +2,7 @@
  * The errors that a plain controller can ask for with `instanceof`, declared without Effect.
  */
 import * as Options from "../../internal/Options.ts"
+import * as Plugin from "../../services/Plugin.ts"
 import * as Bind from "../server/BindError.ts"
 import * as Context from "./checkContext.ts"
 
@@ -38,3 +39,9 @@ export interface InvalidOptions extends Error {
   readonly issues: ReadonlyArray<PlacedIssue>
 }
 export const InvalidOptions: ErrorClass<InvalidOptions> = Options.InvalidOptions
+
+/** The setup of a plugin has failed: `cause` is a `BindError`, or what else was thrown. */
+export interface PluginSetupFailed extends Error {
+  readonly plugin: string
+}
+export const PluginSetupFailed: ErrorClass<PluginSetupFailed> = Plugin.PluginSetupFailed
