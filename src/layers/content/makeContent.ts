@@ -4,6 +4,7 @@
  * Where versions come from belongs to the origin, where they are kept to the store of versions.
  */
 import { isDeepStrictEqual } from "node:util"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -217,6 +218,10 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       yield* makeUndo(activeVersion, showVersions)
     )
   }
+  // A clock that was set forward, or a machine that slept, may be past it before the fetch begins.
+  const planned = Effect.zipWith(Ref.get(nextFetch), Clock.currentTimeMillis, (next, now) =>
+    Option.map(next, ({ at, isRetry }) => ({ at: Math.max(at, now), isRetry }))
+  )
   yield* state.addSection({
     name,
     order: 10,
@@ -227,7 +232,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         isLooking: Ref.get(isLooking),
         held: Effect.map(Ref.get(content), ({ held }) => held),
         versions: store.versions,
-        nextFetch: Ref.get(nextFetch),
+        nextFetch: planned,
         originRows: origin.rows ?? Effect.succeed([]),
         rowsOfSources: origin.sourceRows ?? Effect.succeed({})
       }),
@@ -236,7 +241,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     data: Effect.map(
       Effect.all({
         overview: Ref.get(overview),
-        nextFetch: Ref.get(nextFetch),
+        nextFetch: planned,
         dataOfSources: origin.sourceData ?? Effect.succeed({}),
         ofOrigin: origin.data ?? Effect.succeed({})
       }),

@@ -26,6 +26,7 @@ import {
   services,
   sourceRows
 } from "../../support/content.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
@@ -380,6 +381,9 @@ describe("Content", () => {
       yield* somebodySleeps
       expect(yield* rowValue("Next fetch")).toBe("1970-01-01T00:10:00.000Z")
       expect((yield* contentState).sources.objects?.progress).toBeUndefined()
+      // As by a clock that was set forward, or a machine that was asleep.
+      const later = withJumpingClock(({ set }) => Effect.zipRight(set(11 * 60_000), rowValue("Next fetch")))
+      expect(yield* later).toBe("1970-01-01T00:11:00.000Z")
 
       yield* Ref.set(failure, Option.some(new Error("no network")))
       yield* TestClock.adjust("10 minutes")
