@@ -44,6 +44,8 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
           const tab = yield* openTab(url)
           yield* Effect.promise(() => tab.waitForSelector("text=The Sulking Barometer"))
           expect(yield* Effect.promise(() => tab.textContent("h1"))).toBe("Kept")
+          // Without it, the browser asks for one that is not there.
+          expect(yield* Effect.promise(() => tab.getAttribute("link[rel=icon]", "href"))).toBe("data:,")
           yield* fs.writeFileString(`${reader.folder}/tables/Objects.csv`, "title\nA New Bell\n")
           yield* Effect.promise(() => tab.waitForSelector("text=A New Bell"))
 

@@ -82,6 +82,7 @@ export const pageTemplate: Readonly<Record<string, string>> = {
 <html lang="en">
   <meta charset="utf-8" />
   <meta name="viewport" content="width=device-width" />
+  <link rel="icon" href="data:," />
   <title>Exhibit</title>
   <style>
     body { max-width: 40rem; margin: 4rem auto; padding: 0 1rem; font: 1.25rem/1.5 system-ui, sans-serif }

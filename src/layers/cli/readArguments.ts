@@ -97,7 +97,9 @@ const findCommand = <E, R>(commands: ReadonlyArray<Command<E, R>>, name: string)
 
 /** Of what was probably meant. */
 const suggestion = (name: string, names: ReadonlyArray<string>, dashes = ""): string => {
-  const closest = closestMatch(name, [...names], { maxDistance: name.length > 3 ? 2 : 1 })
+  const begun = names.filter((other) => name.length > 1 && other.startsWith(name))
+  const closest =
+    begun.length === 1 ? begun[0] : closestMatch(name, [...names], { maxDistance: name.length > 3 ? 2 : 1 })
   return closest === undefined ? "" : ` Did you mean ${dashes}${closest}?`
 }
 

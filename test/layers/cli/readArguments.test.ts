@@ -6,6 +6,8 @@ import * as Command from "../../../src/layers/cli/Command.ts"
 import { helpText } from "../../../src/layers/cli/help.ts"
 import * as Parameter from "../../../src/layers/cli/Parameter.ts"
 import { readArguments } from "../../../src/layers/cli/readArguments.ts"
+import * as start from "../../../src/layers/cli/start.ts"
+import * as status from "../../../src/layers/cli/status.ts"
 
 const described = (name: string) => ({ name, description: `What ${name} is.` })
 /** Each fails with the values that it is run with, so that a test has them. */
@@ -103,6 +105,13 @@ describe("the arguments", () => {
     "look --often --version"
   ])("%s: no mistake", (line) => read(line))
 
+  it.effect("are better completed to the one name that begins so than changed to another", () =>
+    Effect.map(
+      Effect.flip(readArguments<unknown, unknown>([start.makeCommand({}), status.command], ["stat"])),
+      ({ message }) => expect(message).toContain("Did you mean status?")
+    )
+  )
+
   it.effect.each([
     ["stop", 'There is no command "stop"; there are copy, look, run. See: vitrine --help'],
     [
@@ -113,7 +122,9 @@ describe("the arguments", () => {
       "help lok",
       'There is no command "lok"; there are copy, look, run. Did you mean look? See: vitrine --help'
     ],
+    ["co", 'There is no command "co"; there are copy, look, run. Did you mean copy? See: vitrine --help'],
     ["run --speed 2", "There is no option --speed. See: vitrine run --help"],
+    ["run --qu", "There is no option --qu. Did you mean --quickly? See: vitrine run --help"],
     ["run --quick", "There is no option --quick. Did you mean --quickly? See: vitrine run --help"],
     [
       "look --log-levle debug",

@@ -105,12 +105,12 @@ describe("text on a terminal", () => {
     })
   )
 
-  it.scoped("goes on in the next row where a line is longer than one", () =>
+  it.scoped("goes on in the next row with the word that has no room in one", () =>
     Effect.gen(function* () {
       const { colours, seen, stream } = makeTerminal(10, 10)
       const show = yield* makeLiveText(stream)
       yield* show(`state\n${red("no network: timed out")}\n0123456789\nend`)
-      const rows = ["$", "state", "no network", ": timed ou", "t", "0123456789", "end"]
+      const rows = ["$", "state", "no ", "network: ", "timed out", "0123456789", "end"]
       expect(seen()).toEqual(rows)
       expect(colours).toEqual(Array.from({ length: 3 }, () => ["\u001b[31m", "\u001b[39m"]).flat())
       yield* show(`state\n${red("no network: timed out")}\n0123456789\nend`)
@@ -144,12 +144,12 @@ describe("text on a terminal", () => {
     })
   )
 
-  it.scoped("ends with a mark where the screen is too low for it, without the colours before", () =>
+  it.scoped("says how many rows the screen is too low for, without the colours before", () =>
     Effect.gen(function* () {
       const { colours, seen, stream } = makeTerminal(10, 5)
       const show = yield* makeLiveText(stream)
       yield* show(`one\n${red("0123456789".repeat(9))}`)
-      expect(seen()).toEqual(["one", "0123456789", "0123456789", "…"])
+      expect(seen()).toEqual(["one", "0123456789", "0123456789", "… (7 more "])
       expect(colours).toEqual(Array.from({ length: 2 }, () => ["\u001b[31m", "\u001b[39m"]).flat())
       yield* show("one\ntwo\nthree\nfour")
       expect(seen()).toEqual(["one", "two", "three", "four"])
@@ -181,7 +181,8 @@ describe("text on a terminal", () => {
                 (line) => line.match(new RegExp(`.{1,${size.columns}}`, "g")) ?? [""]
               )
               const room = size.rows - 1
-              expect(rows).toEqual(whole.length <= room ? whole : [...whole.slice(0, room - 1), "…"])
+              const mark = `… (${whole.length - room + 1} more lines)`.slice(0, size.columns)
+              expect(rows).toEqual(whole.length <= room ? whole : [...whole.slice(0, room - 1), mark])
             }
           })
           Effect.runSync(Effect.scoped(check))
