@@ -211,6 +211,7 @@ describe.concurrent("a controller that runs", () => {
             "  shown by left",
             `${first}  active, held`,
             "  made .*: museum \\(2 records, .*",
+            "  being read",
             `Held since .* by \\S+\\. "vitrine resume" makes version ${third} the active one\\.\n$`
           ].join("\n")
         )
