@@ -127,7 +127,7 @@ it.scoped("fetches, promotions, records, versions, requests, waits and attachmen
     })
     expect(since(after.promotions, before.promotions)).toEqual({ "": 2 })
     expect(since(after.durations, before.durations)).toEqual({ "unit=s": 3 })
-    expect(yield* countsOf("vitrine_content_last_success_timestamp_seconds")).toEqual({ "": 20 })
+    expect(yield* countsOf("vitrine_content_last_success_timestamp_seconds")).toEqual({ "unit=s": 20 })
     expect(yield* countsOf("vitrine_content_records")).toMatchObject({ "source=counted": 120 })
     expect(yield* countsOf("vitrine_content_versions")).toEqual({ "": 2 })
     expect(yield* countsOf("vitrine_table_requests_total")).toMatchObject({
