@@ -164,9 +164,7 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
  * the place of `content`, with the same commands, events and files.
  */
 export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
-  versionsPlugin(config, ReplicaOptions.decode, (options, directory) =>
-    makeReplica({ ...options, directory })
-  )
+  versionsPlugin(config, ReplicaOptions.decode, makeReplica)
 
 type VersionsOptions = Pick<
   ContentOptions.ContentOptions,
@@ -178,8 +176,7 @@ const versionsPlugin = <Options extends VersionsOptions, E>(
   config: unknown,
   decode: (config: unknown) => Either.Either<Options, InvalidOptions>,
   make: (
-    options: Options,
-    directory: string
+    options: Options
   ) => Effect.Effect<Content.Content["Type"], E, VersionStore | Plugin.PluginEnvironment | Scope.Scope>
 ): Plugin.Plugin => {
   const options = decode(config)
@@ -193,7 +190,7 @@ const versionsPlugin = <Options extends VersionsOptions, E>(
         const path = yield* Path.Path
         const directory = path.resolve(cwd, downloadPath)
         const { start } = yield* Effect.provideServiceEffect(
-          make(decoded, directory),
+          make(decoded),
           VersionStore,
           VersionStoreDisk.make({ ackLease, directory, keepVersions })
         )

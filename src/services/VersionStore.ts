@@ -238,6 +238,12 @@ export type VersionsReport = typeof VersionsReport.Type
 export class VersionStore extends Context.Tag("vitrine/VersionStore")<
   VersionStore,
   {
+    /**
+     * The absolute path of the folder that the `versionPath` of a manifest is relative to. A replica keeps unfinished
+     * downloads in it over restarts, in `.partial`.
+     */
+    readonly directory: string
+
     /** What the manifest says now. A manifest that names a version that is not there is invalid. */
     readonly manifest: Effect.Effect<ManifestReading, VersionStoreError>
 

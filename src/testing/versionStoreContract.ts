@@ -577,6 +577,16 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
     )
 
     scenario(
+      "says in which folder its versions are",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { directory } = yield* VersionStore
+        const { manifest } = yield* promote("one")
+        expect(yield* fs.exists(`${directory}/${manifest.versionPath}/files.json`)).toBe(true)
+      })
+    )
+
+    scenario(
       "says what a version is made of",
       Effect.gen(function* () {
         const store = yield* VersionStore

@@ -181,7 +181,7 @@ it.effect(
       const hubScope = yield* Scope.make()
       const hub = yield* Scope.extend(makeHub, hubScope)
       const versionId = yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
-      const { fetch, start } = yield* Replica.make({ from: hub.url, directory: folder, pollEvery }).pipe(
+      const { fetch, start } = yield* Replica.make({ from: hub.url, pollEvery }).pipe(
         Effect.provide(services)
       )
       yield* patiently(fetch)

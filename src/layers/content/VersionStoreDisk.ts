@@ -273,6 +273,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     yield* restored
   }
   return VersionStore.of({
+    directory: folder.root,
     manifest: Effect.provide(manifestFile.read, platform),
     stage,
     stageCopy,

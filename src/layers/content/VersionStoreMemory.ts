@@ -249,6 +249,7 @@ export const make = Effect.fnUntraced(function* (config: VersionStoreMemoryConfi
   })
 
   return VersionStore.of({
+    directory: root,
     manifest,
     stage,
     stageCopy,

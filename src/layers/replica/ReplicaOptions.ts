@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { duration } from "../../internal/lengthOfTime.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
-import { ContentOptions, folder } from "../content/ContentOptions.ts"
+import { ContentOptions } from "../content/ContentOptions.ts"
 
 /** Where a copy of a downloads folder is served. */
 export interface Address {
@@ -67,7 +67,7 @@ const from = Schema.transformOrFail(
 
 const { ackLease, commands, downloadPath, keepVersions, name } = ContentOptions.fields
 
-const FollowingOptions = Schema.Struct({
+export const FollowingOptions = Schema.Struct({
   /** As of the content plugin. */
   name,
   commands,
@@ -87,6 +87,8 @@ const FollowingOptions = Schema.Struct({
     30_000
   )
 })
+export type FollowingOptions = typeof FollowingOptions.Type
+export type ReplicaLayerConfig = typeof FollowingOptions.Encoded
 
 export const ReplicaOptions = Schema.Struct({
   ...FollowingOptions.fields,
@@ -102,13 +104,5 @@ export type ReplicaConfig = typeof ReplicaOptions.Encoded
 
 export const decode = decodeOptions("the options of the replica plugin", ReplicaOptions)
 
-const ReplicaLayerOptions = Schema.Struct({
-  ...FollowingOptions.fields,
-  /** The downloads folder of the store of versions: unfinished downloads are kept in it over restarts, in `.partial`. */
-  directory: folder
-})
-export type ReplicaLayerOptions = typeof ReplicaLayerOptions.Type
-export type ReplicaLayerConfig = typeof ReplicaLayerOptions.Encoded
-
 /** As `decode`, of what is no matter of the store of versions. */
-export const decodeLayer = decodeOptions("the options of the replica", ReplicaLayerOptions)
+export const decodeLayer = decodeOptions("the options of the replica", FollowingOptions)

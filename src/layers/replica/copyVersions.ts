@@ -27,8 +27,6 @@ import type { Address } from "./ReplicaOptions.ts"
 
 export interface Settings {
   readonly addresses: Array.NonEmptyReadonlyArray<Address>
-  /** The downloads folder. */
-  readonly directory: string
   readonly maxTimeout: number
 }
 
@@ -39,7 +37,6 @@ const maxRestarts = 5
 
 export const copyVersions = ({
   addresses,
-  directory,
   maxTimeout
 }: Settings): MakeOrigin<never, VersionStore | HttpClient.HttpClient | Platform> =>
   Effect.fnUntraced(function* (report) {
@@ -47,7 +44,7 @@ export const copyVersions = ({
     const store = yield* VersionStore
     const platform = yield* withoutParentSpan(Effect.context<Platform>())
     const hubs = yield* Hubs.make(addresses, maxTimeout)
-    const parts = yield* Parts.make(path.join(directory, ".partial"))
+    const parts = yield* Parts.make(path.join(store.directory, ".partial"))
     const copyVersion = yield* makeCopyVersion(parts, report)
 
     const noVersion = makeWarnWhile(
@@ -65,7 +62,7 @@ export const copyVersions = ({
         }
       | undefined
 
-    const folderOf = (versionId: VersionId) => path.join(directory, "versions", versionId)
+    const folderOf = (versionId: VersionId) => path.join(store.directory, "versions", versionId)
 
     const listOf = (versionId: VersionId) =>
       Effect.provide(readList(folderOf(versionId), versionId), platform)

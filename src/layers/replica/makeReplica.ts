@@ -4,17 +4,10 @@
 import { makeContent } from "../content/makeContent.ts"
 import { copyVersions } from "./copyVersions.ts"
 import { pollPauses } from "./pollPauses.ts"
-import type { ReplicaLayerOptions } from "./ReplicaOptions.ts"
+import type { FollowingOptions } from "./ReplicaOptions.ts"
 
-export const makeReplica = ({
-  commands,
-  directory,
-  from,
-  maxTimeout,
-  name,
-  pollEvery
-}: ReplicaLayerOptions) =>
+export const makeReplica = ({ commands, from, maxTimeout, name, pollEvery }: FollowingOptions) =>
   makeContent(
     { commands, name, pauses: pollPauses(pollEvery) },
-    copyVersions({ addresses: from, directory, maxTimeout })
+    copyVersions({ addresses: from, maxTimeout })
   )

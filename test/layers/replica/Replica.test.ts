@@ -46,7 +46,7 @@ const makeReplica = Effect.fnUntraced(function* (
   const logged = withLog(log)
   const services = yield* Layer.build(servicesIn(folder, mode))
   const provided = <A, E, R>(effect: Effect.Effect<A, E, R>) => logged(Effect.provide(effect, services))
-  const content = yield* provided(Replica.make({ from, directory: folder }))
+  const content = yield* provided(Replica.make({ from }))
   return {
     folder,
     log,

@@ -49,9 +49,9 @@ const overSources = Effect.fnUntraced(function* () {
   }
 })
 
-const overHub = Effect.fnUntraced(function* (directory: string) {
+const overHub = Effect.fnUntraced(function* () {
   const hub = yield* makeHub
-  const content = yield* Replica.make({ from: hub.url, directory })
+  const content = yield* Replica.make({ from: hub.url })
   return {
     content,
     change: (to: string) => Effect.asVoid(hub.promote({ objects: { text: to } })),
@@ -77,7 +77,7 @@ describe.each([
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
-      return yield* Effect.flatMap(make(directory), use).pipe(Effect.provide(servicesIn(directory, mode)))
+      return yield* Effect.flatMap(make(), use).pipe(Effect.provide(servicesIn(directory, mode)))
     }).pipe(Effect.scoped, Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)))
 
   it.effect(

@@ -108,7 +108,7 @@ it.effect.prop(
       /** A controller, from its start to its end. */
       const run = <A, E>(use: (fetch: Effect.Effect<boolean>) => Effect.Effect<A, E, CommandBus>) =>
         Effect.gen(function* () {
-          const { fetch } = yield* Replica.make({ from: hub.url, directory })
+          const { fetch } = yield* Replica.make({ from: hub.url })
           return yield* use(Effect.isSuccess(fetch))
         }).pipe(Effect.provide(servicesIn(directory, "task")), Effect.scoped)
 

@@ -55,8 +55,7 @@ describe("a copy from a hub that ends between its list of files and the files", 
       })
       const directory = yield* fs.makeTempDirectoryScoped()
       const { fetch } = yield* Replica.make({
-        from: `http://127.0.0.1:${server.port}`,
-        directory
+        from: `http://127.0.0.1:${server.port}`
       }).pipe(
         Effect.provideService(HttpClient.HttpClient, client),
         Effect.provide(yield* Layer.build(servicesIn(directory, "task")))
