@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { maxEvents } from "../src/internal/eventRing.ts"
 import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
@@ -49,7 +50,7 @@ eventBusContract(
       return EventBus.of({ ...bus, subscribe: watch(bus.subscribe) })
     })
   ),
-  { capacity: EventBusMemory.subscriberCapacity }
+  { capacity: maxEvents }
 )
 
 /** Two buses of one engine. */

@@ -44,33 +44,16 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
      * The feed fails where it cannot go on, and where the numbering of events begins anew: sequences compare within
      * one feed, and with those of a `ReplayBacklog` that is read while it goes on.
      */
-    readonly subscribe: Subscribe
+    readonly subscribe: Effect.Effect<Stream.Stream<BusEvent, EventBusError>, EventBusError, Scope.Scope>
 
     /**
-     * Emits when the engine has lost what was published before, and numbers events anew: whoever publishes what others are
-     * given later, the active version for example, publishes it again. `Stream.empty` for a bus whose engine cannot lose it;
+     * Emits when the engine has lost what was published before, and numbers events again from the start: whoever publishes
+     * what others are given later, the active version for example, publishes it again. `Stream.empty` for a bus whose engine cannot lose it;
      * a bus that wraps another hands on the other's.
      */
     readonly emptied: Stream.Stream<void>
   }
 >() {}
-
-export interface Subscribe
-  extends Effect.Effect<Stream.Stream<BusEvent, EventBusError>, EventBusError, Scope.Scope> {
-  /**
-   * The same events without a fiber for each subscriber, from a bus within this process: it calls a listener with them, soon
-   * after their publication, until the scope ends. A lone event costs a third of what it costs by a Stream. What a wrapper
-   * makes of `subscribe` does not have it, so that nobody gets around the wrapper.
-   */
-  readonly listen?: (listener: EventListener) => Effect.Effect<void, EventBusError, Scope.Scope>
-}
-
-/** No method waits or throws. */
-export interface EventListener {
-  readonly events: (events: ReadonlyArray<BusEvent>) => void
-  /** No more events will come. */
-  readonly end: () => void
-}
 
 const actions = {
   publish: "publish an event",

@@ -13,7 +13,6 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { jsonText } from "../internal/JsonText.ts"
 import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
-import { eventLoopTurn } from "./patiently.ts"
 
 /** What an event bus can and cannot do. */
 export interface EventBusTraits {
@@ -107,51 +106,6 @@ export const eventBusContract = (
         ]
         yield* Effect.forEach(values, (value) => bus.publish("event", value))
         expect(payloads(yield* take(feed, values.length)).map(jsonText)).toEqual(values.map(jsonText))
-      })
-    )
-
-    scenario(
-      "gives a listener, where it takes one, the events of a feed, in its order",
-      Effect.gen(function* () {
-        const bus = yield* EventBus
-        const { listen } = bus.subscribe
-        if (listen === undefined) {
-          return
-        }
-        const feed = yield* bus.subscribe
-        const heard: Array<BusEvent> = []
-        let largest = 0
-        let ends = 0
-        const scope = yield* Scope.make()
-        const listening = listen({
-          events: (events) => {
-            heard.push(...events)
-            largest = Math.max(largest, events.length)
-          },
-          end: () => {
-            ends += 1
-          }
-        })
-        yield* Scope.extend(listening, scope)
-        yield* publishFromFive([bus])
-        const seen = yield* take(feed, 20)
-        yield* Effect.repeat(eventLoopTurn, { until: () => heard.length >= 20 })
-        expect(heard).toEqual(seen)
-        const count = 2 * (capacity ?? 3000)
-        yield* Effect.withMaxOpsBeforeYield(publishNumbers(0, count), Number.MAX_SAFE_INTEGER)
-        yield* bus.publish("last", null)
-        yield* Effect.repeat(eventLoopTurn, { until: () => heard.at(-1)?.name === "last" })
-        expect(largest).toBeLessThanOrEqual(capacity ?? count)
-        const sequences = heard.map(({ sequence }) => sequence)
-        expect(sequences).toEqual([...new Set(sequences)].sort((one, other) => one - other))
-        yield* Scope.close(scope, Exit.void)
-        const { length } = heard
-        const other = yield* bus.subscribe
-        yield* bus.publish("after", null)
-        yield* take(other, 1)
-        yield* eventLoopTurn
-        expect(heard).toHaveLength(length)
-        expect(ends).toBeLessThanOrEqual(1)
       })
     )
 

@@ -34,9 +34,8 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
         yield* keepSubscribed({
           name: "The transport",
           open: Effect.void,
-          take: (events) => void taken.push(...events),
-          lost: Effect.void,
-          meanwhile: Effect.void
+          take: (events) => Effect.sync(() => taken.push(...events)),
+          lost: Effect.void
         })
         const seen: Array<BusEvent> = []
         yield* Effect.forkScoped(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))

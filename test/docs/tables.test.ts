@@ -6,6 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import { maxEvents, maxEventsSize } from "../../src/internal/eventRing.ts"
 import { jsonText } from "../../src/internal/JsonText.ts"
 import { AirtableSourceOptions } from "../../src/layers/airtable/AirtableOptions.ts"
 import * as watchWebhooks from "../../src/layers/airtable/watchWebhooks.ts"
@@ -28,14 +29,12 @@ import { ContentServerOptions } from "../../src/layers/contentServer/ContentServ
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
 import { maxManifestBytes } from "../../src/layers/contentServer/resources.ts"
 import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts"
-import * as FanOut from "../../src/layers/fanOut/FanOut.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
 import * as RequestBody from "../../src/layers/httpTransport/RequestBody.ts"
 import * as connection from "../../src/layers/ipc/connection.ts"
 import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import { errorCode } from "../../src/layers/ipc/JsonRpc.ts"
-import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { surplus } from "../../src/layers/server/connectionLimit.ts"
@@ -136,12 +135,7 @@ describe("the limits of", () => {
         number(serialized.maxWaiting)
       ),
       "queued for one client": expect.stringContaining(number(maxQueuedBytes)),
-      "queued for all clients": expect.stringMatching(
-        `^${number(FanOut.maxWaiting)} .*${number(FanOut.maxWaitingLength)} `
-      ),
-      "waiting to be encoded": expect.stringMatching(
-        `^${number(EventBusMemory.subscriberCapacity)} .*${number(EventBusMemory.maxWaitingSize)} `
-      ),
+      "waiting on the bus": expect.stringMatching(`^${number(maxEvents)} .*${number(maxEventsSize)} `),
       "a client that does not read its response, or has closed its side and waits for one":
         expect.stringContaining(`${Number.parseInt(stallTimeout, 10)} s`),
       "responses that wait in memory for clients that do not read": expect.stringContaining(number(maxUnread))

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as TestServices from "effect/TestServices"
+import { maxEvents } from "../../src/internal/eventRing.ts"
 import type { EventBus } from "../../src/services/EventBus.ts"
 import { HttpTransport } from "../../src/services/HttpTransport.ts"
 import * as clientProcess from "../support/clientProcess.ts"
@@ -34,7 +35,7 @@ const connectAndSend = (data: string | Uint8Array) =>
 const readUpToHere = transport.request({ target: "/status" })
 
 describe("ten thousand clients", () => {
-  it.effect("leave nothing behind, however they go", () =>
+  it.live("leave nothing behind, however they go", () =>
     Effect.gen(function* () {
       const manners: ReadonlyArray<Visit> = [
         { go: closedOrReset, visits: 5200, atOnce: 200 },
@@ -50,6 +51,8 @@ describe("ten thousand clients", () => {
         const { isAllAgain } = yield* whatIsThere
         const before = yield* memory
         yield* Effect.forEach(manners, visit, { discard: true })
+        // The bus keeps its latest events, which are to be small ones.
+        yield* Effect.repeatN(transport.publish("content:n", null), maxEvents)
         expect(manners.reduce((sum, { visits }) => sum + visits, 0)).toBe(10_000)
         expect(yield* (yield* HttpTransport).clients).toBe(0)
         yield* isAllAgain()
@@ -130,8 +133,6 @@ const duringADrain: Go = Effect.fnUntraced(function* (count) {
   // More than the system takes: the rest is queued in this process.
   yield* publish("x".repeat(6 * mebibyte))
   yield* resetHalf(sockets)
-  // The last event is held on to, and is to be a small one.
-  yield* publish(null)
 })
 
 const withTheirProcess: Go = Effect.fnUntraced(function* (count) {

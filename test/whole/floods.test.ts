@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeFanOut, maxWaitingLength } from "../../src/layers/fanOut/FanOut.ts"
+import { maxEventsSize } from "../../src/internal/eventRing.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
@@ -67,7 +67,7 @@ const openHealthyAndStalled = Effect.gen(function* () {
 })
 
 describe("stalled clients", () => {
-  it.effect("cost a mebibyte each at most, and the others nothing", () =>
+  it.live("cost a mebibyte each at most, and the others nothing", () =>
     Effect.gen(function* () {
       const { statistics } = yield* HttpTransport
       const { healthy, stalled } = yield* openHealthyAndStalled
@@ -131,7 +131,7 @@ const flood = (publishers: number, each: number, perTurn: number) =>
   ).pipe(Effect.zipRight(transport.publish("content:over", [])))
 
 describe("a burst", () => {
-  it.effect("of megabytes reaches everybody who reads, whole, whoever does not", () =>
+  it.live("of megabytes reaches everybody who reads, whole, whoever does not", () =>
     Effect.gen(function* () {
       const { statistics } = yield* HttpTransport
       const { healthy, stalled } = yield* openHealthyAndStalled
@@ -170,9 +170,12 @@ describe("a million events", () => {
     Effect.gen(function* () {
       const { statistics } = yield* HttpTransport
       const client = yield* openFlooded
+      // In front of the first event of a feed, no loss shows.
+      yield* transport.publish("content:first", [])
+      yield* eventually(Effect.sync(() => client.received() === 1))
       yield* flood(64, 1500, Number.POSITIVE_INFINITY)
       yield* client.over
-      expect(client.received() + (yield* statistics).framesMissed).toBe(64 * 1500 + 1)
+      expect(client.received() + (yield* statistics).framesMissed).toBe(64 * 1500 + 2)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 })
@@ -285,30 +288,7 @@ describe("large events", () => {
           300
         )
       )
-      expect(growth).toBeLessThan(EventBusMemory.maxWaitingSize + 8 * 1024 * 1024)
+      expect(growth).toBeLessThan(maxEventsSize + 8 * 1024 * 1024)
     }).pipe(Effect.provide(EventBusMemory.layer))
-  )
-
-  it.effect("that wait for everybody are bounded by their size in the fanOut", () =>
-    Effect.gen(function* () {
-      let missed = 0
-      const fanOut = makeFanOut({
-        dropped: () => {},
-        missed: (frames) => {
-          missed += frames
-        }
-      })
-      fanOut.join({ queuedBytes: () => 0, send: () => true })
-      const growth = yield* growthDuring(
-        Effect.sync(() => {
-          for (let count = 0; count < 300; count++) {
-            fanOut.add(mebibyte())
-          }
-        })
-      )
-      expect(growth).toBeLessThan(maxWaitingLength + 8 * 1024 * 1024)
-      expect(missed).toBe(300 - 64)
-      fanOut.flush()
-    })
   )
 })

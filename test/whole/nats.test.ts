@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
+import { maxEvents } from "../../src/internal/eventRing.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { ReplayBacklog } from "../../src/services/ReplayBacklog.ts"
@@ -29,7 +29,7 @@ describe.skipIf(isMissing("nats-server"))("on NATS", () => {
   const { instance, losable, pairOf } = sharedNatsServer()
 
   eventBusContract("EventBusNats", instance, {
-    capacity: EventBusMemory.subscriberCapacity,
+    capacity: maxEvents,
     pair: pairOf(EventBus),
     restartable
   })

@@ -1,6 +1,7 @@
 /**
  * The dashboard: what the controller reports, on a page that follows it, and for monitoring.
  */
+import * as Chunk from "effect/Chunk"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -90,13 +91,12 @@ export const make = Effect.fnUntraced(function* (
   const { problem } = yield* keepSubscribed<never>({
     name: "The dashboard",
     open: Effect.void,
-    take: (events) => {
-      history = events.reduce(FetchHistory.advance, history)
-      changed()
-      return undefined
-    },
-    lost: Effect.sync(changed),
-    meanwhile: Effect.never
+    take: (events) =>
+      Effect.sync(() => {
+        history = Chunk.reduce(events, history, FetchHistory.advance)
+        changed()
+      }),
+    lost: Effect.sync(changed)
   })
 
   const maxConnections = options.maxClients + otherConnections

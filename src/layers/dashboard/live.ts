@@ -8,13 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { jsonText } from "../../internal/JsonText.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import { type Hub, TooManyClients } from "../httpTransport/Hub.ts"
+import { type EventStream, TooManyClients } from "../httpTransport/EventStream.ts"
 import * as SseFrame from "../httpTransport/SseFrame.ts"
 import type { FetchHistory } from "./fetchHistory.ts"
 import type { LogLine } from "./logTail.ts"
 import type { Overview } from "./overview.ts"
 
-export interface Live extends Pick<Hub, "close" | "join" | "leave"> {
+export interface Live extends Pick<EventStream, "close" | "join" | "leave"> {
   /** That something has changed: whoever looks is sent it soon. Never waits. */
   readonly changed: () => void
   /** How many pages are open. */
@@ -39,22 +39,24 @@ export const make = Effect.fnUntraced(function* (
   wake: Queue.Queue<void>,
   maxClients: number
 ) {
-  const fanOut = makeFanOut<FrameSink>({ dropped: () => {}, missed: () => {} })
+  const fanOut = makeFanOut<FrameSink>(() => {})
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
   /** What clients were sent last, by the names of the events. */
   const sent = new Map<string, string>()
   let isClosed = false
 
-  const refresh = Effect.map(overview, (overview) => {
+  /** The events of what has changed. */
+  const framesOf = function* (overview: Overview) {
     for (const [name, value] of Object.entries({ overview, fetches: fetches(), log: log() })) {
       const frame = SseFrame.event(name, jsonText(value))
       if (sent.get(name) !== frame) {
         sent.set(name, frame)
-        fanOut.add(frame)
+        yield frame
       }
     }
-    fanOut.flush()
-  })
+  }
+
+  const refresh = Effect.flatMap(overview, (overview) => fanOut.send(framesOf(overview)))
 
   const next = Effect.suspend(() =>
     fanOut.size() > 0 ? Effect.timeoutOption(Queue.take(wake), lookEvery) : Effect.asVoid(Queue.take(wake))

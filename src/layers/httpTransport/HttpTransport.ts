@@ -23,6 +23,7 @@ import type { BindError } from "../server/BindError.ts"
 import * as HttpServer from "../server/HttpServer.ts"
 import { listen, urlOf } from "../server/listen.ts"
 import * as Access from "./Access.ts"
+import * as EventStream from "./EventStream.ts"
 import {
   decode,
   decodeRoutes,
@@ -31,7 +32,6 @@ import {
   type HttpTransportOptions,
   type RoutesConfig
 } from "./HttpTransportOptions.ts"
-import * as Hub from "./Hub.ts"
 import * as mountedRoutes from "./mountedRoutes.ts"
 import * as application from "./node/application.ts"
 import * as RequestBody from "./node/RequestBody.ts"
@@ -71,9 +71,9 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
   }
 
   const audience = yield* Queue.sliding<void>(1)
-  const hub = yield* Hub.make(options, () => audience.unsafeOffer())
+  const eventStream = yield* EventStream.make(options, () => audience.unsafeOffer())
   const access = Access.make(options)
-  const answer = yield* application.make({ access, hub, options })
+  const answer = yield* application.make({ access, eventStream, options })
   const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
     Effect.locally(
       HttpMiddleware.currentTracerDisabledWhen,
@@ -85,12 +85,12 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
     onWait: RequestBody.begin,
     refuse: ({ message }) => ({ headers: access.corsHeadersOfMalformed, body: { error: { message } } })
   })
-  const address = yield* listen(server, { ...options, beforeDrain: hub.close })
+  const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
 
   const url = urlOf(options.host, address.port)
   yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
-  yield* report(hub, audience, options, { url })
-  return serviceOf(hub, Option.some(address))
+  yield* report(eventStream, audience, options, { url })
+  return serviceOf(eventStream, Option.some(address))
 })
 
 /**
@@ -115,11 +115,11 @@ const makeRoutes = Effect.fnUntraced(function* (config: RoutesConfig) {
   }
   const { prefix } = options
   const audience = yield* Queue.sliding<void>(1)
-  const hub = yield* Hub.make(options, () => audience.unsafeOffer())
-  yield* Effect.addFinalizer(() => hub.close)
-  yield* mountedRoutes.add({ access: Access.make(options), hub, options, prefix })
-  yield* report(hub, audience, options, { path: prefix === "" ? "/" : prefix })
-  return serviceOf(hub, Option.none())
+  const eventStream = yield* EventStream.make(options, () => audience.unsafeOffer())
+  yield* Effect.addFinalizer(() => eventStream.close)
+  yield* mountedRoutes.add({ access: Access.make(options), eventStream, options, prefix })
+  yield* report(eventStream, audience, options, { path: prefix === "" ? "/" : prefix })
+  return serviceOf(eventStream, Option.none())
 })
 
 const idle = HttpTransport.of({
@@ -128,7 +128,7 @@ const idle = HttpTransport.of({
   statistics: Effect.succeed(nothingDone)
 })
 
-const serviceOf = ({ statistics }: Hub.Hub, address: Option.Option<AddressInfo>) =>
+const serviceOf = ({ statistics }: EventStream.EventStream, address: Option.Option<AddressInfo>) =>
   HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
 
 /** Where the transport is: at a URL, or at a path of somebody else's server. */
@@ -136,7 +136,7 @@ type Place = { readonly url: string } | { readonly path: string }
 
 /** Shows the transport in the state and the status until the scope ends. `audience` has something when the streams have changed. */
 const report = (
-  hub: Hub.Hub,
+  eventStream: EventStream.EventStream,
   audience: Queue.Dequeue<void>,
   { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
   place: Place
@@ -144,7 +144,11 @@ const report = (
   Effect.gen(function* () {
     const { addSection, updateSlice } = yield* ControllerState
     const address = "url" in place ? place.url : `${place.path} of another server`
-    const now = Effect.all({ problem: hub.problem, statistics: hub.statistics, streams: hub.streams })
+    const now = Effect.all({
+      problem: eventStream.problem,
+      statistics: eventStream.statistics,
+      streams: eventStream.streams
+    })
     const updateState = Effect.flatMap(now, ({ problem, streams }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         updateSlice(name, () => ({
@@ -165,7 +169,7 @@ const report = (
       order: 20,
       title: name === defaultName ? "HTTP transport" : `HTTP transport: ${name}`,
       rows: Effect.map(now, (now) => statusRows({ address, maxClients, ...now })),
-      data: Effect.map(hub.statistics, statisticsData)
+      data: Effect.map(eventStream.statistics, statisticsData)
     })
   })
 

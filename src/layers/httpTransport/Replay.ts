@@ -1,173 +1,169 @@
 /**
- * What a client is given first, in step with the feed and with the backlog.
+ * The order of events for clients: which they are given, and what a gap, a new feed or a lost one makes of that.
  *
- * It owns the order of events: which of them clients have seen, and what a gap or a new feed makes of that. It reads the
- * backlog when a feed is new or has a gap, and never when a client joins.
+ * Pure. It decides by sequences and by what the backlog had when it was read; reading and sending belong to `EventStream`.
  */
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
-import type * as Scope from "effect/Scope"
-import { growingPauses } from "../../internal/growingPauses.ts"
-import { messageOf } from "../../internal/SerializedError.ts"
-import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import type { BusEvent } from "../../services/EventBus.ts"
-import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
-import * as ReplayView from "./ReplayView.ts"
-import { makeRemembering } from "./remembering.ts"
+import type { RememberedEvent } from "../../services/ReplayBacklog.ts"
 
-export interface Replay {
-  /** What a stream begins with. The same bytes until something changes. */
-  readonly preamble: () => Uint8Array
-
-  /** Takes note of the next event of the feed. One behind a gap is not taken: `repair` comes first. */
-  readonly receive: (event: BusEvent) => "new" | "known" | "gap"
-
-  /** Keeps an event as the latest of its name, here and, soon, in the backlog. */
-  readonly remember: (event: RememberedEvent) => void
-
-  /** Makes ready for a new feed, which has begun. The scope is that of the feed. */
-  readonly open: Effect.Effect<void, never, Scope.Scope>
-
-  /** Gives up what belongs to the feed that is lost. */
-  readonly lost: Effect.Effect<void>
-
-  /** Hands out what the backlog has of a gap in front of the event, and gives how many events are missing still. */
-  readonly repair: (next: BusEvent) => Effect.Effect<number, never, Scope.Scope>
+export interface State {
+  /** The latest event of each replayed name: what a client that joins is given first. */
+  readonly view: ReadonlyMap<string, RememberedEvent>
+  readonly feed: Feed
+  /** The greatest sequence that clients have been given, in the numbering of the feed. */
+  readonly shown: number
 }
 
-export interface Options {
-  /** Whether events of that name are kept for clients that come later. */
-  readonly isReplayed: (name: string) => boolean
+export type Feed =
+  | { readonly _tag: "Closed" }
+  /** Open, and nothing has come yet. */
+  | { readonly _tag: "New" }
+  | { readonly _tag: "Live"; readonly last: number }
 
-  /** Sends events to all clients. */
-  readonly send: (events: ReadonlyArray<RememberedEvent>) => void
+/** What the backlog had, in its order; `undefined` if it could not be read. */
+export type Backlog = ReadonlyArray<RememberedEvent> | undefined
 
-  /** Ends all streams: whoever comes back is given everything in order. */
-  readonly endStreams: Effect.Effect<void>
+export type Input =
+  /** A feed has begun, and the backlog was read after that. */
+  | { readonly _tag: "Opened"; readonly backlog: Backlog }
+  /** The next event of the feed; `data` is its payload if its name is replayed. */
+  | {
+      readonly _tag: "Event"
+      readonly name: string
+      readonly sequence: number
+      readonly data?: string | undefined
+    }
+  /** The backlog was read for what is missing in front of the event with the sequence `next`. */
+  | { readonly _tag: "Repaired"; readonly next: number; readonly backlog: Backlog }
+  /** The backlog was read again for what was missing before. */
+  | { readonly _tag: "Reread"; readonly backlog: ReadonlyArray<RememberedEvent> }
+  /** The feed is lost. */
+  | { readonly _tag: "Lost" }
+
+export type Output =
+  /** Clients are given the event of the input. */
+  | { readonly _tag: "Forward" }
+  /** Clients have been given the event of the input, or something newer in its place. */
+  | { readonly _tag: "Skip" }
+  /** So many events are missing in front of that of the input, which comes again after `Repaired`. */
+  | { readonly _tag: "Gap"; readonly missing: number }
+  /** Clients are given these, behind what they have. */
+  | { readonly _tag: "Send"; readonly events: ReadonlyArray<RememberedEvent> }
+  /** What clients have cannot be continued: all streams end, and whoever comes back is given the view. */
+  | { readonly _tag: "EndStreams" }
+
+export interface Step {
+  readonly state: State
+  readonly output: Output
+  /** Something may be missing that the backlog will have soon: it is to be read again. */
+  readonly reread: boolean
 }
 
-/** How long the backlog may take to be read. */
-const readTimeout = "5 seconds"
+const nothingShown = Number.NEGATIVE_INFINITY
 
-/** Another process may still be remembering what was missed here. */
-const rereadAfter = "1 second"
+export const initial: State = { view: new Map(), feed: { _tag: "Closed" }, shown: nothingShown }
 
-const noAnswer = new ReplayBacklogError({ action: "read", detail: "no answer within 5 seconds" })
-
-export const make = Effect.fnUntraced(function* ({ endStreams, isReplayed, send }: Options) {
-  const backlog = yield* ReplayBacklog
-  const remembering = yield* makeRemembering
-  const unreadable = makeWarnWhile(
-    (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`
-  )
-  const view = ReplayView.make()
-  /** The sequence of the last event of this feed. */
-  let last: number | undefined
-  /** Of what clients have seen, the greatest sequence. */
-  let shown = Number.NEGATIVE_INFINITY
-  /** That the backlog is to be read later: at most once more than it is being read. */
-  const rereads = yield* Queue.sliding<void>(1)
-
-  const read = backlog.snapshot.pipe(
-    Effect.timeoutFail({ duration: readTimeout, onTimeout: () => noAnswer }),
-    // Others may remember into the same backlog.
-    Effect.map((events) => events.filter(({ name }) => isReplayed(name))),
-    Effect.zipLeft(unreadable.works),
-    Effect.sandbox,
-    Effect.mapError((cause) => messageOf(Cause.squash(cause))),
-    Effect.tapError(unreadable.fails)
-  )
-
-  /**
-   * Sends what is not known here, and gives how many events that were. Where some of them are older than what clients have
-   * seen, the streams are ended instead.
-   */
-  const catchUp = (events: ReadonlyArray<RememberedEvent>, upTo: number) =>
-    Effect.suspend(() => {
-      const missed = view.learn(events, upTo)
-      const isInOrder = missed.every(({ sequence }) => sequence > shown)
-      shown = Math.max(shown, ...missed.map(({ sequence }) => sequence))
-      if (!isInOrder) {
-        return Effect.as(endStreams, missed.length)
-      }
-      send(missed)
-      return Effect.succeed(missed.length)
-    })
-
-  const readLater = Queue.offer(rereads, undefined)
-
-  /** Reads the backlog again where that was asked for, and until it works. */
-  const reread = Queue.take(rereads).pipe(
-    Effect.zipRight(Effect.delay(Effect.retry(read, growingPauses), rereadAfter)),
-    Effect.flatMap((events) => catchUp(events, last ?? Number.POSITIVE_INFINITY)),
-    Effect.ignore
-  )
-
-  /** Ends the streams of those who have seen something else. */
-  const replace = (events: ReadonlyArray<RememberedEvent>) =>
-    Effect.suspend(() => {
-      view.replace(events)
-      return endStreams
-    })
-
-  /** The numbering may be another than before: only what continues the view is sent to who has seen that. */
-  const begin = (events: ReadonlyArray<RememberedEvent>) =>
-    Effect.suspend(() =>
-      view.isContinuedBy(events) ? Effect.asVoid(catchUp(events, Number.POSITIVE_INFINITY)) : replace(events)
-    ).pipe(
-      Effect.zipRight(
-        Effect.sync(() => {
-          shown = Math.max(Number.NEGATIVE_INFINITY, ...events.map(({ sequence }) => sequence))
-        })
-      )
-    )
-
-  const beginWithNothing = Effect.suspend(() => {
-    shown = Number.NEGATIVE_INFINITY
-    return Effect.zipRight(replace([]), readLater)
-  })
-
-  const replay: Replay = {
-    preamble: view.preamble,
-    receive: ({ name, sequence }) => {
-      if (last !== undefined && sequence > last + 1) {
-        return "gap"
-      }
-      if (last !== undefined && sequence <= last) {
-        return "known"
-      }
-      if (last === undefined && sequence > Math.max(0, shown) + 1) {
-        // What the bus has lost in front of the first event does not show.
-        rereads.unsafeOffer(undefined)
-      }
-      const isKnown = sequence <= (isReplayed(name) ? view.sequenceOf(name) : shown)
-      last = sequence
-      shown = Math.max(shown, sequence)
-      return isKnown ? "known" : "new"
-    },
-    remember: (event) => {
-      view.add(event)
-      remembering.remember(event)
-    },
-    open: Effect.suspend(() => {
-      last = undefined
-      return Effect.matchEffect(read, { onSuccess: begin, onFailure: () => beginWithNothing })
-    }).pipe(Effect.zipRight(Effect.forkScoped(Effect.forever(reread)))),
-    lost: remembering.forget,
-    repair: ({ sequence }) =>
-      Effect.gen(function* () {
-        const missing = sequence - (last ?? sequence) - 1
-        const found = yield* Effect.matchEffect(read, {
-          onSuccess: (events) => catchUp(events, sequence - 1),
-          onFailure: () => Effect.succeed(0)
-        })
-        last = sequence - 1
-        if (found < missing) {
-          yield* readLater
-        }
-        return missing - found
-      })
+export const step = (state: State, input: Input): Step => {
+  switch (input._tag) {
+    case "Opened":
+      return open({ ...state, feed: { _tag: "New" } }, input.backlog)
+    case "Event":
+      return receive(state, input)
+    case "Repaired":
+      return repair(state, input.next, input.backlog)
+    case "Reread": {
+      const { output, state: next } = catchUp(state, input.backlog, lastOf(state) ?? Number.POSITIVE_INFINITY)
+      return { state: next, output, reread: false }
+    }
+    case "Lost":
+      return { state: { ...state, feed: { _tag: "Closed" } }, output: { _tag: "EndStreams" }, reread: false }
   }
-  return replay
-})
+}
+
+/** The events of the view, the one emitted longest ago first. */
+export const replayed = ({ view }: State): ReadonlyArray<RememberedEvent> =>
+  [...view.values()].sort((one, other) => one.sequence - other.sequence)
+
+const lastOf = ({ feed }: State): number | undefined => (feed._tag === "Live" ? feed.last : undefined)
+
+const sequenceOf = ({ view }: State, name: string): number => view.get(name)?.sequence ?? nothingShown
+
+const viewOf = (events: ReadonlyArray<RememberedEvent>): State["view"] =>
+  new Map(events.map((event) => [event.name, event]))
+
+/** The numbering may be another than before: only what continues the view is sent to those who have been given that. */
+const open = (state: State, backlog: Backlog): Step => {
+  if (backlog === undefined) {
+    return {
+      state: { ...state, view: new Map(), shown: nothingShown },
+      output: { _tag: "EndStreams" },
+      reread: true
+    }
+  }
+  const { output, state: next } = isContinuedBy(state, backlog)
+    ? catchUp(state, backlog, Number.POSITIVE_INFINITY)
+    : { state: { ...state, view: viewOf(backlog) }, output: { _tag: "EndStreams" } as const }
+  const shown = Math.max(nothingShown, ...backlog.map(({ sequence }) => sequence))
+  return { state: { ...next, shown }, output, reread: false }
+}
+
+/** Whether these may be what became of the events of the view: none of them is missing, older or another. */
+const isContinuedBy = ({ view }: State, backlog: ReadonlyArray<RememberedEvent>): boolean => {
+  const later = viewOf(backlog)
+  return [...view.values()].every(({ data, name, sequence }) => {
+    const other = later.get(name)
+    return (
+      other !== undefined &&
+      (other.sequence > sequence || (other.sequence === sequence && other.data === data))
+    )
+  })
+}
+
+/** Adds what is not known yet, up to a sequence. */
+const catchUp = (state: State, backlog: ReadonlyArray<RememberedEvent>, upTo: number) => {
+  const events = backlog.filter(
+    ({ name, sequence }) => sequence <= upTo && sequence > sequenceOf(state, name)
+  )
+  const isInOrder = events.every(({ sequence }) => sequence > state.shown)
+  const output: Output = isInOrder ? { _tag: "Send", events } : { _tag: "EndStreams" }
+  const next: State = {
+    ...state,
+    view: new Map([...state.view, ...viewOf(events)]),
+    shown: Math.max(state.shown, ...events.map(({ sequence }) => sequence))
+  }
+  return { state: next, output, found: events.length }
+}
+
+const receive = (
+  state: State,
+  { data, name, sequence }: Extract<Input, { readonly _tag: "Event" }>
+): Step => {
+  const last = lastOf(state)
+  if (last !== undefined && sequence > last + 1) {
+    return { state, output: { _tag: "Gap", missing: sequence - last - 1 }, reread: false }
+  }
+  if (last !== undefined && sequence <= last) {
+    return { state, output: { _tag: "Skip" }, reread: false }
+  }
+  const isKnown = sequence <= (data === undefined ? state.shown : sequenceOf(state, name))
+  return {
+    state: {
+      view:
+        isKnown || data === undefined ? state.view : new Map(state.view).set(name, { name, data, sequence }),
+      feed: { _tag: "Live", last: sequence },
+      shown: Math.max(state.shown, sequence)
+    },
+    output: { _tag: isKnown ? "Skip" : "Forward" },
+    // What the bus has lost in front of the first event of a feed shows nowhere else.
+    reread: last === undefined && sequence > Math.max(0, state.shown) + 1
+  }
+}
+
+const repair = (state: State, next: number, backlog: Backlog): Step => {
+  const missing = next - 1 - (lastOf(state) ?? next - 1)
+  const { found, output, state: caughtUp } = catchUp(state, backlog ?? [], next - 1)
+  return {
+    state: { ...caughtUp, feed: { _tag: "Live", last: next - 1 } },
+    output,
+    reread: found < missing
+  }
+}

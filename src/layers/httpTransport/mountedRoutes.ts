@@ -11,26 +11,26 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Access } from "./Access.ts"
 import { clientOf } from "./Audience.ts"
-import type { Hub } from "./Hub.ts"
+import type { EventStream } from "./EventStream.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as responses from "./responses.ts"
 import * as routes from "./routes.ts"
 
 export interface Context {
   readonly access: Access
-  readonly hub: Hub
+  readonly eventStream: EventStream
   readonly options: routes.RoutesContext["options"]
   /** In front of each path; empty for none. */
   readonly prefix: string
 }
 
 /** Adds the routes to the router of the environment. */
-export const add = Effect.fnUntraced(function* ({ access, hub, options, prefix }: Context) {
+export const add = Effect.fnUntraced(function* ({ access, eventStream, options, prefix }: Context) {
   const router = yield* HttpRouter.HttpRouter
   const own = yield* routes.make({
     options,
     events: HttpServerRequest.HttpServerRequest.pipe(
-      Effect.flatMap(({ headers }) => hub.stream(clientOf(headers))),
+      Effect.flatMap(({ headers }) => eventStream.stream(clientOf(headers))),
       Effect.map((frames) => HttpServerResponse.stream(frames, { headers: responses.eventStreamHeaders }))
     ),
     body: Effect.flatMap(HttpServerRequest.HttpServerRequest, RequestBody.read)

@@ -22,32 +22,25 @@ export interface EventFeed {
 
 export const make: Effect.Effect<EventFeed, never, EventBus | Scope.Scope> = Effect.gen(function* () {
   const log = Runtime.runFork(yield* Effect.runtime())
-  const fanOut = makeFanOut<FanOutSink>({
-    dropped: () =>
-      log(
-        Effect.logWarning(
-          "A reader of events over the controller's socket fell behind, and was disconnected."
-        )
-      ),
-    missed: () => {}
-  })
+  const fanOut = makeFanOut<FanOutSink>(() =>
+    log(
+      Effect.logWarning("A reader of events over the controller's socket fell behind, and was disconnected.")
+    )
+  )
 
-  const send = (events: Iterable<BusEvent>) => {
-    if (fanOut.size() > 0) {
-      for (const { name, payload } of events) {
-        fanOut.add(JsonRpc.event(name, payload))
+  const framesOf = function* (events: Iterable<BusEvent>) {
+    for (const { name, payload } of events) {
+      if (fanOut.size() > 0) {
+        yield JsonRpc.event(name, payload)
       }
-      fanOut.flush()
     }
-    return undefined
   }
 
   yield* keepSubscribed({
     name: "The controller's socket",
     open: Effect.void,
-    take: send,
-    lost: Effect.void,
-    meanwhile: Effect.void
+    take: (events) => fanOut.send(framesOf(events)),
+    lost: Effect.void
   })
 
   return {

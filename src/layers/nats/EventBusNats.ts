@@ -8,14 +8,15 @@ import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Mailbox from "effect/Mailbox"
 import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import { makeEventRing, maxEvents } from "../../internal/eventRing.ts"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
-import { makeSubscriber } from "../memory/subscriber.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import { ask, inTime, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
@@ -67,12 +68,16 @@ export const make = Effect.gen(function* () {
     )
 
   const subscribe = Effect.gen(function* () {
-    const subscriber = yield* Effect.acquireRelease(
-      Effect.sync(() => makeSubscriber<EventBusError>()),
-      ({ end }) => Effect.sync(end)
+    const sequences = yield* Effect.acquireRelease(
+      Mailbox.make<number, EventBusError>({ capacity: maxEvents, strategy: "sliding" }),
+      (mailbox) => mailbox.shutdown
     )
+    const ring = makeEventRing<BusEvent>()
     const subscribed = yield* Deferred.make<void, EventBusError>()
-    const feed = makeFeed(nats, subscriber.offer)
+    const feed = makeFeed(nats, (event) => {
+      ring.add(event)
+      sequences.unsafeOffer(event.sequence)
+    })
     let awaySince: number | undefined
     const onOpen = Effect.suspend(() => {
       awaySince = undefined
@@ -92,7 +97,7 @@ export const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const isSubscribed = yield* Deferred.isDone(subscribed)
           const error = failed(isSubscribed ? "receive" : "subscribe")(failure)
-          subscriber.fail(error)
+          yield* sequences.fail(error)
           yield* Deferred.fail(subscribed, error)
         })
       )
@@ -102,7 +107,7 @@ export const make = Effect.gen(function* () {
     yield* Effect.catchTag(inTime(Deferred.await(subscribed)), "vitrine/NatsFailure", (failure) =>
       Effect.fail(failed("subscribe")(failure))
     )
-    return subscriber.feed
+    return Stream.filterMap(Mailbox.toStream(sequences), ring.get)
   })
 
   const emptied = Stream.mapEffect(nats.sessions, (session) => Effect.ignore(inTime(ensure(session)))).pipe(

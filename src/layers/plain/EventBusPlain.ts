@@ -4,8 +4,8 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import { EventBus, type EventListener } from "../../services/EventBus.ts"
-import { makeBroadcast } from "../memory/broadcast.ts"
+import { EventBus } from "../../services/EventBus.ts"
+import * as EventPubSub from "../memory/EventPubSub.ts"
 import type { PlainEventBus, PlainEventHandler } from "./PlainContext.ts"
 
 /**
@@ -15,7 +15,7 @@ import type { PlainEventBus, PlainEventHandler } from "./PlainContext.ts"
  */
 export const make = (plain: PlainEventBus) =>
   Effect.gen(function* () {
-    const { listen, publish, subscribe } = makeBroadcast()
+    const { publish, subscribe } = yield* EventPubSub.make
     const run = Runtime.runSync(yield* Effect.runtime())
     const warnOfNames = yield* Effect.once(
       Effect.logWarning("Events whose name is no string are not forwarded. Some are on the event bus.")
@@ -24,7 +24,7 @@ export const make = (plain: PlainEventBus) =>
     // Whoever emits must not see it fail, and need not wait for it.
     const handler: PlainEventHandler = (name: unknown, payload) => {
       if (typeof name === "string") {
-        publish(name, payload)
+        run(publish(name, payload))
       } else {
         run(warnOfNames)
       }
@@ -46,9 +46,7 @@ export const make = (plain: PlainEventBus) =>
     )
     return EventBus.of({
       publish: (name, payload) => Effect.sync(() => void plain.emit(name, payload)),
-      subscribe: Object.assign(Effect.zipRight(handled, subscribe), {
-        listen: (listener: EventListener) => Effect.zipRight(handled, listen(listener))
-      }),
+      subscribe: Effect.zipRight(handled, subscribe),
       emptied: Stream.empty
     })
   })

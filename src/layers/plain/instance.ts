@@ -123,7 +123,7 @@ const watch = (signal: AbortSignal, onAbort: (reason: unknown) => void) =>
     )
   })
 
-const services = (context: PlainContext): Effect.Effect<Context.Context<PlainServices>> =>
+const services = (context: PlainContext): Effect.Effect<Context.Context<PlainServices>, never, Scope.Scope> =>
   Effect.map(EventBusPlain.make(context.eventBus), (eventBus) =>
     Context.make(EventBus, eventBus).pipe(
       Context.add(CommandBus, CommandBusPlain.make(context)),

@@ -1,12 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import {
-  type FanOutScheduler,
-  makeFanOut as make,
-  maxWaiting,
-  maxWaitingLength
-} from "../../../src/layers/fanOut/FanOut.ts"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/TestClock"
+import { makeFanOut as make } from "../../../src/layers/fanOut/FanOut.ts"
 import * as Received from "../../support/Received.ts"
+import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
 
 /** A sink that keeps what it is sent. */
 const makeSink = () => {
@@ -33,103 +31,53 @@ const makeSlowSink = () => {
   }
 }
 
-/** A scheduler that the test drives. */
-const makeScheduler = () => {
-  let now = 0
-  let soon: Array<() => void> = []
-  let timers: Array<{ readonly at: number; readonly task: () => void }> = []
-  const turn = () => {
-    const tasks = soon
-    soon = []
-    for (const task of tasks) task()
-  }
-  const runTimers = () => {
-    const due = timers.filter(({ at }) => at <= now)
-    timers = timers.filter(({ at }) => at > now)
-    for (const { task } of due) task()
-  }
-  return {
-    now: () => now,
-    soon: (task: () => void) => {
-      soon.push(task)
-    },
-    later: (task: () => void, milliseconds: number) => {
-      timers.push({ at: now + milliseconds, task })
-    },
-    /** Lets one turn of the event loop pass. */
-    turn,
-    /** Lets time pass, with as many turns in each millisecond as there is something to do in. */
-    advance: (milliseconds: number) => {
-      const end = now + milliseconds
-      while (now < end || soon.length > 0) {
-        if (soon.length > 0) {
-          turn()
-        } else {
-          now += 1
-          runTimers()
-        }
-      }
-    },
-    isIdle: () => soon.length === 0 && timers.length === 0
-  }
-}
-
 /** As much as is sent in one turn of the event loop. */
 const batch = "x".repeat(64 * 1024)
 
-const makeFanOut = (scheduler?: FanOutScheduler) => {
-  const dropListener = { clientsDropped: 0, framesMissed: 0 }
-  const fanOut = make(
-    {
-      dropped: (frames) => {
-        dropListener.clientsDropped += 1
-        dropListener.framesMissed += frames
-      },
-      missed: (clients) => {
-        dropListener.framesMissed += clients
-      }
-    },
-    scheduler
-  )
-  return { ...fanOut, dropListener }
+const makeFanOut = () => {
+  const drops: Array<number> = []
+  return { ...make((frames) => drops.push(frames)), drops }
 }
 
-const numbers = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, index) => `${from + index}\n`)
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => `${number}\n`)
 
 describe("FanOut", () => {
-  it.effect("lets everybody miss the oldest of more frames than may wait", () =>
+  it.effect("sends frames to all clients in order, and gives what the iterator returns", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
-      const { received, sink } = makeSink()
-      fanOut.join(sink)
-      for (const frame of numbers(0, maxWaiting + 100)) fanOut.add(frame)
-      fanOut.flush()
-      const text = yield* received.until((text) => text.endsWith(`\n${maxWaiting + 99}\n`))
-      expect(text).toBe(numbers(100, maxWaiting + 100).join(""))
-      expect(fanOut.dropListener).toEqual({ clientsDropped: 0, framesMissed: 100 })
+      const [first, second] = [makeSink(), makeSink()]
+      fanOut.join(first.sink)
+      fanOut.join(second.sink)
+      const frames = function* () {
+        yield* numbers(3)
+        return "the end"
+      }
+      expect(yield* fanOut.send(frames())).toBe("the end")
+      expect(first.received.text()).toBe("0\n1\n2\n")
+      expect(second.received.text()).toBe("0\n1\n2\n")
     })
   )
 
-  it.effect("gives who joins amid waiting frames what is added afterwards, and no more", () =>
+  it.effect("gives who joins between two batches what is taken afterwards, and no more", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
       const [first, second, gone] = [makeSink(), makeSink(), makeSink()]
       fanOut.join(first.sink)
-      for (const frame of numbers(0, 5000)) fanOut.add(frame)
+      const sending = yield* Effect.fork(fanOut.send([batch, "after\n"].values()))
+      yield* Effect.yieldNow()
+      expect(first.received.text()).toBe(batch)
       fanOut.join(second.sink)
       fanOut.join(gone.sink)
       fanOut.leave(gone.sink)
-      fanOut.add("after\n")
-      fanOut.flush()
-      expect(yield* second.received.until((text) => text.endsWith("after\n"))).toBe("after\n")
-      expect(first.received.text().endsWith("4999\nafter\n")).toBe(true)
+      yield* Fiber.join(sending)
+      expect(second.received.text()).toBe("after\n")
+      expect(first.received.text()).toBe(`${batch}after\n`)
       expect(gone.received.text()).toBe("")
     })
   )
 
-  it.effect("sends nothing more to a sink that gives its client up, and counts the loss", () =>
-    Effect.sync(() => {
+  it.effect("sends nothing more to a sink that gives its client up, and tells of the loss", () =>
+    Effect.gen(function* () {
       const fanOut = makeFanOut()
       let offers = 0
       const send = () => {
@@ -137,69 +85,54 @@ describe("FanOut", () => {
         return false
       }
       fanOut.join({ send, queuedBytes: () => 0 })
-      fanOut.add("one")
-      fanOut.add("two")
-      fanOut.flush()
-      fanOut.add("three")
-      fanOut.flush()
+      yield* fanOut.send(["one", "two"].values())
+      yield* fanOut.send(["three"].values())
       expect(offers).toBe(1)
-      expect(fanOut.dropListener).toEqual({ clientsDropped: 1, framesMissed: 2 })
-    })
-  )
-
-  it.effect("lets everybody miss the oldest of more text than may wait", () =>
-    Effect.sync(() => {
-      const fanOut = makeFanOut()
-      fanOut.join(makeSink().sink)
-      const frame = "x".repeat(maxWaitingLength / 8)
-      for (let number = 0; number < 11; number++) fanOut.add(frame)
-      expect(fanOut.dropListener).toEqual({ clientsDropped: 0, framesMissed: 3 })
+      expect(fanOut.drops).toEqual([2])
     })
   )
 
   it.effect("sends a burst in batches, one for each turn of the event loop", () =>
-    Effect.sync(() => {
-      const scheduler = makeScheduler()
-      const fanOut = makeFanOut(scheduler)
+    Effect.gen(function* () {
+      const fanOut = makeFanOut()
       const { received, sink } = makeSink()
       fanOut.join(sink)
-      for (let number = 0; number < 3; number++) fanOut.add(batch)
-      fanOut.flush()
+      const sending = yield* Effect.fork(fanOut.send([batch, batch, batch].values()))
+      yield* Effect.yieldNow()
       expect(received.text().length).toBe(batch.length)
-      fanOut.flush()
-      expect(received.text().length).toBe(batch.length)
-      scheduler.turn()
-      expect(received.text().length).toBe(2 * batch.length)
-      scheduler.turn()
+      yield* eventLoopTurn
+      expect(received.text().length).toBeLessThan(3 * batch.length)
+      yield* Fiber.join(sending)
       expect(received.text().length).toBe(3 * batch.length)
-      expect(scheduler.isIdle()).toBe(true)
     })
   )
 
   it.effect("waits with the next batch for a client that lags, 100 ms at most", () =>
-    Effect.sync(() => {
-      const scheduler = makeScheduler()
-      const fanOut = makeFanOut(scheduler)
+    Effect.gen(function* () {
+      const fanOut = makeFanOut()
       const reader = makeSink()
       const slow = makeSlowSink()
       fanOut.join(reader.sink)
       fanOut.join(slow)
-      for (let number = 0; number < 12; number++) fanOut.add(batch)
-      fanOut.flush()
-      scheduler.advance(50)
+      const sending = yield* Effect.fork(fanOut.send(Array.from({ length: 12 }, () => batch).values()))
+      yield* somebodySleeps
+      yield* TestClock.adjust(50)
+      yield* somebodySleeps
       expect(slow.queuedBytes()).toBe(5 * batch.length)
 
       // Read in time: the next batches follow.
       slow.read()
-      scheduler.advance(1)
+      yield* TestClock.adjust(1)
+      yield* somebodySleeps
       expect(slow.queuedBytes()).toBe(5 * batch.length)
 
       // Not read: the others wait until the time is over, and no longer.
-      scheduler.advance(99)
+      yield* TestClock.adjust(99)
+      yield* somebodySleeps
       expect(reader.received.text().length).toBe(10 * batch.length)
-      scheduler.advance(1)
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(sending)
       expect(reader.received.text().length).toBe(12 * batch.length)
-      expect(scheduler.isIdle()).toBe(true)
     })
   )
 })

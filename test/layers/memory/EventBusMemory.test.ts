@@ -2,23 +2,24 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { layer, maxWaitingSize, subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
+import { maxEvents, maxEventsSize } from "../../../src/internal/eventRing.ts"
+import { layer } from "../../../src/layers/memory/EventBusMemory.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { eventBusContract } from "../../../src/testing.ts"
 
-eventBusContract("EventBusMemory", layer, { capacity: subscriberCapacity })
+eventBusContract("EventBusMemory", layer, { capacity: maxEvents })
 
 describe("EventBusMemory", () => {
   it.scoped("keeps exactly the capacity for a subscriber that does not read", () =>
     Effect.gen(function* () {
       const bus = yield* EventBus
       const feed = yield* bus.subscribe
-      for (let number = 0; number < subscriberCapacity + 10; number++) {
+      for (let number = 0; number < maxEvents + 10; number++) {
         yield* bus.publish("event", number)
       }
-      const kept = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(feed, subscriberCapacity)))
+      const kept = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(feed, maxEvents)))
       expect(kept[0]?.payload).toBe(10)
-      expect(kept.at(-1)?.payload).toBe(subscriberCapacity + 9)
+      expect(kept.at(-1)?.payload).toBe(maxEvents + 9)
     }).pipe(Effect.provide(layer))
   )
 
@@ -26,7 +27,7 @@ describe("EventBusMemory", () => {
     Effect.gen(function* () {
       const bus = yield* EventBus
       const pull = yield* Stream.toPull(yield* bus.subscribe)
-      const text = "x".repeat(maxWaitingSize / 4)
+      const text = "x".repeat(maxEventsSize / 4)
       for (const payload of [text, [text], { text }, { deep: [{ text }] }, Buffer.from(text)]) {
         yield* bus.publish("event", payload)
       }

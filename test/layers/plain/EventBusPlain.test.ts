@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { subscriberCapacity } from "../../../src/layers/memory/EventBusMemory.ts"
+import { maxEvents } from "../../../src/internal/eventRing.ts"
 import * as EventBusPlain from "../../../src/layers/plain/EventBusPlain.ts"
 import { type BusEvent, EventBus, type EventBusError } from "../../../src/services/EventBus.ts"
 import { eventBusContract } from "../../../src/testing.ts"
@@ -13,11 +13,11 @@ import { makePlainController } from "../../support/plainController.ts"
 
 eventBusContract(
   "EventBusPlain",
-  Layer.effect(
+  Layer.scoped(
     EventBus,
     Effect.suspend(() => EventBusPlain.make(makePlainController().contextOf("test").eventBus))
   ),
-  { capacity: subscriberCapacity }
+  { capacity: maxEvents }
 )
 
 const setUp = Effect.suspend(() => {

@@ -10,11 +10,11 @@ import * as Effect from "effect/Effect"
 import type { FrameSink } from "../../fanOut/FanOut.ts"
 import { makeSocketSink } from "../../fanOut/SocketSink.ts"
 import { clientOf } from "../Audience.ts"
-import type { Hub, TooManyClients } from "../Hub.ts"
+import type { EventStream, TooManyClients } from "../EventStream.ts"
 import { eventStreamHeaders } from "../responses.ts"
 
 /**
- * Answers with the hub's event stream, for as long as the client stays.
+ * Answers with the eventStream's event stream, for as long as the client stays.
  *
  * A client that falls too far behind is disconnected. It reconnects after two seconds and is given the backlog;
  * what was only live in between it misses.
@@ -23,7 +23,7 @@ import { eventStreamHeaders } from "../responses.ts"
  */
 export const open = (
   response: ServerResponse,
-  hub: Pick<Hub, "join" | "leave">,
+  eventStream: Pick<EventStream, "join" | "leave">,
   corsHeaders: Headers
 ): Effect.Effect<void, TooManyClients> =>
   Effect.suspend(() => {
@@ -31,12 +31,12 @@ export const open = (
     // A body that nobody reads would keep the server from learning that the client has gone.
     request.resume()
     const sink = makeSink(request.socket, response, corsHeaders)
-    return Effect.map(hub.join(sink, clientOf(request.headers)), () => {
+    return Effect.map(eventStream.join(sink, clientOf(request.headers)), () => {
       handOver(response)
       if (request.socket.destroyed) {
-        hub.leave(sink)
+        eventStream.leave(sink)
       } else {
-        response.once("close", () => hub.leave(sink))
+        response.once("close", () => eventStream.leave(sink))
         endWithClient(request.socket, response)
       }
     })

@@ -21,8 +21,8 @@ import { hasOneHost } from "../../server/hosts.ts"
 import * as RequestTarget from "../../server/RequestTarget.ts"
 import { closed } from "../../server/stallTimeout.ts"
 import type { Access } from "../Access.ts"
+import type { EventStream } from "../EventStream.ts"
 import type { HttpTransportOptions } from "../HttpTransportOptions.ts"
-import type { Hub } from "../Hub.ts"
 import * as responses from "../responses.ts"
 import * as routes from "../routes.ts"
 import * as EventStreamResponse from "./EventStreamResponse.ts"
@@ -31,17 +31,17 @@ import { writeResponse } from "./writeResponse.ts"
 
 export interface Context {
   readonly access: Access
-  readonly hub: Hub
+  readonly eventStream: EventStream
   readonly options: routes.RoutesContext["options"] & Pick<HttpTransportOptions, "traceRequests">
 }
 
 /** The whole of the transport as one HTTP application that answers everything and never fails. */
-export const make = Effect.fnUntraced(function* ({ access, hub, options }: Context) {
+export const make = Effect.fnUntraced(function* ({ access, eventStream, options }: Context) {
   const all = yield* routes.make({
     options,
     events: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       const response = NodeHttpServerRequest.toServerResponse(request)
-      const opened = EventStreamResponse.open(response, hub, access.corsHeaders(request))
+      const opened = EventStreamResponse.open(response, eventStream, access.corsHeaders(request))
       // The span of a request ends with its handler.
       return options.traceRequests === true ? Effect.zipRight(opened, closed(response)) : opened
     }).pipe(Effect.as(HttpServerResponse.empty({ status: 200 }))),

@@ -9,8 +9,9 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
+import { maxEvents } from "../../../src/internal/eventRing.ts"
 import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
-import * as Hub from "../../../src/layers/httpTransport/Hub.ts"
+import * as EventStream from "../../../src/layers/httpTransport/EventStream.ts"
 import * as SseFrame from "../../../src/layers/httpTransport/SseFrame.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../../../src/layers/memory/ReplayBacklogMemory.ts"
@@ -21,7 +22,7 @@ import { withLog } from "../../support/logged.ts"
 import * as Received from "../../support/Received.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
-const options: Hub.Options = {
+const options: EventStream.Options = {
   events: ["content:*"],
   replayEvents: ["content:a", "content:b", "other:c"],
   keepAliveMs: 15_000,
@@ -60,10 +61,10 @@ const makeClient = () => {
 }
 
 /** A client that has joined. */
-const join = (hub: Hub.Hub) =>
+const join = (stream: EventStream.EventStream) =>
   Effect.suspend(() => {
     const client = makeClient()
-    return Effect.as(hub.join(client.sink), client)
+    return Effect.as(stream.join(client.sink), client)
   })
 
 const publish = (name: string, payload: unknown) =>
@@ -78,7 +79,7 @@ const isForwarded = ({ name }: Emission) => name.startsWith("content:") && !name
 
 const message = ({ name, number }: Emission) => ({ event: name, data: String(number) })
 
-/** What a client is sent who joins when the hub has handled so many of the emissions. */
+/** What a client is sent who joins when the stream has handled so many of the emissions. */
 const expected = (emissions: ReadonlyArray<Emission>, handled: number) => {
   const before = emissions.slice(0, handled).filter(isForwarded)
   const backlog = before.filter(
@@ -98,7 +99,7 @@ const emission = FastCheck.constantFrom(
   "content:bad\nname"
 ).map((name) => ({ type: "emit", name }) as const)
 
-/** Many emissions, some joins, and moments in which the hub can catch up. */
+/** Many emissions, some joins, and moments in which the stream can catch up. */
 const steps = FastCheck.array(
   FastCheck.oneof(
     { arbitrary: emission, weight: 5 },
@@ -109,7 +110,7 @@ const steps = FastCheck.array(
   { maxLength: 40 }
 )
 
-describe("Hub", () => {
+describe("EventStream", () => {
   for (const [kind, services] of [
     ["in memory", inMemory],
     ["elsewhere", remote]
@@ -119,8 +120,8 @@ describe("Hub", () => {
       [steps],
       ([steps]) =>
         Effect.gen(function* () {
-          const hub = yield* Hub.make(options)
-          const first = yield* join(hub)
+          const stream = yield* EventStream.make(options)
+          const first = yield* join(stream)
           const emissions: Array<Emission> = []
           const clients = [{ emittedBefore: 0, received: first.received }]
           const emit = (name: string) => {
@@ -134,7 +135,7 @@ describe("Hub", () => {
                 yield* emit(step.name)
                 break
               case "join":
-                clients.push({ emittedBefore: emissions.length, received: (yield* join(hub)).received })
+                clients.push({ emittedBefore: emissions.length, received: (yield* join(stream)).received })
                 break
               case "yield":
                 yield* Effect.yieldNow()
@@ -152,7 +153,7 @@ describe("Hub", () => {
             expect(received.text().startsWith(SseFrame.retry)).toBe(true)
             expect(possible).toContainEqual(seen)
           }
-          const last = yield* join(hub)
+          const last = yield* join(stream)
           expect(messages(last.received.bytes())).toEqual(expected(emissions, emissions.length))
         }).pipe(Effect.scoped, Effect.provide(services)),
       { fastCheck: { numRuns: 60 } }
@@ -164,7 +165,7 @@ describe("Hub", () => {
     [FastCheck.array(FastCheck.tuple(emission, FastCheck.nat(2)), { minLength: 10, maxLength: 60 })],
     ([script]) =>
       Effect.gen(function* () {
-        const hub = yield* Hub.make(options)
+        const stream = yield* EventStream.make(options)
         const emissions = script.map(([{ name }], number) => ({ name, number }))
         const emitter = yield* Effect.fork(
           Effect.forEach(script, ([{ name }, yields], number) =>
@@ -172,7 +173,7 @@ describe("Hub", () => {
           )
         )
         const clients = yield* Effect.forEach(Array.from({ length: 20 }), () =>
-          Effect.zipLeft(join(hub), Effect.yieldNow())
+          Effect.zipLeft(join(stream), Effect.yieldNow())
         )
         yield* Fiber.join(emitter)
         yield* publish("content:over", emissions.length)
@@ -187,18 +188,18 @@ describe("Hub", () => {
 
   it.scoped("gives the line retry and nothing else before anything was emitted", () =>
     Effect.gen(function* () {
-      const { received } = yield* join(yield* Hub.make(options))
+      const { received } = yield* join(yield* EventStream.make(options))
       expect(received.text()).toBe("retry: 2000\n\n")
     }).pipe(Effect.provide(inMemory))
   )
 
   it.scoped("hears what is published as soon as it is made", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
+      const stream = yield* EventStream.make(options)
       yield* publish("content:a", { versionId: "20260101T000000Z" })
       yield* publish("content:live", "unseen")
       yield* eventLoopTurn
-      const { received } = yield* join(hub)
+      const { received } = yield* join(stream)
       expect(received.text()).toBe(
         'retry: 2000\n\nevent: content:a\ndata: {"versionId":"20260101T000000Z"}\n\n'
       )
@@ -207,13 +208,13 @@ describe("Hub", () => {
 
   it.scoped("delivers a burst whole and in order, in pieces, also to those who join amid it", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
-      const client = yield* join(hub)
+      const stream = yield* EventStream.make(options)
+      const client = yield* join(stream)
       const text = "x".repeat(1000)
       const late = yield* Effect.fork(
         Effect.zipRight(
           client.received.until((text) => text.includes('data: [100,"')),
-          join(hub)
+          join(stream)
         )
       )
       yield* Effect.forEach(Array.from({ length: 1000 }), (_, number) =>
@@ -238,7 +239,7 @@ describe("Hub", () => {
 
   it.scoped("remembers what is replayed, however much is published around it at once", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
+      const stream = yield* EventStream.make(options)
       const flood = (number: number) =>
         Effect.forEach(Array.from({ length: number }), () => publish("content:live", "x".repeat(200)), {
           discard: true
@@ -246,7 +247,7 @@ describe("Hub", () => {
       yield* flood(10)
       yield* publish("content:a", "remembered")
       yield* flood(20_000)
-      const early = yield* join(hub)
+      const early = yield* join(stream)
       yield* publish("content:over", null)
       expect(yield* early.received.until(isOver)).toContain('event: content:a\ndata: "remembered"\n\n')
     }).pipe(Effect.scoped, Effect.provide(inMemory))
@@ -254,8 +255,8 @@ describe("Hub", () => {
 
   it.scoped("encodes a frame once for all clients", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
-      const clients = [yield* join(hub), yield* join(hub), yield* join(hub)]
+      const stream = yield* EventStream.make(options)
+      const clients = [yield* join(stream), yield* join(stream), yield* join(stream)]
       let encoded = 0
       yield* publish("content:live", { toJSON: () => ++encoded })
       for (const { received } of clients) {
@@ -267,7 +268,7 @@ describe("Hub", () => {
 
   it.scoped("goes on after a payload that cannot be written", () =>
     Effect.gen(function* () {
-      const { received } = yield* join(yield* Hub.make(options))
+      const { received } = yield* join(yield* EventStream.make(options))
       const hostile = Object.assign(() => {}, {
         toJSON: () => {
           throw new Error("no")
@@ -284,14 +285,14 @@ describe("Hub", () => {
 
   it.scoped("encodes what is only live for nobody", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
+      const stream = yield* EventStream.make(options)
       let encoded = 0
       const payload = { toJSON: () => encoded++ }
       yield* publish("content:live", payload)
       yield* publish("content:a", payload)
-      yield* eventually(Effect.map(hub.statistics, ({ eventsForwarded }) => eventsForwarded === 2))
+      yield* eventually(Effect.map(stream.statistics, ({ eventsForwarded }) => eventsForwarded === 2))
       expect(encoded).toBe(1)
-      yield* join(hub)
+      yield* join(stream)
       yield* publish("content:live", payload)
       yield* eventually(Effect.sync(() => encoded === 2))
     }).pipe(Effect.provide(inMemory))
@@ -304,7 +305,7 @@ describe("Hub", () => {
       snapshot: Effect.succeed([])
     })
     return Effect.gen(function* () {
-      const { received } = yield* join(yield* Hub.make(options))
+      const { received } = yield* join(yield* EventStream.make(options))
       yield* publish("content:a", 1)
       yield* publish("content:a", 2)
       yield* publish("content:over", 3)
@@ -333,8 +334,8 @@ describe("Hub", () => {
       })
     )
     return Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
-      const { received } = yield* join(hub)
+      const stream = yield* EventStream.make(options)
+      const { received } = yield* join(stream)
       for (const payload of ["a", "b", "works", "c", "d", "over"]) {
         yield* publish("content:a", payload)
         yield* received.until((text) => text.includes(`data: "${payload}"`))
@@ -350,8 +351,8 @@ describe("Hub", () => {
   it.scoped("shows as much of a name as a log can take", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
-      const { received } = yield* join(hub)
+      const stream = yield* EventStream.make(options)
+      const { received } = yield* join(stream)
       yield* publish(`content:\n\u009b31m\u202e${"x".repeat(1_000_000)}`, 1)
       yield* publish("content:over", 2)
       yield* received.until(isOver)
@@ -369,10 +370,10 @@ describe("Hub", () => {
       snapshot: Deferred.await(answer)
     })
     return Effect.gen(function* () {
-      const starting = yield* Effect.fork(Hub.make(options))
+      const starting = yield* Effect.fork(EventStream.make(options))
       yield* TestClock.adjust("5 seconds")
-      const hub = yield* Fiber.join(starting)
-      const { received } = yield* join(hub)
+      const stream = yield* Fiber.join(starting)
+      const { received } = yield* join(stream)
       yield* publish("content:live", 1)
       yield* received.until((text) => text === "retry: 2000\n\nevent: content:live\ndata: 1\n\n")
       expect(lines).toEqual([
@@ -382,48 +383,48 @@ describe("Hub", () => {
       yield* TestClock.adjust("2 seconds")
       yield* received.whole
       expect(received.text()).toBe("retry: 2000\n\nevent: content:live\ndata: 1\n\n")
-      const { received: next } = yield* join(hub)
+      const { received: next } = yield* join(stream)
       expect(next.text()).toBe("retry: 2000\n\nevent: content:a\ndata: 0\n\n")
     }).pipe(Effect.provide(Layer.merge(EventBusMemory.layer, silent)), withLog(lines))
   })
 
   it.scoped("refuses one client too many, until one has gone", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make({ ...options, maxClients: 2 })
-      const first = yield* join(hub)
-      yield* join(hub)
+      const stream = yield* EventStream.make({ ...options, maxClients: 2 })
+      const first = yield* join(stream)
+      yield* join(stream)
       const { received, sink } = makeClient()
-      const error = yield* Effect.flip(hub.join(sink))
+      const error = yield* Effect.flip(stream.join(sink))
       expect(error).toMatchObject({ _tag: "vitrine/TooManyClients", maxClients: 2 })
       expect(error.message).toContain("2 event streams")
       expect(received.text()).toBe("")
-      expect((yield* hub.statistics).clients).toBe(2)
-      hub.leave(sink)
-      expect((yield* hub.statistics).clients).toBe(2)
-      hub.leave(first.sink)
-      hub.leave(first.sink)
-      expect((yield* hub.statistics).clients).toBe(1)
-      yield* hub.join(sink)
-      expect((yield* hub.statistics).clients).toBe(2)
+      expect((yield* stream.statistics).clients).toBe(2)
+      stream.leave(sink)
+      expect((yield* stream.statistics).clients).toBe(2)
+      stream.leave(first.sink)
+      stream.leave(first.sink)
+      expect((yield* stream.statistics).clients).toBe(1)
+      yield* stream.join(sink)
+      expect((yield* stream.statistics).clients).toBe(2)
     }).pipe(Effect.provide(inMemory))
   )
 
   it.scoped("counts no more than the allowed clients when many join at once", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make({ ...options, maxClients: 3 })
+      const stream = yield* EventStream.make({ ...options, maxClients: 3 })
       const exits = yield* Effect.all(
-        Array.from({ length: 10 }, () => Effect.exit(join(hub))),
+        Array.from({ length: 10 }, () => Effect.exit(join(stream))),
         { concurrency: "unbounded" }
       )
       expect(exits.filter(Exit.isSuccess)).toHaveLength(3)
-      expect((yield* hub.statistics).clients).toBe(3)
+      expect((yield* stream.statistics).clients).toBe(3)
     }).pipe(Effect.provide(remote))
   )
 
   it.scoped("skips names that would break a frame, and logs each once, a hundred at most", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
-      const { received } = yield* join(yield* Hub.make(options))
+      const { received } = yield* join(yield* EventStream.make(options))
       for (const name of ["content:\ndata: x", "content:\r", "content:\0", "content:\r", "other:\n"]) {
         yield* publish(name, 1)
         yield* publish(name, 2)
@@ -444,7 +445,7 @@ describe("Hub", () => {
 
   it.scoped("pings every keepAliveMs, and never before", () =>
     Effect.gen(function* () {
-      const { received } = yield* join(yield* Hub.make({ ...options, keepAliveMs: 1000 }))
+      const { received } = yield* join(yield* EventStream.make({ ...options, keepAliveMs: 1000 }))
       const pings = (count: number) => SseFrame.retry + SseFrame.ping.repeat(count)
       for (let count = 1; count <= 3; count++) {
         yield* TestClock.adjust(999)
@@ -465,19 +466,19 @@ describe("Hub", () => {
     Effect.gen(function* () {
       const lines: Array<string> = []
       yield* Effect.gen(function* () {
-        const hub = yield* Hub.make(options)
-        const { received } = yield* join(hub)
+        const stream = yield* EventStream.make(options)
+        const { received } = yield* join(stream)
         const { publish } = yield* EventBus
         yield* publish("content:live", 0)
         yield* received.until((text) => text.includes("data: 0"))
         for (const round of [1, 2]) {
           const flood = Effect.forEach(
-            Array.from({ length: EventBusMemory.subscriberCapacity + 21 }),
+            Array.from({ length: maxEvents + 21 }),
             (_, n) => publish("content:live", n),
             { discard: true }
           )
           yield* Effect.sync(() => Effect.runSync(flood))
-          yield* eventually(Effect.map(hub.statistics, ({ framesMissed }) => framesMissed >= round * 20))
+          yield* eventually(Effect.map(stream.statistics, ({ framesMissed }) => framesMissed >= round * 20))
         }
       }).pipe(withLog(lines))
       expect(lines.filter((line) => line.includes("left out"))).toEqual([
@@ -488,50 +489,50 @@ describe("Hub", () => {
 
   it.scoped("ends all streams when it closes, and sends nothing afterwards", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make(options)
-      const client = yield* join(hub)
-      yield* hub.close
+      const stream = yield* EventStream.make(options)
+      const client = yield* join(stream)
+      yield* stream.close
       expect(yield* client.received.whole).toBe(SseFrame.retry)
-      expect((yield* hub.statistics).clients).toBe(0)
-      const late = yield* join(hub)
+      expect((yield* stream.statistics).clients).toBe(0)
+      const late = yield* join(stream)
       expect(yield* late.received.whole).toBe(SseFrame.retry)
       yield* publish("content:live", 1)
       yield* TestClock.adjust(options.keepAliveMs)
       yield* eventLoopTurn
       expect(client.received.text() + late.received.text()).toBe(SseFrame.retry.repeat(2))
-      yield* hub.close
+      yield* stream.close
     }).pipe(Effect.provide(inMemory))
   )
 
   it.effect("gives a client as a Stream: the backlog, live events and pings, until it closes", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make({ ...options, keepAliveMs: 1000 })
+      const stream = yield* EventStream.make({ ...options, keepAliveMs: 1000 })
       yield* publish("content:a", 1)
       yield* Effect.yieldNow()
       const scope = yield* Scope.make()
-      const reading = yield* Scope.extend(hub.stream(), scope).pipe(
+      const reading = yield* Scope.extend(stream.stream(), scope).pipe(
         Effect.flatMap((frames) => Stream.mkString(Stream.decodeText(frames))),
         Effect.fork
       )
       yield* TestClock.adjust("1 second")
       yield* publish("content:live", 2)
       yield* TestClock.adjust("1 second")
-      expect((yield* hub.statistics).clients).toBe(1)
-      yield* hub.close
+      expect((yield* stream.statistics).clients).toBe(1)
+      yield* stream.close
       expect(yield* Fiber.join(reading)).toBe(
         `retry: 2000\n\n${SseFrame.event("content:a", "1")}: ping\n\n${SseFrame.event("content:live", "2")}: ping\n\n`
       )
       yield* Scope.close(scope, Exit.void)
-      expect((yield* hub.statistics).clients).toBe(0)
+      expect((yield* stream.statistics).clients).toBe(0)
     }).pipe(Effect.scoped, Effect.provide(inMemory))
   )
 
   it.effect("frees the place of a Stream with its scope", () =>
     Effect.gen(function* () {
-      const hub = yield* Hub.make({ ...options, maxClients: 1 })
-      yield* Effect.scoped(Effect.zipRight(hub.stream(), Effect.flip(hub.stream())))
-      expect((yield* hub.statistics).clients).toBe(0)
-      yield* Effect.scoped(hub.stream())
+      const stream = yield* EventStream.make({ ...options, maxClients: 1 })
+      yield* Effect.scoped(Effect.zipRight(stream.stream(), Effect.flip(stream.stream())))
+      expect((yield* stream.statistics).clients).toBe(0)
+      yield* Effect.scoped(stream.stream())
     }).pipe(Effect.scoped, Effect.provide(inMemory))
   )
 })

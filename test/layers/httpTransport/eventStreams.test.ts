@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/TestClock"
 import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
-import * as Hub from "../../../src/layers/httpTransport/Hub.ts"
+import * as EventStream from "../../../src/layers/httpTransport/EventStream.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
 import { messages } from "../../support/eventStream.ts"
@@ -17,7 +17,7 @@ import { eventLoopTurn } from "../../support/waiting.ts"
 const replayed = ["content:a", "content:b"]
 const live = "content:live"
 
-const options: Hub.Options = {
+const options: EventStream.Options = {
   events: ["content:*"],
   replayEvents: replayed,
   keepAliveMs: 600_000,
@@ -115,7 +115,9 @@ const run = (hubCount: number, steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const engine = eventEngine.make()
     const instances = Array.from({ length: hubCount }, engine.instance)
-    const hubs = yield* Effect.forEach(instances, ({ layer }) => Effect.provide(Hub.make(options), layer))
+    const hubs = yield* Effect.forEach(instances, ({ layer }) =>
+      Effect.provide(EventStream.make(options), layer)
+    )
     const clients: Array<ReturnType<typeof makeClient>> = []
     let published = 0
 
@@ -234,8 +236,8 @@ const run = (hubCount: number, steps: ReadonlyArray<Step>) =>
 const twoHubs = Effect.gen(function* () {
   const engine = eventEngine.make()
   const [one, other] = [engine.instance(), engine.instance()]
-  const hub = yield* Effect.provide(Hub.make(options), one.layer)
-  yield* Effect.provide(Hub.make(options), other.layer)
+  const hub = yield* Effect.provide(EventStream.make(options), one.layer)
+  yield* Effect.provide(EventStream.make(options), other.layer)
   return { engine, hub, one }
 })
 
@@ -297,7 +299,7 @@ describe("a hub on an engine that fails", () => {
     Effect.gen(function* () {
       const engine = eventEngine.make()
       const { bus, layer } = engine.instance()
-      yield* Effect.provide(Hub.make(options), layer)
+      yield* Effect.provide(EventStream.make(options), layer)
       engine.set("write", "fails")
       yield* bus.publish(live, 1)
       yield* bus.publish("content:a", 2)
@@ -329,7 +331,7 @@ describe("a hub on an engine that fails", () => {
           )
         }))
       )
-      yield* Effect.provide(Hub.make(options), Layer.provideMerge(counting, layer))
+      yield* Effect.provide(EventStream.make(options), Layer.provideMerge(counting, layer))
       engine.set("read", "fails")
       for (let gap = 0; gap < 50; gap++) {
         yield* bus.publish(live, "seen")

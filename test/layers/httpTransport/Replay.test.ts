@@ -1,0 +1,121 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Replay from "../../../src/layers/httpTransport/Replay.ts"
+import type { RememberedEvent } from "../../../src/services/ReplayBacklog.ts"
+
+const event = (name: string, sequence: number, data = `${sequence}`): RememberedEvent => ({
+  name,
+  data,
+  sequence
+})
+
+/** After these inputs, with the last step. */
+const stepAfter = (...inputs: ReadonlyArray<Replay.Input>) =>
+  inputs.reduce(({ state }: { readonly state: Replay.State }, input) => Replay.step(state, input), {
+    state: Replay.initial
+  }) as Replay.Step
+
+const opened = (...backlog: ReadonlyArray<RememberedEvent>): Replay.Input => ({ _tag: "Opened", backlog })
+const live = (sequence: number): Replay.Input => ({ _tag: "Event", name: "live", sequence })
+const replayed = (name: string, sequence: number): Replay.Input => ({
+  _tag: "Event",
+  name,
+  sequence,
+  data: `${sequence}`
+})
+const lost: Replay.Input = { _tag: "Lost" }
+
+const viewOf = ({ state }: Replay.Step) => Replay.replayed(state).map(({ data, name }) => `${name}:${data}`)
+
+describe("Replay", () => {
+  it("begins with nothing", () => {
+    expect(Replay.replayed(Replay.initial)).toEqual([])
+  })
+
+  it.prop(
+    "has the latest of each name, in the order of their emission",
+    [FastCheck.array(FastCheck.constantFrom("a", "b", "__proto__"), { minLength: 1, maxLength: 20 })],
+    ([names]) => {
+      const step = stepAfter(opened(), ...names.map((name, index) => replayed(name, index + 1)))
+      const latest = names
+        .map((name, index) => event(name, index + 1))
+        .filter(({ name }, index) => !names.slice(index + 1).includes(name))
+      expect(Replay.replayed(step.state)).toEqual(latest)
+      expect(step.output).toEqual({ _tag: "Forward" })
+    }
+  )
+
+  it("forwards each event of a feed once, and finds a gap", () => {
+    const events = [1, 2, 2, 1, 3].map(live)
+    const outputs = events.map((_, index) => stepAfter(opened(), ...events.slice(0, index + 1)).output._tag)
+    expect(outputs).toEqual(["Forward", "Forward", "Skip", "Skip", "Forward"])
+    const before = stepAfter(opened(), live(1))
+    const gap = Replay.step(before.state, live(5))
+    expect(gap).toEqual({ state: before.state, output: { _tag: "Gap", missing: 3 }, reread: false })
+  })
+
+  it("hands out what the backlog has of a gap, and has it read again for the rest", () => {
+    const repaired = (...backlog: ReadonlyArray<RememberedEvent>) =>
+      stepAfter(opened(), live(1), { _tag: "Repaired", next: 4, backlog })
+    const half = repaired(event("a", 3), event("b", 9))
+    expect(half.output).toEqual({ _tag: "Send", events: [event("a", 3)] })
+    expect(half.reread).toBe(true)
+    expect(viewOf(half)).toEqual(["a:3"])
+    expect(repaired(event("b", 2), event("a", 3)).reread).toBe(false)
+    expect(Replay.step(half.state, live(4)).output).toEqual({ _tag: "Forward" })
+    const unread = stepAfter(opened(), live(1), { _tag: "Repaired", next: 4, backlog: undefined })
+    expect(unread).toMatchObject({ output: { _tag: "Send", events: [] }, reread: true })
+  })
+
+  it("has the backlog read again if the first event of a feed is not the next one", () => {
+    expect(stepAfter(opened(), live(1)).reread).toBe(false)
+    expect(stepAfter(opened(), live(3)).reread).toBe(true)
+    expect(stepAfter(opened(event("a", 7)), live(8)).reread).toBe(false)
+    expect(stepAfter(opened(event("a", 7)), live(9)).reread).toBe(true)
+  })
+
+  it("ends the streams if what is found is older than what clients have been given", () => {
+    const step = stepAfter(opened(), live(1), live(2), live(3), { _tag: "Reread", backlog: [event("a", 2)] })
+    expect(step.output).toEqual({ _tag: "EndStreams" })
+    expect(viewOf(step)).toEqual(["a:2"])
+  })
+
+  it("skips events that the backlog already had when the feed began", () => {
+    const step = stepAfter(opened(event("a", 2)), replayed("a", 2))
+    expect(step.output).toEqual({ _tag: "Skip" })
+    expect(Replay.step(step.state, live(3)).output).toEqual({ _tag: "Forward" })
+  })
+
+  it("ends the streams when the feed is lost, and keeps what is replayed", () => {
+    const step = stepAfter(opened(), replayed("a", 1), lost)
+    expect(step.output).toEqual({ _tag: "EndStreams" })
+    expect(viewOf(step)).toEqual(["a:1"])
+  })
+
+  it("goes on with a new feed where its backlog continues the view, and ends the streams otherwise", () => {
+    const before = [opened(), replayed("a", 3), replayed("b", 4), lost]
+    for (const [backlog, output] of [
+      [[event("a", 3), event("b", 4)], { _tag: "Send", events: [] }],
+      [
+        [event("b", 4), event("a", 5), event("c", 6)],
+        { _tag: "Send", events: [event("a", 5), event("c", 6)] }
+      ],
+      [[event("b", 4)], { _tag: "EndStreams" }],
+      [[event("a", 2), event("b", 4)], { _tag: "EndStreams" }],
+      [[event("a", 3, "another"), event("b", 4)], { _tag: "EndStreams" }],
+      [[], { _tag: "EndStreams" }]
+    ] as const) {
+      const step = stepAfter(...before, opened(...backlog))
+      expect(step.output).toEqual(output)
+      expect(Replay.replayed(step.state)).toEqual(backlog)
+    }
+  })
+
+  it("forgets what it had where the backlog of a new feed cannot be read", () => {
+    const step = stepAfter(opened(), replayed("a", 3), lost, { _tag: "Opened", backlog: undefined })
+    expect(step).toMatchObject({ output: { _tag: "EndStreams" }, reread: true })
+    expect(viewOf(step)).toEqual([])
+    const later = Replay.step(step.state, { _tag: "Reread", backlog: [event("a", 1)] })
+    expect(later.output).toEqual({ _tag: "Send", events: [event("a", 1)] })
+  })
+})
