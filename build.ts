@@ -37,6 +37,7 @@ const withPage: Plugin = {
 }
 
 const forNode: BuildOptions = {
+  minifySyntax: true,
   minifyWhitespace: true,
   lineLimit: 160,
   platform: "node",
