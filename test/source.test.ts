@@ -13,11 +13,11 @@ const files = readdirSync(src, { recursive: true, encoding: "utf8" })
   .map((file) => ({ file, text: readFileSync(join(src, file), "utf8") }))
 
 /** Folders whose files say what the platform would have to offer. */
-const places = /^layers\/(?:server|[^/]+\/node)\//
+const places = /^layers\/(?:http|[^/]+\/node)\//
 
 const raw = /\b(?:NodeHttpServerRequest|IncomingMessage|ServerResponse|writableEnded)\b/
 
-it("Node's own requests and responses are used in layers/server and in folders called node only", () => {
+it("Node's own requests and responses are used in layers/http and in folders called node only", () => {
   const using = files.filter(({ text }) => raw.test(text)).map(({ file }) => file)
   expect(using).not.toEqual([])
   expect(using.filter((file) => !places.test(file))).toEqual([])

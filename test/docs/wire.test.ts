@@ -114,7 +114,7 @@ describe("the table of status codes", () => {
   )
 
   it("has the messages of what takes too long", () => {
-    const source = read("src/layers/server/clientErrors.ts")
+    const source = read("src/layers/http/clientErrors.ts")
     const messages = rows.filter(([, request = ""]) => slow(request)).flatMap((row) => codeIn(row[2] ?? ""))
     expect(messages.length).toBe(2)
     for (const message of messages) {

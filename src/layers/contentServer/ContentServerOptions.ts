@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
-import { allowedHosts, host, integer, port } from "../server/serverOptions.ts"
+import { allowedHosts, host, integer, port } from "../http/serverOptions.ts"
 
 const folder = expects(Schema.NonEmptyString, "the path of a folder")
 

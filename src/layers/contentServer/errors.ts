@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { ErrorChain } from "../../internal/SerializedError.ts"
-import type { HostNotAllowed } from "../server/hosts.ts"
+import type { HostNotAllowed } from "../http/hosts.ts"
 
 export class BadRequest extends Schema.TaggedError<BadRequest>()("vitrine/BadContentRequest", {
   detail: Schema.String

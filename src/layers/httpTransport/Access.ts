@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
-import { type HostNotAllowed, refuseHost } from "../server/hosts.ts"
+import { type HostNotAllowed, refuseHost } from "../http/hosts.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()("vitrine/OriginNotAllowed", {

@@ -6,7 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
-import { allowedHosts, host, integer, list, port } from "../server/serverOptions.ts"
+import { allowedHosts, host, integer, list, port } from "../http/serverOptions.ts"
 import type * as Config from "./HttpTransportConfig.ts"
 
 const names = (what: string) =>

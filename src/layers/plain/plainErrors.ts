@@ -3,7 +3,7 @@
  */
 import * as Options from "../../internal/Options.ts"
 import * as Plugin from "../../services/Plugin.ts"
-import * as Bind from "../server/BindError.ts"
+import * as Bind from "../http/BindError.ts"
 import * as Context from "./checkContext.ts"
 
 /** A class to compare with. Only Vitrine makes instances. */

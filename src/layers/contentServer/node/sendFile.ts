@@ -3,7 +3,7 @@
  */
 import type { ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
-import { closedUnlessStalled } from "../../server/stallTimeout.ts"
+import { closedUnlessStalled } from "../../http/stallTimeout.ts"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "../errors.ts"
 import type { FileResource } from "../resources.ts"
 import { everyResponse } from "./writeResponse.ts"

@@ -3,7 +3,7 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
-import { closedUnlessStalled } from "../../server/stallTimeout.ts"
+import { closedUnlessStalled } from "../../http/stallTimeout.ts"
 import type { RequestError } from "../errors.ts"
 import type { TextResource } from "../resources.ts"
 

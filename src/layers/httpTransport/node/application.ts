@@ -1,7 +1,7 @@
 /**
  * The transport on a Node server of its own: every request, however odd, gets a response (specification, section 4).
  *
- * The files of this folder, and of `server`, go past `@effect/platform` to Node. It would not need them if the platform
+ * The files of this folder, and of `http`, go past `@effect/platform` to Node. It would not need them if the platform
  *
  * - left the rest of a response's life to a handler without a fiber that waits (`EventStreamResponse.ts` and
  *   `writeResponse.ts` use the raw response, and `writableEnded`);
@@ -17,9 +17,9 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { hasOneHost } from "../../server/hosts.ts"
-import * as RequestTarget from "../../server/RequestTarget.ts"
-import { closed } from "../../server/stallTimeout.ts"
+import { hasOneHost } from "../../http/hosts.ts"
+import * as RequestTarget from "../../http/RequestTarget.ts"
+import { closed } from "../../http/stallTimeout.ts"
 import type { Access } from "../Access.ts"
 import type { EventStream } from "../EventStream.ts"
 import type { HttpTransportOptions } from "../HttpTransportOptions.ts"

@@ -4,7 +4,7 @@
 import type { ServerResponse } from "node:http"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
-import { readInTime } from "../../server/stallTimeout.ts"
+import { readInTime } from "../../http/stallTimeout.ts"
 
 /**
  * Writes an answer in one piece, unless the end of the response was written already, and returns it.

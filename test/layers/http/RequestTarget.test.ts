@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import * as RequestTarget from "../../../src/layers/server/RequestTarget.ts"
+import * as RequestTarget from "../../../src/layers/http/RequestTarget.ts"
 
 describe("RequestTarget", () => {
   it.each([

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import { type ListenOptions, listen, urlOf } from "../../../src/layers/server/listen.ts"
+import { type ListenOptions, listen, urlOf } from "../../../src/layers/http/listen.ts"
 import { connect, format, request } from "../../support/rawHttp.ts"
 
 const host = "127.0.0.1"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { BindError } from "../../../src/layers/server/BindError.ts"
+import { BindError } from "../../../src/layers/http/BindError.ts"
 
 describe("BindError", () => {
   it.each([
