@@ -45,8 +45,6 @@ export type { TableServerInput as TableServerConfig } from "./layers/tableServer
 export * as AirtableClient from "./layers/airtable/AirtableClient.ts"
 export * as Content from "./layers/content/Content.ts"
 export * as VersionStoreDisk from "./layers/content/VersionStoreDisk.ts"
-/** A store for tests. */
-export * as VersionStoreMemory from "./layers/content/VersionStoreMemory.ts"
 export * as ContentServer from "./layers/contentServer/ContentServer.ts"
 export * as Controller from "./layers/controller/Controller.ts"
 export * as ControllerServices from "./layers/controller/ControllerServices.ts"

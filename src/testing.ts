@@ -1,10 +1,9 @@
 /**
- * Vitrine for tests of services of one's own: the suites that every implementation of a contract passes, a store of
- * versions in memory, and stand-ins for the hosted table API with controls for what goes wrong.
+ * Vitrine for tests of services of one's own: the suites that every implementation of a contract passes, and stand-ins for
+ * the hosted table API with controls for what goes wrong.
  *
  * The suites are tests of `vitest` and `@effect/vitest`, which are to be installed: call them in a test file.
  */
-export * as VersionStoreMemory from "./layers/content/VersionStoreMemory.ts"
 export * as TableServer from "./layers/tableServer/TableServer.ts"
 export * as TableSourceClientMemory from "./layers/tableSource/TableSourceClientMemory.ts"
 export { type CommandBusTraits, commandBusContract } from "./testing/commandBusContract.ts"

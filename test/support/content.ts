@@ -16,6 +16,8 @@ import { CommandBus } from "../../src/services/CommandBus.ts"
 import { ContentState } from "../../src/services/ContentEvents.ts"
 import { ControllerState, type Row } from "../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
+import { VersionStore } from "../../src/services/VersionStore.ts"
+import { inMemory } from "./inMemory.ts"
 
 type Mode = "task" | "persistent"
 
@@ -26,6 +28,14 @@ export const servicesIn = (directory: string, mode: Mode) =>
     Layer.merge(ControllerStateMemory.layer(mode)),
     Layer.provideMerge(NodeContext.layer)
   )
+
+/** Versions in a folder that is removed with the scope. */
+export const makeTemporaryStore = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  return yield* VersionStoreDisk.make({ directory: yield* fs.makeTempDirectoryScoped(inMemory) })
+})
+
+export const temporaryStore = Layer.scoped(VersionStore, makeTemporaryStore)
 
 export const services = (mode: Mode) =>
   Layer.unwrapScoped(

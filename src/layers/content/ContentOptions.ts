@@ -119,18 +119,10 @@ export const decodeFetching = decodeOptions(
   ContentOptions.pick("name", "commands", "fetchEvery", "settle", "sources")
 )
 
-const VersionStoreMemoryOptions = ContentOptions.pick("keepVersions", "ackLease")
-export type VersionStoreMemoryConfig = typeof VersionStoreMemoryOptions.Encoded
-
-export const decodeVersionStoreMemory = decodeOptions(
-  "the options of the store of versions",
-  VersionStoreMemoryOptions
-)
-
 const VersionStoreDiskOptions = Schema.Struct({
   /** The downloads folder; made where it is missing. */
   directory: folder,
-  ...VersionStoreMemoryOptions.fields
+  ...ContentOptions.pick("keepVersions", "ackLease").fields
 })
 export type VersionStoreDiskOptions = typeof VersionStoreDiskOptions.Type
 export type VersionStoreDiskConfig = typeof VersionStoreDiskOptions.Encoded

@@ -71,6 +71,9 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
   })
 
   return {
+    /** Its path. */
+    file,
+
     read,
 
     /** What it says, where it names a version that is on disk. */

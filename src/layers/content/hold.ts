@@ -1,5 +1,5 @@
 /**
- * Which version the manifest names, in any store: the latest one, or one that is held while a later one waits.
+ * Which version the manifest names: the latest one, or one that is held while a later one waits.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,30 +13,25 @@ import {
   type VersionNotFound,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-
-/** What a store has to offer so that its versions can be held. */
-export interface HoldingStore<R> {
-  /** Where the manifest is, for errors. */
-  readonly place: string
-  readonly active: Effect.Effect<Option.Option<Manifest>, VersionStoreError, R>
-  /** The manifest of a version on disk, not held; fails where it is not whole. */
-  readonly wholeVersion: (
-    versionId: string
-  ) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound, R>
-  readonly write: (manifest: Manifest) => Effect.Effect<void, VersionStoreError, R>
-}
+import type { ManifestFile } from "./ManifestFile.ts"
 
 /** The latest version: the active one, or the one that waits while that is held. */
 export const latestOf = ({ held, versionId }: Manifest): VersionId => held?.waiting ?? versionId
 
-/** Each step writes the manifest once, and gives it. */
-export const makeHolding = <R>({ active, place, wholeVersion, write }: HoldingStore<R>) => {
+/**
+ * Each step writes the manifest once, and gives it. `wholeVersion` is that of a version on disk, not held; it fails where
+ * the version is not whole.
+ */
+export const makeHolding = <R>(
+  { active, file, write }: ManifestFile,
+  wholeVersion: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound, R>
+) => {
   const written = (manifest: Manifest) => Effect.as(write(manifest), manifest)
 
   const readActive = (action: string) =>
     Effect.flatMap(
       active,
-      Effect.mapError(() => noneActive(action, place))
+      Effect.mapError(() => noneActive(action, file))
     )
 
   /** Makes a version that is on disk the latest one: it is the active one then, or waits. */

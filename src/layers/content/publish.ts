@@ -45,12 +45,7 @@ export const makePublishing = Effect.fnUntraced(function* (
     return manifestOf(yield* wholeList(version, yield* readList(version, versionId), damage.of(versionId)))
   })
 
-  const { hold, resume, writeLatest } = makeHolding({
-    place: folder.manifest,
-    active: manifestFile.active,
-    wholeVersion,
-    write: manifestFile.write
-  })
+  const { hold, resume, writeLatest } = makeHolding(manifestFile, wholeVersion)
 
   /** Where the manifest cannot be written, the folder is back where it was. */
   const move = Effect.fnUntraced(
@@ -124,7 +119,7 @@ export const makePublishing = Effect.fnUntraced(function* (
 })
 
 /** The list of a version that is on disk; fails where that is not whole, as far as is known. */
-export const wholeList = Effect.fnUntraced(function* (
+const wholeList = Effect.fnUntraced(function* (
   version: string,
   list: Option.Option<WrittenList>,
   damaged: ReadonlySet<string>
@@ -148,7 +143,7 @@ export const wholeList = Effect.fnUntraced(function* (
 })
 
 /** Versions never change: a copy of one cannot be put in the place of one that has another list. */
-export const otherContent = (version: string) =>
+const otherContent = (version: string) =>
   new VersionStoreError({
     action: "replace",
     path: version,

@@ -1,5 +1,5 @@
 /**
- * Copies of versions of another controller that are being put together, in any store: what is on disk is taken over by its
+ * Copies of versions of another controller that are being put together: what is on disk is taken over by its
  * content.
  */
 import * as FileSystem from "@effect/platform/FileSystem"

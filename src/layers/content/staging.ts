@@ -1,5 +1,5 @@
 /**
- * Versions that are being put together, in any store: which sources have changed, and what is taken over from versions that
+ * Versions that are being put together: which sources have changed, and what is taken over from versions that
  * are there.
  */
 import * as FileSystem from "@effect/platform/FileSystem"

@@ -7,20 +7,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { tableSource } from "../../../src/layers/airtable/AirtableSource.ts"
 import * as Content from "../../../src/layers/content/Content.ts"
-import * as VersionStoreMemory from "../../../src/layers/content/VersionStoreMemory.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
-import { contentState, sourceRows } from "../../support/content.ts"
+import { contentState, sourceRows, temporaryStore } from "../../support/content.ts"
 import { httpClient } from "../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../support/logged.ts"
 import { start } from "../../support/tableServer.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 
-const environment = VersionStoreMemory.layer().pipe(
+const environment = temporaryStore.pipe(
   Layer.merge(EventBusMemory.layer),
   Layer.merge(CommandBusMemory.layer),
   Layer.merge(ControllerStateMemory.layer("persistent")),

@@ -16,17 +16,16 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
 import * as Content from "../../../src/layers/content/Content.ts"
-import * as VersionStoreMemory from "../../../src/layers/content/VersionStoreMemory.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { fetch, rowValue } from "../../support/content.ts"
+import { fetch, rowValue, temporaryStore } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
 
-const environment = VersionStoreMemory.layer().pipe(
+const environment = temporaryStore.pipe(
   Layer.merge(EventBusMemory.layer),
   Layer.provideMerge(NodeContext.layer)
 )

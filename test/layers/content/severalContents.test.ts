@@ -18,9 +18,9 @@ import {
   content,
   EventBus,
   HttpClientNode,
-  VersionStore,
-  VersionStoreMemory
+  VersionStore
 } from "../../../src/index.ts"
+import { makeTemporaryStore } from "../../support/content.ts"
 
 const provided = Effect.provide(
   Layer.provideMerge(ControllerServices.layer("task"), Layer.merge(NodeContext.layer, HttpClientNode.layer))
@@ -40,10 +40,7 @@ const start = (settings: Pick<ContentConfig, "commands" | "name">, text: string)
           })
       }
     ])
-  ).pipe(
-    Effect.provideServiceEffect(VersionStore, VersionStoreMemory.make({ keepVersions: 2 })),
-    Effect.orDie
-  )
+  ).pipe(Effect.provideServiceEffect(VersionStore, makeTemporaryStore), Effect.orDie)
 
 const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
   Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ ...fields, type }))

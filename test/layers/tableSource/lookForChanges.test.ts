@@ -9,15 +9,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import * as VersionStoreMemory from "../../../src/layers/content/VersionStoreMemory.ts"
 import * as TableSource from "../../../src/layers/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/tableSource/TableSourceClientMemory.ts"
 import type { Changed } from "../../../src/services/ContentSource.ts"
 import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { temporaryStore } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 
-const environment = VersionStoreMemory.layer().pipe(
+const environment = temporaryStore.pipe(
   Layer.provideMerge(NodeContext.layer),
   Layer.merge(NodeHttpClient.layer)
 )
