@@ -4,6 +4,8 @@
  * It may come from another machine: whatever decodes can be stored on Linux, macOS and Windows, and lies in the folder of
  * its source. Paths have 1,024 bytes and 32 folders at most, and together 2,000,000 names; there are 1,000 sources at most.
  */
+import * as Array from "effect/Array"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -48,9 +50,7 @@ const decodeFiles: ParseResult.DeclarationDecodeUnknown<ListedFiles, never> = (i
   }
   const wrong = Predicate.isRecord(input)
     ? Object.fromEntries(
-        Object.entries(input)
-          .filter((entry) => !isListedFile(entry))
-          .slice(0, 1)
+        Option.toArray(Array.findFirst(Object.entries(input), (entry) => !isListedFile(entry)))
       )
     : input
   return ParseResult.decodeUnknown(CheckedFiles)(wrong, options)
@@ -81,7 +81,9 @@ export type ListedSource = typeof ListedSource.Type
 /** As an array of these, of which it is known first that there are not too many. */
 export const listedSources = <A, I>(source: Schema.Schema<A, I>) =>
   Schema.Array(Schema.Unknown).pipe(
-    Schema.maxItems(maxSources),
+    Schema.filter(
+      (sources) => sources.length <= maxSources || `must be ${maxSources} at most, not ${sources.length}`
+    ),
     Schema.filter(
       (sources) =>
         sources.reduce<number>((sum, source) => sum + namesIn(source), 0) <= maxNames ||
