@@ -328,7 +328,7 @@ export default defineConfig({
     Effect.gen(function* () {
       const { run, serveTables } = yield* project
       const tables = yield* serveTables({ faults: ["Objects 503 x1"] })
-      const { ended } = yield* run(["fetch"], { TABLES: tables }, { onTerminal: true })
+      const { ended } = yield* run(["fetch"], { TABLES: tables, TERM: "xterm" }, { onTerminal: true })
       const { status, stdout } = yield* ended
       expect(status).toBe(0)
       expect(stdout).toContain("museum       ░░░░░░░░░░░░░░░░░░░░ Objects, 0 records")

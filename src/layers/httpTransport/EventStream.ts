@@ -5,65 +5,29 @@
  * Both are offered to one mailbox, which is read by one fiber, so each event is encoded once and handed to all clients. The
  * backlog is read when a feed of the bus begins or has a gap, never when a client joins.
  */
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Mailbox from "effect/Mailbox"
 import type * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { growingPauses } from "../../internal/growingPauses.ts"
-import { messageOf } from "../../internal/SerializedError.ts"
-import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
-import type { TransportStatistics } from "../../services/HttpTransport.ts"
-import { ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
-import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { type FeedProblem, keepSubscribed } from "../fanOut/keepSubscribed.ts"
-import { makeStreamSink } from "../fanOut/StreamSink.ts"
-import { type Client, groupsOf, type Member, type StreamGroup } from "./Audience.ts"
+import * as BacklogReader from "./BacklogReader.ts"
+import * as Clients from "./Clients.ts"
 import * as EventEncoder from "./EventEncoder.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import * as Replay from "./Replay.ts"
 import { makeRemembering } from "./remembering.ts"
 import * as SseFrame from "./SseFrame.ts"
-import { makeRecorder } from "./statistics.ts"
 
-export interface EventStream {
-  /** Makes the sink that of a client: it is given `retry` and the backlog, then everything live. */
-  readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
-
-  /**
-   * A client as a Stream of frames: `retry` and the backlog, then everything live. It ends when the event stream closes or
-   * loses its feed, or when the client lags too far behind. It is a client until the scope ends.
-   */
-  readonly stream: (client?: Client) => Effect.Effect<Stream.Stream<Uint8Array>, TooManyClients, Scope.Scope>
-
-  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
-  readonly leave: (sink: FrameSink) => void
-
-  readonly statistics: Effect.Effect<TransportStatistics>
-
-  /** Who has the streams that are open now, the one with the most first. */
-  readonly streams: Effect.Effect<ReadonlyArray<StreamGroup>>
-
+/** A client is given `retry` and the backlog, then everything live. All streams end when the feed of the bus is lost. */
+export interface EventStream
+  extends Pick<Clients.Clients, "close" | "join" | "leave" | "statistics" | "stream" | "streams"> {
   /** Why no events come from the bus. None if they do. */
   readonly problem: Effect.Effect<Option.Option<FeedProblem>>
-
-  /** Ends all streams; whoever joins afterwards is ended at once. */
-  readonly close: Effect.Effect<void>
-}
-
-export class TooManyClients extends Schema.TaggedError<TooManyClients>()("vitrine/TooManyClients", {
-  maxClients: Schema.Number
-}) {
-  override get message() {
-    return `Too many SSE clients: all ${this.maxClients} event streams are in use. Raise "maxClients", or close a client.`
-  }
 }
 
 export type Options = Pick<HttpTransportOptions, "events" | "keepAliveMs" | "maxClients" | "replayEvents">
@@ -79,62 +43,19 @@ type Input =
 /** How many inputs wait; of more, whoever offers them waits, and the bus drops events. */
 const capacity = 4
 
-/** How long the backlog may take to be read. */
-const readTimeout = "5 seconds"
-
-/** Another process may still be remembering what was missed here. */
-const rereadAfter = "1 second"
-
-const noAnswer = new ReplayBacklogError({ action: "read", detail: "no answer within 5 seconds" })
-
 /**
  * An event stream that lives as long as the scope. It has subscribed, or tried to, when this Effect returns. `changed` is
  * called whenever a client has come or gone, or the feed has.
  */
 export const make = Effect.fnUntraced(function* (options: Options, changed: () => void = () => {}) {
   const clock = yield* Effect.clock
-  const backlog = yield* ReplayBacklog
+  const encoder = EventEncoder.make(options)
+  const backlog = yield* BacklogReader.make(encoder.isReplayed)
   const remembering = yield* makeRemembering
   const inputs = yield* Mailbox.make<Input>({ capacity, strategy: "suspend" })
-  const encoder = EventEncoder.make(options)
-  const recorder = makeRecorder()
-  const fanOut = makeFanOut<FrameSink, Member>((frames) => {
-    recorder.dropped(frames)
-    changed()
-  })
-  /** That the backlog is to be read again: at most once more than it is being read. */
-  const rereads = yield* Queue.sliding<void>(1)
   // Read by whoever joins, in the same synchronous step in which its sink becomes that of a client.
   let replay = Replay.initial
   let encoded = { view: replay.view, bytes: Buffer.from(SseFrame.retry) }
-  let isClosed = false
-
-  const warnOfGap = yield* Effect.once(
-    Effect.logWarning(
-      "The event bus has left out events: they came faster than they could be forwarded, or the bus has lost them. Of names that are replayed, clients are given the latest that the backlog has; the others they do not see."
-    )
-  )
-  const unreadable = makeWarnWhile(
-    (message) => `The replay backlog cannot be read, and clients may miss events until it can: ${message}`
-  )
-
-  const readBacklog = backlog.snapshot.pipe(
-    Effect.timeoutFail({ duration: readTimeout, onTimeout: () => noAnswer }),
-    // Others may remember into the same backlog.
-    Effect.map((events) => events.filter(({ name }) => encoder.isReplayed(name))),
-    Effect.zipLeft(unreadable.works),
-    Effect.sandbox,
-    Effect.tapError((cause) => unreadable.fails(messageOf(Cause.squash(cause))))
-  )
-  const backlogNow = Effect.orElseSucceed(readBacklog, () => undefined)
-
-  /** Reads the backlog again if that was asked for, until it works. */
-  const rereading = Queue.take(rereads).pipe(
-    Effect.zipRight(Effect.delay(Effect.retry(readBacklog, growingPauses), rereadAfter)),
-    Effect.flatMap((backlog) => inputs.offer({ _tag: "Reread", backlog })),
-    Effect.ignore,
-    Effect.forever
-  )
 
   /** What a stream begins with. The same bytes until the view changes. */
   const preamble = () => {
@@ -145,28 +66,23 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
     return encoded.bytes
   }
 
-  const leave = (sink: FrameSink) => {
-    if (fanOut.leave(sink)) {
-      recorder.left()
-      changed()
-    }
-  }
+  const clients = Clients.make({ changed, maxClients: options.maxClients, preamble })
+  const { recorder } = clients
 
-  const endStreams = () => {
-    for (const [sink] of [...fanOut.clients()]) {
-      leave(sink)
-      sink.end()
-    }
-  }
+  const warnOfGap = yield* Effect.once(
+    Effect.logWarning(
+      "The event bus has left out events: they came faster than they could be forwarded, or the bus has lost them. Of names that are replayed, clients are given the latest that the backlog has; the others they do not see."
+    )
+  )
 
   const advance = (input: Replay.Input): Replay.Output => {
     const { output, reread, state } = Replay.step(replay, input)
     replay = state
     if (reread) {
-      rereads.unsafeOffer(undefined)
+      backlog.readAgain()
     }
     if (output._tag === "EndStreams") {
-      endStreams()
+      clients.endStreams()
     }
     return output
   }
@@ -179,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
         return Effect.succeed(0)
       }
       const frames = output.events.map(({ data, name }) => SseFrame.event(name, data))
-      return Effect.as(fanOut.send(frames.values()), frames.length)
+      return Effect.as(clients.send(frames.values()), frames.length)
     })
 
   /** The frames of events in their order, up to a gap. */
@@ -189,7 +105,7 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
       const isForwarded = encoder.isForwarded(name)
       const isReplayed = encoder.isReplayed(name)
       // What is only live is encoded for nobody.
-      const data = isForwarded && (isReplayed || fanOut.size() > 0) ? encoder.data(event) : undefined
+      const data = isForwarded && (isReplayed || clients.size() > 0) ? encoder.data(event) : undefined
       const output = advance({ _tag: "Event", name, sequence, data: isReplayed ? data : undefined })
       if (output._tag === "Gap") {
         return { missing: output.missing, next: sequence, events: events.slice(index) }
@@ -199,7 +115,7 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
         if (data !== undefined && isReplayed) {
           remembering.remember({ name, data, sequence })
         }
-        if (data !== undefined && fanOut.size() > 0) {
+        if (data !== undefined && clients.size() > 0) {
           yield SseFrame.event(name, data)
         }
       }
@@ -208,14 +124,14 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
   }
 
   const forward = (events: ReadonlyArray<BusEvent>): Effect.Effect<void> =>
-    Effect.flatMap(fanOut.send(framesOf(events)), (gap) =>
+    Effect.flatMap(clients.send(framesOf(events)), (gap) =>
       gap === undefined ? encoder.warn : Effect.zipRight(repair(gap), forward(gap.events))
     )
 
   /** Gives clients what the backlog has of the events that are missing. */
   const repair = ({ missing, next }: Gap) =>
-    Effect.flatMap(backlogNow, (backlog) => catchUp({ _tag: "Repaired", next, backlog })).pipe(
-      Effect.tap((found) => Effect.sync(() => recorder.missed((missing - found) * fanOut.size()))),
+    Effect.flatMap(backlog.read, (events) => catchUp({ _tag: "Repaired", next, backlog: events })).pipe(
+      Effect.tap((found) => Effect.sync(() => recorder.missed((missing - found) * clients.size()))),
       Effect.zipRight(warnOfGap)
     )
 
@@ -224,9 +140,9 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
       case "Events":
         return forward(input.events)
       case "Ping":
-        return fanOut.send([SseFrame.ping].values())
+        return clients.send([SseFrame.ping].values())
       case "Opened":
-        return Effect.flatMap(backlogNow, (backlog) => catchUp({ _tag: "Opened", backlog })).pipe(
+        return Effect.flatMap(backlog.read, (events) => catchUp({ _tag: "Opened", backlog: events })).pipe(
           Effect.zipRight(Deferred.succeed(input.done, undefined))
         )
       case "Lost":
@@ -236,11 +152,18 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
     }
   }
 
-  const merged = Mailbox.toStream(inputs)
-  yield* Effect.forkScoped(Stream.runForEach(merged, handle))
+  /** Nobody would see that streams have stopped: they end, so that clients come back. */
+  const goOn = (cause: Cause.Cause<never>) =>
+    Effect.zipRight(
+      Effect.logError("An event could not be forwarded", cause),
+      Effect.sync(clients.endStreams)
+    )
 
   const pings = Stream.fromSchedule(Schedule.spaced(options.keepAliveMs))
   yield* Effect.forkScoped(Stream.runForEach(pings, () => inputs.offer({ _tag: "Ping" })))
+
+  const merged = Mailbox.toStream(inputs)
+  yield* Effect.forkScoped(Stream.runForEach(merged, (input) => Effect.catchAllCause(handle(input), goOn)))
 
   const { problem } = yield* keepSubscribed({
     name: "The HTTP transport",
@@ -248,51 +171,15 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
       const done = yield* Deferred.make<void>()
       yield* inputs.offer({ _tag: "Opened", done })
       yield* Deferred.await(done)
-      yield* Effect.forkScoped(rereading)
+      yield* Effect.forkScoped(backlog.rereads((events) => inputs.offer({ _tag: "Reread", backlog: events })))
       changed()
     }),
     take: (events) => inputs.offer({ _tag: "Events", events: Chunk.toReadonlyArray(events) }),
     lost: Effect.map(inputs.offer({ _tag: "Lost" }), changed)
   })
 
-  const join = (sink: FrameSink, client: Client = {}) =>
-    Effect.suspend(() => {
-      if (!isClosed && fanOut.size() >= options.maxClients) {
-        return new TooManyClients({ maxClients: options.maxClients })
-      }
-      sink.begin(preamble())
-      if (isClosed) {
-        sink.end()
-      } else {
-        fanOut.join(sink, { ...client, since: performance.now() })
-        recorder.joined(fanOut.size())
-        changed()
-      }
-      return Effect.void
-    })
-
-  const stream = (client?: Client) =>
-    Effect.flatMap(makeStreamSink, (sink) =>
-      Effect.acquireRelease(Effect.as(join(sink, client), sink.frames), () => Effect.sync(() => leave(sink)))
-    )
-
-  const eventStream: EventStream = {
-    join,
-    stream,
-    leave,
-    problem,
-    statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
-    streams: Effect.sync(() =>
-      groupsOf(
-        Array.from(fanOut.clients(), ([, member]) => member),
-        performance.now()
-      )
-    ),
-    close: Effect.sync(() => {
-      isClosed = true
-      endStreams()
-    })
-  }
+  const { close, join, leave, statistics, stream, streams } = clients
+  const eventStream: EventStream = { close, join, leave, problem, statistics, stream, streams }
   return eventStream
 })
 

@@ -9,7 +9,7 @@ import { serializeError } from "../../internal/SerializedError.ts"
 import type { DispatchError } from "../../services/CommandBus.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/ControllerState.ts"
 import type { Refusal } from "./Access.ts"
-import type { TooManyClients } from "./EventStream.ts"
+import type { TooManyClients } from "./Clients.ts"
 import type { BodyTooLarge, BodyUnreadable } from "./RequestBody.ts"
 
 export class NoSuchRoute extends Schema.TaggedError<NoSuchRoute>()("vitrine/NoSuchRoute", {

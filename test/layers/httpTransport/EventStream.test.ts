@@ -362,6 +362,28 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory), withLog(lines))
   })
 
+  it.scoped("ends all streams where an event cannot be handed on, logs it, and goes on", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const stream = yield* EventStream.make(options)
+      const { received } = yield* join(stream)
+      const { sink } = makeClient()
+      yield* stream.join({
+        ...sink,
+        send: () => {
+          throw new Error("a defect")
+        }
+      })
+      yield* publish("content:live", 1)
+      yield* received.whole
+      expect((yield* stream.statistics).clients).toBe(0)
+      expect(lines).toEqual([expect.stringMatching(/^ERROR An event could not be forwarded/)])
+      const next = yield* join(stream)
+      yield* publish("content:over", 2)
+      expect(yield* next.received.until(isOver)).toContain("data: 2\n\n")
+    }).pipe(Effect.provide(inMemory), withLog(lines))
+  })
+
   it.scoped("opens streams at once while the backlog does not answer, and says so", () => {
     const lines: Array<string> = []
     const answer = Deferred.unsafeMake<ReadonlyArray<RememberedEvent>>(FiberId.none)

@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import type { FrameSink } from "../../fanOut/FanOut.ts"
 import { makeSocketSink } from "../../fanOut/SocketSink.ts"
 import { clientOf } from "../Audience.ts"
-import type { EventStream, TooManyClients } from "../EventStream.ts"
+import type { TooManyClients } from "../Clients.ts"
+import type { EventStream } from "../EventStream.ts"
 import { eventStreamHeaders } from "../responses.ts"
 
 /**
