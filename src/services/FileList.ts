@@ -28,17 +28,14 @@ const isFilePath = (path: string): boolean => {
   return names.length <= maxFolders + 1 && names.every(isPortableFileName)
 }
 
-const FilePath = Schema.String.pipe(
-  Schema.filter(isFilePath, {
-    description: `relative paths with forward slashes, of at most ${maxPathBytes} bytes and ${maxFolders} folders, of names that Linux, macOS and Windows can store`
-  })
-)
+const wrongPath = `must be a relative path with forward slashes, of at most ${maxPathBytes} bytes and ${maxFolders} folders, of names that Linux, macOS and Windows can store`
 
 type ListedFiles = Readonly<Record<string, SourceFile>>
 
-const CheckedFiles = Schema.Record({ key: FilePath, value: SourceFile })
-  // Without it, other keys would be left out.
-  .annotations({ parseOptions: { onExcessProperty: "error" } })
+const CheckedFiles = Schema.Record({
+  key: Schema.String,
+  value: SourceFile.pipe(Schema.annotations({ parseOptions: { onExcessProperty: "error" } }))
+})
 
 /** The schema of each file takes ten times as long, so it is asked only for one that is wrong. */
 const decodeFiles: ParseResult.DeclarationDecodeUnknown<ListedFiles, never> = (input, options, ast) => {
@@ -49,11 +46,14 @@ const decodeFiles: ParseResult.DeclarationDecodeUnknown<ListedFiles, never> = (i
       : ParseResult.fail(new ParseResult.Type(ast, input, problem))
   }
   const wrong = Predicate.isRecord(input)
-    ? Object.fromEntries(
-        Option.toArray(Array.findFirst(Object.entries(input), (entry) => !isListedFile(entry)))
-      )
-    : input
-  return ParseResult.decodeUnknown(CheckedFiles)(wrong, options)
+    ? Array.findFirst(Object.entries(input), (entry) => !isListedFile(entry))
+    : Option.none()
+  if (Option.isSome(wrong) && !isFilePath(wrong.value[0])) {
+    const [path, file] = wrong.value
+    return ParseResult.fail(new ParseResult.Pointer(path, input, new ParseResult.Type(ast, file, wrongPath)))
+  }
+  const checked = Option.match(wrong, { onNone: () => input, onSome: (entry) => Object.fromEntries([entry]) })
+  return ParseResult.decodeUnknown(CheckedFiles)(checked, options)
 }
 
 const ListedFiles: Schema.Schema<ListedFiles> = Schema.declare([], {
