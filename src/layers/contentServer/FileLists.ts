@@ -1,8 +1,7 @@
 /**
  * What each version has, from its `files.json`: nothing else of its folder is served.
  *
- * The lists of the eight versions that were read last stay in memory, and one is read again when it has changed. So do the
- * eight differences of such lists that were asked for last.
+ * The lists of the eight versions that were read last stay in memory, and one is read again when it has changed.
  */
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
@@ -18,16 +17,14 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { type FileList, FileListJson, fileListName, filesOf } from "../../services/FileList.ts"
-import { deltaOf } from "../../services/FileListDelta.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
 import { NotFound, type Unreadable } from "./errors.ts"
 import { type PlainFile, plainFile } from "./plainFile.ts"
 
-/** How many lists are kept, and how many differences. */
+/** How many lists are kept. */
 export const capacity = 8
 
 export interface VersionFiles {
-  readonly list: FileList
   /** A file by its path in the folder of the version, with forward slashes; the list is one, too. */
   readonly find: (path: string) => Option.Option<SourceFile>
   /** The list itself in gzip, made when it is first asked for: a list of 77 KB has 20. */
@@ -40,8 +37,6 @@ export interface FileLists {
     versions: string,
     versionId: VersionId
   ) => Effect.Effect<VersionFiles, NotFound | PlatformError | Unreadable>
-  /** A `FileListDelta` in gzip, made when it is first asked for. */
-  readonly delta: (base: VersionFiles, files: VersionFiles) => Effect.Effect<Buffer>
 }
 
 export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.Path> = Effect.gen(
@@ -63,13 +58,6 @@ export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.
       timeToLive: Exit.match({ onFailure: () => 0, onSuccess: () => Number.POSITIVE_INFINITY })
     })
 
-    const deltas = yield* Cache.make({
-      capacity,
-      timeToLive: Number.POSITIVE_INFINITY,
-      lookup: ({ base, files }: { readonly base: VersionFiles; readonly files: VersionFiles }) =>
-        gzipOf(Buffer.from(JSON.stringify(deltaOf(base.list, files.list))))
-    })
-
     const missing = (versions: string, versionId: VersionId) =>
       Effect.flatMap(fs.exists(path.join(versions, versionId)), (isThere) =>
         Effect.fail(isThere ? withoutList(versionId) : noVersion(versionId))
@@ -86,8 +74,7 @@ export const make: Effect.Effect<FileLists, never, FileSystem.FileSystem | Path.
               onSome: ({ file, stamp }) => lists.get(Data.struct({ file, stamp, versionId }))
             })
           )
-        ),
-      delta: (base, files) => deltas.get(Data.struct({ base, files }))
+        )
     }
   }
 )
@@ -100,14 +87,11 @@ const decode = Schema.decodeOption(FileListJson)
 const versionFiles = (list: FileList, bytes: Uint8Array): Effect.Effect<VersionFiles> => {
   const itself = { size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") }
   const files = filesOf(list)
-  return Effect.map(Effect.cached(gzipOf(bytes)), (gzip) => ({
-    list,
+  return Effect.map(Effect.cached(Effect.promise(() => compress(bytes, { level: 9 }))), (gzip) => ({
     find: (path) => Option.fromNullable(path === fileListName ? itself : files.get(path)),
     gzip
   }))
 }
-
-const gzipOf = (bytes: Uint8Array) => Effect.promise(() => compress(bytes, { level: 9 }))
 
 const compress = promisify<Uint8Array, ZlibOptions, Buffer>(gzip)
 

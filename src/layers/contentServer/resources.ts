@@ -14,7 +14,6 @@ import * as Schema from "effect/Schema"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { fileListName } from "../../services/FileList.ts"
-import * as FileListDelta from "../../services/FileListDelta.ts"
 import { VersionId } from "../../services/VersionStore.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import { BadRequest, NotFound, type Unreadable } from "./errors.ts"
@@ -50,11 +49,8 @@ export interface Redirect {
 export type Resource = TextResource | FileResource | Redirect
 
 export interface Resources {
-  /** By the path of a request target, percent-encoded, and its query. */
-  readonly find: (
-    path: string,
-    query: URLSearchParams
-  ) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
+  /** By the path of a request target, percent-encoded. */
+  readonly find: (path: string) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
 }
 
 export const make = Effect.fnUntraced(function* ({
@@ -105,27 +101,7 @@ export const make = Effect.fnUntraced(function* ({
     jsonResource(Buffer.from(JSON.stringify({ transport: Object(plugins["http-transport"]).url })))
   )
 
-  /** The list in gzip, or how it differs from that of another version where that is there. */
-  const compressed = Effect.fnUntraced(function* (
-    versions: string,
-    files: FileLists.VersionFiles,
-    since: Option.Option<VersionId>
-  ) {
-    const base = yield* Effect.option(Effect.flatMap(since, (versionId) => lists.of(versions, versionId)))
-    return Option.match(base, {
-      onNone: () => ({ body: files.gzip, tag: "gzip", headers: {} }),
-      onSome: (base) => ({
-        body: lists.delta(base, files),
-        tag: `since-${base.list.versionId}`,
-        headers: { "Content-Type": FileListDelta.mediaType }
-      })
-    })
-  })
-
-  const versionFile = Effect.fnUntraced(function* (
-    names: ReadonlyArray<string>,
-    since: Option.Option<VersionId>
-  ) {
+  const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const [versionId = "", ...rest] = names
     if (!isVersionId(versionId)) {
       return yield* notFound(["versions", ...names])
@@ -151,9 +127,7 @@ export const make = Effect.fnUntraced(function* ({
       ETag: `"${sha256}"`
     }
     const resource = fileResource(path.join(versions, ...names), size, Option.some(versionId), headers)
-    return name === fileListName
-      ? withGzip(resource, headers, yield* compressed(versions, list, since))
-      : resource
+    return name === fileListName ? withGzip(resource, headers, list.gzip) : resource
   })
 
   const siteFile = Effect.fnUntraced(function* (site: string, names: ReadonlyArray<string>, raw: string) {
@@ -196,12 +170,11 @@ export const make = Effect.fnUntraced(function* ({
 
   const findNames = (
     names: ReadonlyArray<string>,
-    raw: string,
-    query: URLSearchParams
+    raw: string
   ): Effect.Effect<Resource, NotFound | PlatformError | Unreadable, Path.Path> => {
     const [first = "", ...rest] = names
     if (first === "versions" && rest.length > 0) {
-      return versionFile(rest, Option.liftPredicate(isVersionId)(query.get("since") ?? ""))
+      return versionFile(rest)
     }
     if (names.length === 1 && first === "manifest.json") {
       return manifest
@@ -217,8 +190,8 @@ export const make = Effect.fnUntraced(function* ({
   }
 
   return {
-    find: (raw, query) =>
-      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw, query)).pipe(
+    find: (raw) =>
+      Effect.flatMap(namesIn(raw), (names) => findNames(names, raw)).pipe(
         Effect.provideService(Path.Path, path)
       )
   }
@@ -272,21 +245,20 @@ const fileResource = (
 const withGzip = (
   resource: FileResource,
   headers: TextResource["headers"],
-  gzip: { readonly body: Effect.Effect<Buffer>; readonly tag: string; readonly headers: Headers }
+  gzip: Effect.Effect<Buffer>
 ): FileResource => {
   const varying = { ...headers, Vary: "Accept-Encoding" }
   return {
     ...resource,
     headers: varying,
     gzip: Option.some(
-      Effect.map(gzip.body, (body) => ({
+      Effect.map(gzip, (body) => ({
         _tag: "Text",
         body,
         headers: {
           ...varying,
-          ...gzip.headers,
           "Content-Encoding": "gzip",
-          ETag: headers.ETag.replace(/"$/, `-${gzip.tag}"`)
+          ETag: headers.ETag.replace(/"$/, `-gzip"`)
         }
       }))
     )

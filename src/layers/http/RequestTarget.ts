@@ -16,9 +16,5 @@ export const path = (target: string): Option.Option<string> => {
   return path.startsWith("/") && isReadable(target) ? Option.some(path) : Option.none()
 }
 
-/** The query of a readable target; empty where it has none. */
-export const query = (target: string): URLSearchParams =>
-  new URLSearchParams(/\?([^#]*)/.exec(target)?.[1] ?? "")
-
 /** The path in a form that the router takes literally: it would decode percent signs and cut at semicolons. */
 export const literal = (path: string): string => path.replaceAll("%", "%25").replaceAll(";", "%3B")

@@ -11,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { CopyFailed } from "../../services/Content.ts"
 import type { Row } from "../../services/ControllerState.ts"
-import type { VersionId } from "../../services/VersionStore.ts"
 import * as Body from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import type { DownloadPace } from "../httpClient/DownloadPace.ts"
@@ -29,10 +28,9 @@ export interface Hub {
   readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
   /**
    * Fetches a list of files of the hub, by its path with forward slashes: 64 MiB at most, which are some 400,000 files. It is
-   * held in memory, and begins anew where it breaks off. In its place, a hub may give how it differs from that of the version
-   * `since`, a `FileListDelta`.
+   * held in memory, and begins anew where it breaks off.
    */
-  readonly fetchList: (file: string, since?: VersionId) => Effect.Effect<string, CopyFailed | FileGone>
+  readonly fetchList: (file: string) => Effect.Effect<string, CopyFailed | FileGone>
   /** Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. */
   readonly download: (
     file: string,
@@ -140,13 +138,11 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       ),
       Effect.tapError(({ detail }) => say(`failed: ${detail}`, "error", { problem: detail }))
     ),
-    fetchList: (file, since) =>
-      fetchText({
-        url: `${addressOf(file)}${since === undefined ? "" : `?since=${since}`}`,
-        headers,
-        name: file,
-        maxBytes: maxListBytes
-      }).pipe(request, notGot(file)),
+    fetchList: (file) =>
+      fetchText({ url: addressOf(file), headers, name: file, maxBytes: maxListBytes }).pipe(
+        request,
+        notGot(file)
+      ),
     download: (file, target) =>
       download({ ...target, url: addressOf(file), headers, name: file, resumes: true }).pipe(
         request,

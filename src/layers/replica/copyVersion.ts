@@ -5,15 +5,17 @@ import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { sha256OfText } from "../../internal/sha256.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
-import type { FileList } from "../../services/FileList.ts"
+import { type FileList, fileListName } from "../../services/FileList.ts"
 import { type CopiedFile, VersionStore } from "../../services/VersionStore.ts"
+import { decodeList } from "../content/fileLists.ts"
 import type { Fetched } from "../content/Origin.ts"
 import type { Report } from "../content/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 import { checkDigest, twiceWhereWrong } from "./checkDigest.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
-import { fetchList } from "./fetchList.ts"
 import type { Hub } from "./Hub.ts"
 import { folderOf, type HubVersion } from "./HubManifest.ts"
 import type { Parts } from "./Parts.ts"
@@ -21,10 +23,7 @@ import type { Parts } from "./Parts.ts"
 /** How many files are worked on at the same time. */
 const concurrency = 6
 
-/**
- * Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once, and of the list
- * what has changed since the `base`, the list of a version that is on disk.
- */
+/** Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once. */
 export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report: Report) {
   const path = yield* Path.Path
   const store = yield* VersionStore
@@ -50,11 +49,11 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
 
   const removeParts = Effect.ignore(parts.keepOnly(new Set()))
 
-  return (hub: Hub, version: HubVersion, base: Option.Option<FileList>) =>
+  return (hub: Hub, version: HubVersion) =>
     Effect.gen(function* () {
       const staged = yield* store.stageCopy
       yield* parts.makeFolder
-      const { list, text } = yield* fetchList(hub, version, base)
+      const { list, text } = yield* fetchList(hub, version)
       const files = copiedFiles(list)
       yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
       const progress = yield* makeCopyProgress(list, report)
@@ -94,6 +93,17 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
       // Parts that fill the disk would keep it full for ever.
       Effect.tapError((error) => (isDiskFull(error) ? removeParts : Effect.void))
     )
+})
+
+const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
+  const file = `${folderOf(version)}/${fileListName}`
+  const text = yield* hub.fetchList(file).pipe(
+    Effect.tap((text) => checkDigest(hub, file, { found: sha256OfText(text), listed: version.filesSha256 })),
+    twiceWhereWrong
+  )
+  return yield* Effect.mapError(decodeList(text), (error) =>
+    hub.failed(`${file} is no list of files: ${issueText(placedIssues(error))}`, { isTransient: false })
+  )
 })
 
 const copiedFiles = ({ sources }: FileList): ReadonlyArray<CopiedFile> =>

@@ -119,13 +119,9 @@ export const copyVersions = ({
         yield* Effect.logWarning(
           `Files of version ${versionId} are missing or damaged: they are copied again.`
         )
-        return { ...(yield* copyVersion(hub, version, Option.none())), changed: false }
+        return { ...(yield* copyVersion(hub, version)), changed: false }
       }
-      const latest = before === undefined ? Effect.succeedNone : listOf(latestOf(before))
-      const copy = Effect.flatMap(latest, (found) => {
-        const base = Option.map(found, ({ list }) => list)
-        return copyVersion(hub, version, base)
-      })
+      const copy = copyVersion(hub, version)
       const taken = yield* Option.match(list, {
         onNone: () => copy,
         // One that is not whole is copied again.

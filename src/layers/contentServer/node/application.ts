@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* ({
     if (method !== "GET" && method !== "HEAD") {
       return yield* new MethodNotAllowed({ method })
     }
-    return yield* resources.find(path, RequestTarget.query(request.url ?? ""))
+    return yield* resources.find(path)
   })
 
   const write = (response: ServerResponse, resource: Resource) => {
