@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import * as schedules from "../../internal/schedules.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content } from "../../services/Content.ts"
 import type { ContentSource, SourceEnvironment } from "../../services/ContentSource.ts"
@@ -14,7 +15,6 @@ import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
 import { type ContentConfig, decodeFetching, defaultSettle } from "./ContentOptions.ts"
 import { fetchSources } from "./fetchSources.ts"
-import { pauseAfter } from "./keepFetching.ts"
 import { makeContent } from "./makeContent.ts"
 
 export { Content }
@@ -50,6 +50,6 @@ export const fromSources = (
   }: Partial<Omit<FetchingConfig, "sources">>,
   sources: ReadonlyArray<ContentSource>
 ) => {
-  const pauses = (failures: number) => Effect.succeed(pauseAfter(failures, Option.fromNullable(fetchEvery)))
-  return makeContent({ commands, name, pauses }, fetchSources(sources, Duration.decode(settle)))
+  const schedule = schedules.fetch(Option.fromNullable(fetchEvery))
+  return makeContent({ commands, name, schedule }, fetchSources(sources, Duration.decode(settle)))
 }

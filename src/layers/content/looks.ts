@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { fetchPause } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
-import { pauseAfter } from "./keepFetching.ts"
 import { type Changes, changesIn, merge, none } from "./sourceNews.ts"
 
 /** Before what failed for a reason that does not pass by itself is tried again, though nothing has changed. */
@@ -45,12 +45,8 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
     Effect.map(monotonicMillis, (now) => {
       const isTransient = "isTransient" in error && error.isTransient === true
       const inRow = isTransient ? (failure?.inRow ?? 0) + 1 : 0
-      const pause = Option.filter(pauseAfter(inRow, Option.none()), () => isTransient)
-      failure = {
-        error,
-        inRow,
-        retryAt: now + Duration.toMillis(Option.getOrElse(pause, () => lastingPause))
-      }
+      const pause = isTransient ? fetchPause(inRow) : lastingPause
+      failure = { error, inRow, retryAt: now + Duration.toMillis(pause) }
     })
 
   return {

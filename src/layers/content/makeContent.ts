@@ -12,6 +12,7 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import type { Fetches } from "../../internal/schedules.ts"
 import { kindOf, makeFailures, makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
@@ -27,7 +28,7 @@ import * as contentState from "./contentState.ts"
 import { type NextFetch, statusRows } from "./contentStatus.ts"
 import { latestOf } from "./hold.ts"
 import { holdText } from "./holdText.ts"
-import { keepFetching, type Pauses } from "./keepFetching.ts"
+import { keepFetching } from "./keepFetching.ts"
 import { beginCounts, countFetch, setVersions } from "./metrics.ts"
 import type { Fetched, MakeOrigin } from "./Origin.ts"
 import { makePublish, type Report, timestamp } from "./report.ts"
@@ -42,11 +43,11 @@ export interface Settings {
   readonly name: string
   /** Whether it registers its commands. */
   readonly commands: boolean
-  readonly pauses: Pauses
+  readonly schedule: Fetches
 }
 
 export const makeContent = Effect.fnUntraced(function* <E, R>(
-  { commands, name, pauses }: Settings,
+  { commands, name, schedule }: Settings,
   makeOrigin: MakeOrigin<E, R>
 ) {
   const store = yield* VersionStore
@@ -274,7 +275,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const start = announceActive.pipe(
     Effect.catchAll((error) => Effect.logWarning(error.message)),
     Effect.zipRight(Effect.forkIn(announceAgain, scope)),
-    Effect.zipRight(Effect.forkIn(withoutParentSpan(keepFetching(tick, pauses, setNextFetch)), scope)),
+    Effect.zipRight(Effect.forkIn(withoutParentSpan(keepFetching(tick, schedule, setNextFetch)), scope)),
     Effect.asVoid
   )
   return Content.of({ fetch, start: state.mode === "task" ? Effect.void : start })

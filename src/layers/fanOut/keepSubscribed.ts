@@ -14,8 +14,8 @@ import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { growingPauses } from "../../internal/growingPauses.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { resubscribe } from "../../internal/schedules.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 
 /** Why no events are received, and since when. */
@@ -64,7 +64,7 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({ lost, name, open
   const { subscribe } = yield* EventBus
   const outer = yield* Effect.scope
   const runtime = yield* Effect.runtime<Scope.Scope>()
-  const pauses = yield* Schedule.driver(growingPauses)
+  const pauses = yield* Schedule.driver(resubscribe)
   const problem = yield* Ref.make(Option.none<FeedProblem>())
   const openedAt = yield* Ref.make(Option.none<number>())
   const isReported = yield* Ref.make(false)

@@ -7,6 +7,8 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { request } from "../../internal/schedules.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 
 /** The server, or the way to it, failed: another try may succeed. */
@@ -23,29 +25,29 @@ export class Retryable<E extends Error> {
   }
 }
 
-/** Before each further try. */
-const pauses = [Duration.seconds(1), Duration.seconds(2), Duration.seconds(4)]
+const isRetryable = (failure: unknown): failure is Retryable<Error> => failure instanceof Retryable
 
-/** Runs the attempt again while it says so, three times at most and with growing pauses. */
-export const withRetries = <A, E, F extends Error, R>(
-  attempt: Effect.Effect<A, E | Retryable<F>, R>,
-  [pause, ...later]: ReadonlyArray<Duration.Duration> = pauses
-): Effect.Effect<A, E | F, R> =>
-  Effect.catchAll(attempt, (failure): Effect.Effect<A, E | F, R> => {
-    if (!(failure instanceof Retryable)) {
-      return Effect.fail(failure)
+/** No sooner than the server asked for. It is logged, and the `WaitObserver` is told. */
+const retries = request.pipe(
+  Schedule.zipRight(Schedule.identity<unknown>()),
+  Schedule.modifyDelayEffect((failure, pause) => {
+    if (!isRetryable(failure)) {
+      return Effect.succeed(pause)
     }
-    const { asked, error } = failure
-    if (pause === undefined) {
-      return Effect.fail(error)
-    }
-    const longer = Duration.max(pause, asked)
-    return Effect.logDebug(`${error.message}. Trying again in ${Duration.format(longer)}`).pipe(
+    const longer = Duration.max(pause, failure.asked)
+    return Effect.logDebug(`${failure.error.message}. Trying again in ${Duration.format(longer)}`).pipe(
       Effect.zipRight(reportWait("retry", Duration.toMillis(longer))),
-      Effect.zipRight(Effect.sleep(longer)),
-      Effect.zipRight(withRetries(attempt, later))
+      Effect.as(longer)
     )
   })
+)
+
+/** Runs the attempt again while it says so, three times at most and with growing pauses. */
+export const withRetries = <A, E, F extends Error, R>(attempt: Effect.Effect<A, E | Retryable<F>, R>) =>
+  attempt.pipe(
+    Effect.retry({ while: isRetryable, schedule: retries }),
+    Effect.mapError((failure) => (failure instanceof Retryable ? failure.error : failure))
+  )
 
 /**
  * As `Effect.timeoutFail`, which is not interrupted where it runs beside others in `Effect.forEach` and one of

@@ -4,8 +4,8 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import { growingPauses } from "../../internal/growingPauses.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
 
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
     readAgain: () => void requests.unsafeOffer(undefined),
     rereads: (take) =>
       Queue.take(requests).pipe(
-        Effect.zipRight(Effect.delay(Effect.retry(read, growingPauses), rereadAfter)),
+        Effect.zipRight(Effect.delay(Effect.retry(read, resubscribe), rereadAfter)),
         Effect.flatMap(take),
         Effect.ignore,
         Effect.forever

@@ -5,8 +5,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
-import { growingPauses } from "../../internal/growingPauses.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
@@ -57,7 +57,7 @@ export const makeRemembering = Effect.gen(function* () {
   }).pipe(
     Effect.sandbox,
     Effect.tapError((cause) => warning.fails(messageOf(Cause.squash(cause)))),
-    Effect.retry(growingPauses),
+    Effect.retry(resubscribe),
     Effect.ignore
   )
 

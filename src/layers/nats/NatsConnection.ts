@@ -16,10 +16,10 @@ import * as MutableRef from "effect/MutableRef"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { reconnect } from "../../internal/schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
 
   const session = open(options).pipe(
     Effect.tapError((failure) => Effect.zipRight(reportAway(failure), Deferred.succeed(tried, undefined))),
-    Effect.retry(pauses)
+    Effect.retry(reconnect)
   )
   const oneSession = Effect.gen(function* () {
     const opened = yield* session
@@ -153,9 +153,3 @@ const notConnected = new NatsFailure({ detail: "there is no connection to NATS",
 
 /** All clients of a server lose it at the same time; they do not try the next at the same time. */
 const anyMoment = Effect.flatMap(Random.nextIntBetween(0, 500), Effect.sleep)
-
-/** Not all clients of a server that is back come at the same time. */
-const pauses = Schedule.exponential("200 millis", 1.7).pipe(
-  Schedule.union(Schedule.spaced("5 seconds")),
-  Schedule.jittered
-)

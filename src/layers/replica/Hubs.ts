@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { upstreamPause } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { CopyFailed } from "../../services/Content.ts"
 import * as Hub from "./Hub.ts"
@@ -31,16 +32,6 @@ export interface Place {
   /** Its versions come from another one meanwhile. Logged once, until it works again. */
   readonly isReplacedBy: (other: Hub.Hub) => Effect.Effect<void>
 }
-
-const firstPause = Duration.seconds(5)
-const longestPause = Duration.minutes(1)
-
-/**
- * In milliseconds, before an address that failed is asked again ahead of others, or a version is tried again; it doubles with
- * every further failure.
- */
-export const pauseAfter = (failures: number): number =>
-  Duration.toMillis(Duration.min(Duration.times(firstPause, 2 ** Math.min(failures - 1, 10)), longestPause))
 
 /** What an address has of `maxTimeout` while another one could be asked. */
 const patience = 1 / 6
@@ -89,7 +80,7 @@ const makePlace = (hub: Hub.Hub, isFirst: boolean): Place => {
     Effect.tapError((error) =>
       Effect.map(monotonicMillis, (now) => {
         failures++
-        failure = { retryAt: now + pauseAfter(failures), error }
+        failure = { retryAt: now + Duration.toMillis(upstreamPause(failures)), error }
       })
     ),
     Effect.map(Option.map((version) => ({ hub, isFirst, version })))

@@ -8,9 +8,11 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { upstreamPause } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { CopyFailed, FetchError } from "../../services/Content.ts"
@@ -191,7 +193,7 @@ export const copyVersions = ({
         }
         const before = refused !== undefined && isOf(refused.version.manifest, version) ? refused.failures : 0
         const failures = before + 1
-        const until = now + Math.max(Hubs.pauseAfter(failures), now - startedAt)
+        const until = now + Math.max(Duration.toMillis(upstreamPause(failures)), now - startedAt)
         refused = { version, error, failures, until }
       })
 

@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { changesPause } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { SourceNews } from "../../services/ContentSource.ts"
 import type { Row } from "../../services/ControllerState.ts"
@@ -14,11 +15,8 @@ import type { ChangeFeed, TableChanges, TableError } from "../../services/TableS
 /** How often all tables are read while it cannot be asked what has changed. */
 const fallbackEvery = Duration.minutes(10)
 
-/** Before it is asked again after a failure that may pass by itself; it doubles with every further one. */
-const firstPause = Duration.seconds(15)
-
-/** The longest of these pauses, and that after other failures. */
-const longestPause = Duration.minutes(10)
+/** Before it is asked again after a failure that does not pass by itself. */
+const lastingPause = Duration.minutes(10)
 
 const Mark = Schema.parseJson(
   Schema.Struct({
@@ -41,9 +39,7 @@ export const makeLook = (tables: ReadonlyArray<string>, wholeEvery: Duration.Dur
   const failed = ({ detail, isTransient }: TableError) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const inRow = (failure?.inRow ?? 0) + 1
-      const pause = isTransient
-        ? Duration.min(Duration.times(firstPause, 2 ** Math.min(inRow - 1, 10)), longestPause)
-        : longestPause
+      const pause = isTransient ? changesPause(inRow) : lastingPause
       failure = { detail, inRow, retryAt: now + Duration.toMillis(pause) }
       return warning.fails(detail)
     })

@@ -4,11 +4,11 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { makeContent } from "../../../src/layers/content/makeContent.ts"
@@ -39,7 +39,7 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
   const fetches = yield* Ref.make(0)
   const events = yield* follow
   const { start } = yield* makeContent(
-    { commands: true, name: "content", pauses: () => Effect.succeed(Option.some(Duration.decode(pause))) },
+    { commands: true, name: "content", schedule: Schedule.as(Schedule.spaced(pause), 0) },
     () =>
       Effect.succeed({
         sourceIds: [],

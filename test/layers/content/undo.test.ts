@@ -9,6 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
@@ -142,7 +143,7 @@ describe("undoing", () => {
       const promoted = yield* Effect.makeLatch()
       const release = yield* Effect.makeLatch(true)
       let edition = 0
-      yield* makeContent({ commands: true, name: "content", pauses: () => Effect.succeedNone }, () =>
+      yield* makeContent({ commands: true, name: "content", schedule: Schedule.recurs(0) }, () =>
         Effect.succeed({
           sourceIds: [],
           fetch: Effect.gen(function* () {

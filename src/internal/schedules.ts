@@ -1,0 +1,87 @@
+/**
+ * When something is tried or done again.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as ScheduleDecision from "effect/ScheduleDecision"
+import * as ScheduleInterval from "effect/ScheduleInterval"
+
+/** A pause that doubles with each further failure in a row, up to the longest. The first failure is 1. */
+const doubling = (first: Duration.DurationInput, longest: Duration.DurationInput) => (failures: number) =>
+  Duration.min(Duration.times(first, 2 ** (failures - 1)), longest)
+
+/** The event bus and the backlog: a second, doubling up to half a minute, each up to a fifth shorter or longer, for ever. */
+export const resubscribe = Schedule.exponential("1 second").pipe(
+  Schedule.union(Schedule.spaced("30 seconds")),
+  Schedule.jittered
+)
+
+/**
+ * The connection to NATS: 200 ms, growing by 1.7 up to five seconds, for ever; each up to a fifth shorter or longer, because
+ * not all clients of a server that is back should come at the same time.
+ */
+export const reconnect = Schedule.exponential("200 millis", 1.7).pipe(
+  Schedule.union(Schedule.spaced("5 seconds")),
+  Schedule.jittered
+)
+
+/** A request that may succeed later: after one, two and four seconds. */
+export const request = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(3))
+
+/**
+ * Another controller that failed, before it is asked ahead of others, and a version that could not be copied: five seconds,
+ * doubling up to a minute.
+ */
+export const upstreamPause = doubling("5 seconds", "1 minute")
+
+/** Asking what has changed in tables: 15 seconds, doubling up to ten minutes. */
+export const changesPause = doubling("15 seconds", "10 minutes")
+
+/** A fetch that failed: 15 seconds, doubling up to five minutes. */
+export const fetchPause = doubling("15 seconds", "5 minutes")
+
+/**
+ * Fetches: whether the last one failed for a reason that may pass by itself goes in, how many in a row have comes out.
+ */
+export type Fetches = Schedule.Schedule<number, boolean>
+
+const failuresInRow: Fetches = Schedule.makeWithState(0, (now, failed, before) => {
+  const failures = failed ? before + 1 : 0
+  return Effect.succeed([
+    failures,
+    failures,
+    ScheduleDecision.continueWith(ScheduleInterval.after(now))
+  ] as const)
+})
+
+/**
+ * Every `every`, or at the start only. One that failed is tried again after 15 seconds, doubling up to `every`, or to five
+ * minutes where there is none.
+ */
+export const fetch = (every: Option.Option<Duration.DurationInput>): Fetches => {
+  const retry = doubling(
+    "15 seconds",
+    Option.getOrElse(every, () => "5 minutes" as const)
+  )
+  return failuresInRow.pipe(
+    Schedule.whileOutput((failures) => failures > 0 || Option.isSome(every)),
+    Schedule.addDelay((failures) =>
+      failures > 0 ? retry(failures) : Option.getOrElse(every, () => Duration.zero)
+    )
+  )
+}
+
+/**
+ * Every `every`, doubling with each failure up to a minute where that is longer; each up to a fifth shorter, so that replicas
+ * do not come at the same time.
+ */
+export const poll = (every: Duration.DurationInput): Fetches => {
+  const pause = doubling(every, Duration.max(every, "1 minute"))
+  return Schedule.addDelayEffect(failuresInRow, (failures) => {
+    const longest = Math.round(Duration.toMillis(pause(failures + 1)))
+    return Random.nextIntBetween(Math.ceil(longest * 0.8), longest + 1)
+  })
+}
