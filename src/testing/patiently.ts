@@ -18,7 +18,7 @@ export const holdConnection = (): (() => void) => {
   }
 }
 
-/** What somebody in this process waits for that is no clock. */
+/** What somebody in this process waits for that is no clock. Node does not tell of zlib: what unpacks much needs the real clock. */
 const underway = (): number =>
   process.getActiveResourcesInfo().filter((name) => /^(TCPSocket|TCPConnect|GetAddrInfo|FSReq)/.test(name))
     .length
