@@ -1,7 +1,10 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
-/** Whole programs: after all others, each file in a process of its own. */
+/** A few whole programs: after all parts, each file in a process of its own. With the parts they are `npm test`. */
+const programs = ["test/programs/*.test.ts"]
+
+/** All other whole programs: `npm run test:whole`, with what is under load. */
 const whole = ["test/whole/**/*.test.ts"]
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */
@@ -19,6 +22,8 @@ const load = [
 
 const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
+/** Builds what the programs are, and finds or installs the others that their tests need. */
+const globalSetup = ["build", "bundles", "programs"].map((name) => `test/support/setup/${name}.ts`)
 /** A busy machine may be ten times slower than a quiet one. */
 const testTimeout = 60_000
 
@@ -34,7 +39,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/**/*.test.ts"],
-          exclude: whole,
+          exclude: [...programs, ...whole],
           pool: "threads",
           testTimeout,
           sequence: { groupOrder: 0 }
@@ -43,13 +48,24 @@ export default defineConfig({
       {
         resolve,
         test: {
+          name: "programs",
+          globalSetup,
+          include: programs,
+          pool: "forks",
+          testTimeout: 4 * testTimeout,
+          sequence: { groupOrder: 1 }
+        }
+      },
+      {
+        resolve,
+        test: {
           name: "whole",
-          globalSetup: ["build", "bundles", "programs"].map((name) => `test/support/setup/${name}.ts`),
+          globalSetup,
           include: whole,
           exclude: load,
           pool: "forks",
           testTimeout: 4 * testTimeout,
-          sequence: { groupOrder: 1 }
+          sequence: { groupOrder: 2 }
         }
       },
       {
@@ -59,7 +75,7 @@ export default defineConfig({
           include: load,
           pool: "forks",
           testTimeout: 4 * testTimeout,
-          sequence: { groupOrder: 2 }
+          sequence: { groupOrder: 3 }
         }
       }
     ]

@@ -6,78 +6,21 @@ import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } f
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { listen } from "../../src/layers/http/listen.ts"
+import { operate } from "../support/operate.ts"
 import { makeProject, makeProjectForOthers, transportUrl } from "../support/project.ts"
 import { makeFolderReadOnly, mayMount } from "../support/tmpfs.ts"
 import { builtBin } from "../support/vitrineProcess.ts"
 
-const projectOf = Effect.fnUntraced(function* (made: typeof makeProjectForOthers) {
-  const { folder, run, ...rest } = yield* made
-  /** Runs a command to its end. */
-  const vitrine = (...args: ReadonlyArray<string>) => Effect.flatMap(run(args), ({ ended }) => ended)
-  return {
-    ...rest,
-    folder,
-    run,
-    vitrine,
-    notRunning: `No controller is running here: nobody listens at ${folder}/.vitrine/controller.sock.\n`
-  }
-}, Effect.provide(NodeContext.layer))
-
-const project = projectOf(makeProject)
+const project = operate(makeProject)
 
 /** A user that owns nothing. */
 const nobody = 65534
 
 describe.concurrent("a controller that runs", () => {
-  it.scopedLive("is looked at, fetches when told, and is stopped, once", () =>
-    Effect.gen(function* () {
-      const { notRunning, read, run, serveTables, vitrine, write } = yield* project
-      const config = (yield* read("vitrine.config.ts")).replace("1 second", "1 hour")
-      yield* write("vitrine.config.ts", `setInterval(() => {}, 1e6)\n${config}`)
-      expect(yield* vitrine("status")).toMatchObject({ status: 1, stdout: "", stderr: notRunning })
-      const TABLES = yield* serveTables()
-      const controller = yield* run(["start"], { TABLES })
-      const versionId = yield* controller.logged(/New version (\S+):/)
-
-      const { stdout: status } = yield* vitrine("status")
-      expect(status).toMatch(/^OK\n\nController {2}running for \d+ s, since \d\d:\d\d:\d\d \(\d+ s ago\)/)
-      expect(status).toContain(`  Active version  ${versionId}\n`)
-      expect(status).not.toContain("\u001b")
-      const json = JSON.parse((yield* vitrine("status", "--json")).stdout)
-      expect(json.sections.map(({ name }: { name: string }) => name)).toEqual(["content", "http-transport"])
-
-      const fetched = yield* vitrine("fetch")
-      expect(fetched).toMatchObject({
-        status: 0,
-        stderr: expect.stringMatching(
-          /^\S+ {2}info {3}Asking the controller that runs here \(process \d+\)\n[\s\S]*museum: done, 2 records/
-        )
-      })
-      expect(JSON.parse(fetched.stdout)).toMatchObject({ changed: false, versionId, records: 2 })
-
-      const second = yield* vitrine("start")
-      expect(second).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/A controller is already running here \(process \d+; .*vitrine stop/)
-      })
-
-      expect((yield* vitrine("stop")).stdout).toMatch(/^The controller has ended \(process \d+\)\.\n$/)
-      expect(yield* controller.ended).toMatchObject({
-        status: 0,
-        stderr: expect.stringMatching(/Stopping\n$/)
-      })
-      expect(yield* vitrine("stop")).toMatchObject({ status: 0, stdout: notRunning })
-      // A fetch without it does not wait for what the configuration has left open, either.
-      const alone = yield* run(["fetch"], { TABLES })
-      expect(yield* alone.ended).toMatchObject({ status: 0 })
-    })
-  )
-
   it.scopedLive(
     "verifies the content in the controller and without it, and a fetch mends what is damaged",
     () =>
@@ -392,7 +335,7 @@ describe.concurrent("a controller that runs", () => {
     "is run by a user who may not write beside the configuration (skipped but for root)",
     () =>
       Effect.gen(function* () {
-        const { folder, list, run, serveTables, write } = yield* projectOf(makeProjectForOthers)
+        const { folder, list, run, serveTables, write } = yield* operate(makeProjectForOthers)
         const downloads = mkdtempSync(join(tmpdir(), "vitrine-downloads-"))
         const runDir = mkdtempSync(join(tmpdir(), "vitrine-run-"))
         yield* Effect.addFinalizer(() =>

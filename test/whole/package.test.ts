@@ -6,47 +6,15 @@ import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, layer } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { compile, strictly } from "../support/compile.ts"
 import { below, codeIn, linksOf, read, repository, rowsOf } from "../support/documents.ts"
-import { newFolder, Packed } from "../support/packed.ts"
-import { runVitrine } from "../support/vitrineProcess.ts"
+import { environment, Installed, install } from "../support/installed.ts"
+import { Packed } from "../support/packed.ts"
 import { FromRegistry, installs } from "./package/install.ts"
 
-const { dependencies, devDependencies, peerDependencies } = JSON.parse(
-  readFileSync(join(repository, "package.json"), "utf8")
-)
-
-/** The folder of a project with the package and its peers in it. */
-class Installed extends Context.Tag("test/Installed")<Installed, string>() {}
-
-/** Unpacks the package into a project of its own, with what it finds there by these names. */
-const install = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* newFolder
-  const link = Effect.fnUntraced(function* (target: string, path: string) {
-    yield* fs.makeDirectory(dirname(path), { recursive: true })
-    yield* fs.symlink(target, path)
-  })
-  const { tarball } = yield* Packed
-  const modules = join(folder, "node_modules")
-  yield* fs.makeDirectory(join(modules, "vitrine"), { recursive: true })
-  execFileSync("tar", ["-xzf", tarball, "-C", join(modules, "vitrine"), "--strip-components", "1"])
-  for (const name of names) {
-    yield* link(join(repository, "node_modules", name), join(modules, name))
-  }
-  yield* link("../vitrine/dist/bin.js", join(modules, ".bin/vitrine"))
-  yield* fs.writeFileString(join(folder, "package.json"), '{ "type": "module" }\n')
-  return folder
-})
-
-const installed = Layer.scoped(Installed, install(Object.keys({ ...dependencies, ...peerDependencies })))
-
-const environment = installed.pipe(Layer.provideMerge(Packed.layer), Layer.provideMerge(NodeContext.layer))
+const { dependencies, devDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"))
 
 layer(environment, {
   excludeTestServices: true,
@@ -128,27 +96,6 @@ layer(environment, {
       const noticed = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+ \((.+)\)$/gm)].map(([, ...parts]) => parts)
       expect(noticed.length).toBeGreaterThan(bundled.size)
       expect(Object.fromEntries(licences)).toMatchObject(Object.fromEntries(noticed))
-    })
-  )
-
-  it.scoped("begins a project, and runs it", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* Installed
-      const bin = join(folder, "node_modules/.bin/vitrine")
-      const begun = yield* Effect.flatMap(runVitrine(["init"], { cwd: folder, bin }), ({ ended }) => ended)
-      expect(begun).toMatchObject({ status: 0, stderr: "" })
-
-      const file = join(folder, "vitrine.config.ts")
-      const configuration = (yield* fs.readFileString(file)).replaceAll("8710", "0").replaceAll("8740", "0")
-      yield* fs.writeFileString(file, configuration)
-      expect(compile(folder), "what an editor says of the configuration").toBe("")
-      const controller = yield* runVitrine(["start"], { cwd: folder, bin })
-      yield* controller.logged(/Serving the tables of \S*tables at http:\S+: (Objects, Settings)/)
-      yield* controller.logged(/HTTP transport on (http:\S+): /)
-      yield* controller.logged(/(Ready)/)
-      yield* controller.signal("SIGTERM")
-      expect(yield* controller.ended).toMatchObject({ status: 0 })
     })
   )
 

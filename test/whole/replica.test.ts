@@ -10,20 +10,8 @@ import { sha256OfText } from "../../src/internal/sha256.ts"
 import { makeHub, readActive } from "../support/hub.ts"
 import { startNginx } from "../support/nginx.ts"
 import { isMissing } from "../support/programs.ts"
-import { makeProject } from "../support/project.ts"
+import { replicaProject } from "../support/replicaProject.ts"
 import { eventually } from "../support/waiting.ts"
-
-/** A project whose configuration is a replica of the address in `HUB`. */
-const replicaProject = Effect.gen(function* () {
-  const project = yield* makeProject
-  yield* project.write(
-    "vitrine.config.ts",
-    `import { defineConfig, replica } from "vitrine"
-export default defineConfig({ plugins: [replica({ from: process.env.HUB ?? "", pollEvery: "1 second" })] })
-`
-  )
-  return { ...project, downloads: `${project.folder}/downloads` }
-})
 
 const film = "0123456789abcdef".repeat(1024 * 1024)
 const sources = { exhibits: { "objects.json": "[1]", "film.mp4": film } }
@@ -84,38 +72,6 @@ describe("a replica", () => {
       const before = (yield* nginx.requests).length
       yield* eventually(Effect.map(nginx.requests, (requests) => requests.length > before + 2))
       expect((yield* nginx.requests).at(-1)).toBe("/museum/manifest.json 304 0")
-    }).pipe(Effect.provide(NodeContext.layer))
-  )
-
-  it.scopedLive("of a controller shows what changes there", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeProject
-      yield* hub.write(
-        "vitrine.config.ts",
-        (yield* hub.read("vitrine.config.ts"))
-          .replace("import { content,", "import { content, contentServer,")
-          .replace("httpTransport({", "contentServer({ port: 0 }), httpTransport({")
-      )
-      const TABLES = yield* hub.serveTables()
-      const controller = yield* hub.run(["start"], { TABLES })
-      const HUB = yield* controller.logged(/Content server on (http:\S+): /)
-      const versionId = yield* controller.logged(/New version (\S+):/)
-
-      const { downloads, run } = yield* replicaProject
-      const replica = yield* run(["start"], { HUB })
-      expect(yield* replica.logged(/New version (\S+): 2 records/)).toBe(versionId)
-      yield* hub.write("tables/Objects.csv", "inventory,title\nA-1,Sextant\n")
-      const next = yield* replica.logged(/New version (\S+): 1 record,/)
-      expect(yield* readActive(downloads)).toEqual(yield* readActive(`${hub.folder}/downloads`))
-      expect((yield* readActive(downloads)).files["museum/Objects.json"]).toContain("Sextant")
-
-      yield* controller.signal("SIGKILL")
-      yield* replica.logged(
-        /warn {3}Fetch failed, content stays as it is\. Cannot copy from .*Check that the hub runs/
-      )
-      const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
-      expect(stdout).toContain(`Active version  ${next}`)
-      expect(stdout).toMatch(/Copied from\n.*failed: the connection/)
     }).pipe(Effect.provide(NodeContext.layer))
   )
 })

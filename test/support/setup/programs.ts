@@ -1,5 +1,5 @@
 /**
- * The programs that tests run: found, or installed from Debian's packages, all in one go.
+ * The programs that the tests of a project run: found, or installed from Debian's packages, all in one go.
  *
  * Tests of a program that cannot be had are named as skipped; where `CI` is set, none may be missing.
  */
@@ -40,12 +40,15 @@ export type ProgramName = keyof typeof programs
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The path of each program's executable; `null` where there is none. */
-    readonly programs: Readonly<Record<ProgramName, string | null>>
+    /** The path of the executable of each program that the project needs; `null` where there is none. */
+    readonly programs: Readonly<Partial<Record<ProgramName, string | null>>>
   }
 }
 
-const names = Object.keys(programs) as ReadonlyArray<ProgramName>
+const everyName = Object.keys(programs) as ReadonlyArray<ProgramName>
+
+/** What the project of a few programs needs. All others need everything. */
+const neededByFew: ReadonlyArray<ProgramName> = ["chromium", "nats-server"]
 
 const find = (name: ProgramName): string | null => {
   const { executables, files = [] }: Program = programs[name]
@@ -78,6 +81,7 @@ const install = (missing: ReadonlyArray<ProgramName>) => {
 }
 
 export default (project: TestProject) => {
+  const names = project.name === "programs" ? neededByFew : everyName
   const missing = names.filter((name) => find(name) === null)
   if (missing.length > 0) {
     try {
@@ -90,8 +94,5 @@ export default (project: TestProject) => {
       console.warn(`${message}\nTests that need it are skipped.`)
     }
   }
-  project.provide(
-    "programs",
-    Object.fromEntries(names.map((name) => [name, find(name)])) as Record<ProgramName, string | null>
-  )
+  project.provide("programs", Object.fromEntries(names.map((name) => [name, find(name)])))
 }
