@@ -6,10 +6,10 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { type JoinCalls, makeJoinCalls } from "../../internal/joinCalls.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { type ChangeFeed, type TableChanges, TableError } from "../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
@@ -41,8 +41,10 @@ export interface SharedFeed {
   /** Where the list of changes began anew last, and when. */
   restart: { readonly at: number; readonly position: Position } | undefined
   schema: BaseSchema | "refused" | undefined
-  /** By positions. */
-  readonly join: JoinCalls<TableChanges, TableError>
+  /** Lets one of them ask at a time. */
+  readonly asking: Effect.Semaphore
+  /** The last answer, which those have who have waited for it with the same position. */
+  answer: { readonly position: string; readonly exit: Exit.Exit<TableChanges, TableError> } | undefined
 }
 
 export const makeSharedFeed = (): SharedFeed => ({
@@ -51,7 +53,8 @@ export const makeSharedFeed = (): SharedFeed => ({
   listedAt: Number.NEGATIVE_INFINITY,
   restart: undefined,
   schema: undefined,
-  join: makeJoinCalls()
+  asking: Effect.unsafeMakeSemaphore(1),
+  answer: undefined
 })
 
 export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared: SharedFeed): ChangeFeed => {
@@ -212,16 +215,27 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared:
     return constTrue
   })
 
+  const ask = Option.match({
+    onNone: () => Effect.map(begin, everythingSince),
+    onSome: readFrom
+  })
+
   return {
-    since: Effect.fn("ChangeFeed.since")((position) =>
-      shared.join(
-        Option.getOrElse(position, () => ""),
-        Option.match(Option.flatMap(position, parse), {
-          onNone: () => Effect.map(begin, everythingSince),
-          onSome: readFrom
-        })
-      )
-    )
+    since: Effect.fn("ChangeFeed.since")(function* (from) {
+      const position = Option.getOrElse(from, () => "")
+      const before = shared.answer
+      const answer = Effect.suspend(() => {
+        const { answer } = shared
+        return answer !== undefined && answer !== before && answer.position === position
+          ? answer.exit
+          : Effect.onExit(ask(Option.flatMap(from, parse)), (exit) =>
+              Effect.sync(() => {
+                shared.answer = Exit.isInterrupted(exit) ? undefined : { position, exit }
+              })
+            )
+      })
+      return yield* shared.asking.withPermits(1)(answer)
+    })
   }
 }
 

@@ -1,11 +1,13 @@
 /**
  * Pacing of requests within one process.
  */
-import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
-import { makeFairLock } from "../../internal/fairLock.ts"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 
@@ -22,7 +24,7 @@ export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () =>
 })
 
 const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
-  const inOrder = makeFairLock()
+  const inOrder = makeQueue()
   let free = 0
   let heldUntil = 0
 
@@ -55,5 +57,20 @@ const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
   })
 }
 
-/** Not the time of day, which may be set back while somebody waits. */
-const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1_000_000)
+/**
+ * Runs each effect when those before it have ended. Whoever releases a semaphore of Effect and asks for it again at once has
+ * it again, before those who wait.
+ */
+const makeQueue = () => {
+  let last = Effect.void
+  return <E, R>(effect: Effect.Effect<void, E, R>) =>
+    Effect.uninterruptibleMask((restore) => {
+      const before = last
+      const ended = Deferred.unsafeMake<void>(FiberId.none)
+      last = Deferred.await(ended)
+      return Effect.onExit(restore(Effect.zipRight(before, effect)), (exit) =>
+        // Those behind one who gives up still wait for who is before it.
+        Deferred.completeWith(ended, Exit.isSuccess(exit) ? Effect.void : before)
+      )
+    })
+}
