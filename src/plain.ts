@@ -19,8 +19,8 @@ import { idOf } from "./layers/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
 export type { PlainSourceConfig as TableSourceConfig } from "./layers/airtable/AirtableConfig.ts"
+export { formatSseEvent } from "./layers/http/SseFrame.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
-export { formatSseEvent } from "./layers/httpTransport/SseFrame.ts"
 export type {
   PlainContext,
   PlainEventBus,

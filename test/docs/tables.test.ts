@@ -31,10 +31,10 @@ import { maxManifestBytes } from "../../src/layers/contentServer/resources.ts"
 import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { surplus } from "../../src/layers/http/connectionLimit.ts"
+import { maxBodyBytes } from "../../src/layers/http/errors.ts"
 import * as serialized from "../../src/layers/http/serialized.ts"
 import { maxUnread, stallTimeout } from "../../src/layers/http/stallTimeout.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
-import * as RequestBody from "../../src/layers/httpTransport/RequestBody.ts"
 import * as connection from "../../src/layers/ipc/connection.ts"
 import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
 import { errorCode } from "../../src/layers/ipc/JsonRpc.ts"
@@ -130,7 +130,7 @@ describe("the limits of", () => {
 
   it("the HTTP transport are those of the source", () => {
     expect(limitsBelow("## 8. Limits")).toMatchObject({
-      "body of a command": expect.stringContaining(number(RequestBody.maxBytes)),
+      "body of a command": expect.stringContaining(number(maxBodyBytes)),
       "requests that wait on a connection (pipelining)": expect.stringContaining(
         number(serialized.maxWaiting)
       ),

@@ -12,14 +12,16 @@ import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import { refuseHost } from "../http/access.ts"
+import * as application from "../http/application.ts"
 import type { BindError } from "../http/BindError.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
+import { MethodNotAllowed } from "../http/errors.ts"
 import * as HttpServer from "../http/HttpServer.ts"
 import { listen, urlOf } from "../http/listen.ts"
 import { type ContentServerConfig, decode, nameOf } from "./ContentServerOptions.ts"
 import { statusRows } from "./contentServerStatus.ts"
-import * as application from "./node/application.ts"
-import { bodyOf, everyResponse } from "./node/writeResponse.ts"
+import * as routes from "./node/routes.ts"
 import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import { makeRecorder, nothingDone } from "./statistics.ts"
@@ -53,18 +55,31 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(nothingDone) })
   }
 
-  const connections = ConnectionLimit.make(options.maxConnections)
+  const connections = ConnectionLimit.make(
+    options.maxConnections,
+    'Try again later, or raise "maxConnections" of the content server.'
+  )
   const recorder = makeRecorder()
   const handler = yield* application.make({
+    routes: yield* routes.make({
+      reading: yield* Reading.make(options.content),
+      resources: yield* Resources.make(options)
+    }),
+    refuse: ({ headers }) => refuseHost(options.allowedHosts, headers.host, "the content server"),
     connections,
-    options,
-    reading: yield* Reading.make(options.content),
-    recorder,
-    resources: yield* Resources.make(options)
+    headers: () => ({ ...routes.everyResponse, "Cache-Control": "no-store" }),
+    preflight: routes.preflight,
+    otherwise: ({ method }) => new MethodNotAllowed({ method })
   })
   const server = yield* HttpServer.make({
-    handler,
-    refuse: (refusal) => ({ headers: everyResponse, body: bodyOf(refusal) })
+    handler: (request, response) => {
+      const ended = recorder.begin()
+      const { socket } = request
+      const before = socket.bytesWritten
+      response.once("close", () => ended(socket.bytesWritten - before))
+      handler(request, response)
+    },
+    headers: routes.everyResponse
   })
   connections.watch(server)
   const address = yield* listen(server, options)

@@ -18,7 +18,7 @@ import * as Schema from "effect/Schema"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { type FileList, FileListJson, fileListName, filesOf } from "../../services/FileList.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
-import { NotFound, type Unreadable } from "./errors.ts"
+import { NotFound, type Unreadable } from "../http/errors.ts"
 import { type PlainFile, plainFile } from "./plainFile.ts"
 
 /** How many lists are kept. */
@@ -97,15 +97,15 @@ const compress = promisify<Uint8Array, ZlibOptions, Buffer>(gzip)
 
 const noVersion = (versionId: string) =>
   new NotFound({
-    detail: `There is no version ${versionId} here any more, or not yet. Read the manifest again.`
+    message: `There is no version ${versionId} here any more, or not yet. Read the manifest again.`
   })
 
 const withoutList = (versionId: string) =>
   new NotFound({
-    detail: `The version ${versionId} has no ${fileListName}: an older Vitrine has made it. The next fetch makes one that can be served.`
+    message: `The version ${versionId} has no ${fileListName}: an older Vitrine has made it. The next fetch makes one that can be served.`
   })
 
 const unreadable = (versionId: string) =>
   new NotFound({
-    detail: `The ${fileListName} of version ${versionId} is damaged. The next fetch makes a version that can be served.`
+    message: `The ${fileListName} of version ${versionId} is damaged. The next fetch makes a version that can be served.`
   })

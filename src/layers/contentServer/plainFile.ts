@@ -6,7 +6,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { errorCode } from "../../internal/systemError.ts"
-import { Unreadable } from "./errors.ts"
+import { Unreadable } from "../http/errors.ts"
 
 export interface PlainFile {
   readonly type: "File" | "Directory"

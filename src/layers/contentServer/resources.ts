@@ -15,8 +15,8 @@ import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { fileListName } from "../../services/FileList.ts"
 import { VersionId } from "../../services/VersionStore.ts"
+import { BadRequest, NotFound, type Unreadable } from "../http/errors.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
-import { BadRequest, NotFound, type Unreadable } from "./errors.ts"
 import * as FileLists from "./FileLists.ts"
 import { inertMediaTypeOf, mediaTypeOf } from "./mediaTypes.ts"
 import { plainFile, realPath } from "./plainFile.ts"
@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* ({
     Effect.flatMap(
       realPath(folder),
       Option.match({
-        onNone: () => Effect.fail(new NotFound({ detail: ifMissing })),
+        onNone: () => Effect.fail(new NotFound({ message: ifMissing })),
         onSome: Effect.succeed
       })
     )
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* ({
       ({ size, type }) => type === "File" && size <= maxManifestBytes
     )
     if (Option.isNone(found)) {
-      return yield* new NotFound({ detail: noManifest })
+      return yield* new NotFound({ message: noManifest })
     }
     const { file, stamp } = found.value
     if (known?.stamp === stamp) {
@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* ({
     const found = yield* plainFile(versions, names)
     if (!Option.exists(found, (found) => found.type === "File" && found.size === size)) {
       return yield* new NotFound({
-        detail: `${name} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
+        message: `${name} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
       })
     }
     const headers = {
@@ -214,13 +214,13 @@ const isVersionId = Schema.is(VersionId)
 const hasSlash = (name: string): boolean => name.includes("/")
 
 const notFound = (names: ReadonlyArray<string>) =>
-  Effect.fail(new NotFound({ detail: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
+  Effect.fail(new NotFound({ message: `Not found: /${names.map(encodeURIComponent).join("/")}` }))
 
 /** The names between the slashes. */
 const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest> =>
   Effect.try({
     try: () => path.slice(1).split("/").map(decodeURIComponent),
-    catch: () => new BadRequest({ detail: "The request target cannot be read." })
+    catch: () => new BadRequest({ message: "The request target cannot be read." })
   })
 
 /** What changes: asked for at every use, and answered with 304 where it is still the same. */

@@ -18,19 +18,19 @@ import type { EventBus } from "../../services/EventBus.ts"
 import type { DashboardState } from "../../services/Health.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
 import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as application from "../http/application.ts"
 import type { BindError } from "../http/BindError.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import * as HttpServer from "../http/HttpServer.ts"
 import { listen, urlOf } from "../http/listen.ts"
-import * as RequestBody from "../httpTransport/node/RequestBody.ts"
+import * as RequestBody from "../http/NodeRequestBody.ts"
 import * as Access from "./access.ts"
 import * as Actions from "./actions.ts"
 import { type DashboardConfig, decode, rulesOf } from "./DashboardOptions.ts"
 import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
 import { makeLogTail } from "./logTail.ts"
-import * as application from "./node/application.ts"
-import { bodyOf, everyResponse } from "./node/writeResponse.ts"
+import * as routes from "./node/routes.ts"
 import { makeOverview } from "./overview.ts"
 import * as Resources from "./resources.ts"
 
@@ -99,20 +99,22 @@ export const make = Effect.fnUntraced(function* (
     lost: Effect.sync(changed)
   })
 
-  const maxConnections = options.maxClients + otherConnections
-  const connections = ConnectionLimit.make(maxConnections)
+  const connections = ConnectionLimit.make(options.maxClients + otherConnections)
   const handler = yield* application.make({
-    access,
-    act: yield* Actions.make,
+    routes: yield* routes.make({
+      access,
+      act: yield* Actions.make,
+      live,
+      resources: yield* Resources.make(rules)
+    }),
+    refuse: access.refuseReading,
     connections,
-    live,
-    maxConnections,
-    resources: yield* Resources.make(rules)
+    headers: () => routes.everyResponse
   })
   const server = yield* HttpServer.make({
     handler,
     onWait: RequestBody.begin,
-    refuse: (refusal) => ({ headers: everyResponse, body: bodyOf(refusal) })
+    headers: routes.everyResponse
   })
   connections.watch(server)
   const address = yield* listen(server, { ...options, beforeDrain: live.close })

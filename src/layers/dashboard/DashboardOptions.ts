@@ -6,8 +6,7 @@ import * as Schema from "effect/Schema"
 import { lengthOfTime } from "../../internal/lengthOfTime.ts"
 import { decodeOptions, optional } from "../../internal/Options.ts"
 import type { HealthRules } from "../../services/Health.ts"
-import { allowedHosts, host, integer, port } from "../http/serverOptions.ts"
-import { token } from "../httpTransport/HttpTransportOptions.ts"
+import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
 const duration = lengthOfTime(
   { minimum: "1 second", maximum: "365 days" },

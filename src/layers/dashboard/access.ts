@@ -8,13 +8,25 @@
 import { isIP } from "node:net"
 import { hostname } from "node:os"
 import * as Option from "effect/Option"
-import { printableLine } from "../../internal/printable.ts"
-import { type HostNotAllowed, hostName, refuseHost } from "../http/hosts.ts"
-import { isJson, isOfForeignPage, type RequestHead, tokenCheck } from "../httpTransport/Access.ts"
+import {
+  hostName,
+  isJson,
+  isOfForeignPage,
+  type RequestHead,
+  refuseHost,
+  shown,
+  tokenCheck
+} from "../http/access.ts"
+import {
+  CommandNotAllowed,
+  type HostNotAllowed,
+  JsonRequired,
+  OriginNotAllowed,
+  TokenRequired
+} from "../http/errors.ts"
 import type { DashboardOptions } from "./DashboardOptions.ts"
-import { ActionsAreOff, JsonRequired, OriginNotAllowed, TokenRequired } from "./errors.ts"
 
-export type Refusal = ActionsAreOff | HostNotAllowed | JsonRequired | OriginNotAllowed | TokenRequired
+export type Refusal = CommandNotAllowed | HostNotAllowed | JsonRequired | OriginNotAllowed | TokenRequired
 
 /** What the page may do: anything, anything with the token, or only show. */
 export type Actions = "open" | "token" | "off"
@@ -26,9 +38,6 @@ export interface Access {
   /** The same for one that acts. */
   readonly refuseAction: (request: RequestHead) => Option.Option<Refusal>
 }
-
-/** How much of a header an error repeats. */
-const maxShown = 100
 
 export const make = ({
   allowedHosts = [],
@@ -51,7 +60,11 @@ export const make = ({
         : [`http://${host}`, `https://${host}`].includes(origin.toLowerCase())
     return isOwn
       ? Option.none()
-      : Option.some(new OriginNotAllowed({ origin: printableLine(origin ?? "", maxShown) }))
+      : Option.some(
+          new OriginNotAllowed({
+            reason: `only the page of the dashboard itself may read and act, ${JSON.stringify(shown(origin ?? ""))} may not.`
+          })
+        )
   }
 
   /** A link leads here without letting the page that has it read anything. */
@@ -60,9 +73,9 @@ export const make = ({
 
   const refuseActor = (request: RequestHead): Option.Option<Refusal> =>
     actions === "off"
-      ? Option.some(new ActionsAreOff({ host }))
+      ? Option.some(actionsAreOff(host))
       : !hasToken(request)
-        ? Option.some(new TokenRequired({ isWrong: /\S +\S/.test(request.headers.authorization ?? "") }))
+        ? Option.some(/\S +\S/.test(request.headers.authorization ?? "") ? wrongToken : tokenRequired)
         : isJson(request.headers["content-type"])
           ? Option.none()
           : Option.some(new JsonRequired())
@@ -78,6 +91,17 @@ export const make = ({
       )
   }
 }
+
+const actionsAreOff = (host: string) =>
+  new CommandNotAllowed({
+    message: `Actions are off: the dashboard listens on "${host}", beyond this machine. Set its "token" to allow them.`
+  })
+
+const tokenRequired = new TokenRequired({
+  message: 'Token required: send "Authorization: Bearer TOKEN" with the "token" of the dashboard.'
+})
+
+const wrongToken = new TokenRequired({ message: 'Wrong token: it is not the "token" of the dashboard.' })
 
 /** An address is no name that leads elsewhere tomorrow. */
 const isAddress = (name: string): boolean => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0

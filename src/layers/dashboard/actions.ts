@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CommandBus, type DispatchError } from "../../services/CommandBus.ts"
-import { ActionNotAllowed, BadRequest } from "./errors.ts"
+import { BadRequest, CommandNotAllowed } from "../http/errors.ts"
 
 /** Fields beyond these are ignored. */
 const Action = Schema.Struct({
@@ -21,15 +21,15 @@ const isAllowed = ({ type }: typeof Action.Type): boolean =>
 export type Act = (
   body: Uint8Array,
   from: string | undefined
-) => Effect.Effect<unknown, ActionNotAllowed | BadRequest | DispatchError>
+) => Effect.Effect<unknown, BadRequest | CommandNotAllowed | DispatchError>
 
 export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
   CommandBus,
   ({ dispatch }): Act =>
     (body, from) =>
       decode(Buffer.from(body).toString("utf8")).pipe(
-        Effect.mapError(() => new BadRequest({ detail })),
-        Effect.filterOrFail(isAllowed, ({ type }) => new ActionNotAllowed({ type })),
+        Effect.mapError(() => new BadRequest({ message })),
+        Effect.filterOrFail(isAllowed, notAllowed),
         Effect.flatMap((action) =>
           dispatch({
             ...action,
@@ -39,5 +39,10 @@ export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
       )
 )
 
-const detail =
+const notAllowed = ({ type }: typeof Action.Type) =>
+  new CommandNotAllowed({
+    message: `Action not allowed: ${JSON.stringify(type)}. There are "content.hold", "content.rollback" and "content.resume", and the same of other contents.`
+  })
+
+const message =
   'The body must be a JSON object with a string "type" and, for a rollback, a string "versionId".'

@@ -8,14 +8,16 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { jsonText } from "../../internal/JsonText.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import { TooManyClients } from "../httpTransport/Clients.ts"
-import type { EventStream } from "../httpTransport/EventStream.ts"
-import * as SseFrame from "../httpTransport/SseFrame.ts"
+import type { EventStream } from "../http/EventStreamResponse.ts"
+import { TooManyClients } from "../http/errors.ts"
+import * as SseFrame from "../http/SseFrame.ts"
 import type { FetchHistory } from "./fetchHistory.ts"
 import type { LogLine } from "./logTail.ts"
 import type { Overview } from "./overview.ts"
 
-export interface Live extends Pick<EventStream, "close" | "join" | "leave"> {
+export interface Live extends EventStream {
+  /** Ends all streams; whoever joins afterwards is ended at once. */
+  readonly close: Effect.Effect<void>
   /** That something has changed: whoever looks is sent it soon. Never waits. */
   readonly changed: () => void
   /** How many pages are open. */

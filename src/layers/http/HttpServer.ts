@@ -11,8 +11,9 @@ export interface HttpServerOptions {
   readonly handler: RequestListener
   /** Told of requests that wait for their turn on a connection. */
   readonly onWait?: (request: IncomingMessage) => void
-  /** Answers what Node could not parse. */
-  readonly refuse: (refusal: Refusal) => Answer
+  /** Of the answer to what Node could not parse. */
+  readonly headers?: Answer["headers"]
+  readonly bodyOf?: (refusal: Refusal) => Answer["body"]
 }
 
 /**
@@ -22,7 +23,12 @@ export interface HttpServerOptions {
 export const keepAliveTimeout = 15_000
 
 /** Not bound yet: that is `listen`. */
-export const make = ({ handler, onWait = () => {}, refuse }: HttpServerOptions): Effect.Effect<Server> =>
+export const make = ({
+  bodyOf = ({ message }) => ({ error: { message } }),
+  handler,
+  headers = {},
+  onWait = () => {}
+}: HttpServerOptions): Effect.Effect<Server> =>
   Effect.suspend(() => {
     const server = createServer(
       {
@@ -38,5 +44,5 @@ export const make = ({ handler, onWait = () => {}, refuse }: HttpServerOptions):
     for (const event of ["checkContinue", "checkExpectation"]) {
       server.on(event, (request, response) => server.emit("request", request, response))
     }
-    return allowHalfClosed(handleClientErrors(server, refuse))
+    return allowHalfClosed(handleClientErrors(server, (refusal) => ({ headers, body: bodyOf(refusal) })))
   })

@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { expects, optional } from "../../internal/Options.ts"
+import { secret } from "../../internal/secret.ts"
 
 export const integer = (minimum: number, maximum: number) =>
   expects(Schema.Int.pipe(Schema.between(minimum, maximum)), `an integer from ${minimum} to ${maximum}`)
@@ -29,4 +30,12 @@ const isHostName = (text: string): boolean => /^(\[[\da-f:.]+\]|[a-z\d._-]+)$/.t
 export const allowedHosts = list(
   isHostName,
   'a host name or an address in small letters without a port, such as "localhost" or "[::1]"'
+)
+
+/** What may stand in an `Authorization` header, and cannot be guessed. */
+const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
+
+export const token = secret(
+  isToken,
+  "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)"
 )

@@ -3,46 +3,14 @@
  *
  * A decision looks at the head of a request only. It never throws, whatever stands there.
  */
-import { createHash, timingSafeEqual } from "node:crypto"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import { printableLine } from "../../internal/printable.ts"
-import { type HostNotAllowed, refuseHost } from "../http/hosts.ts"
+import { isJson, isOfForeignPage, type RequestHead, refuseHost, shown, tokenCheck } from "../http/access.ts"
+import { type HostNotAllowed, JsonRequired, OriginNotAllowed, TokenRequired } from "../http/errors.ts"
+import { preflight } from "../http/responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
-export class OriginNotAllowed extends Schema.TaggedError<OriginNotAllowed>()("vitrine/OriginNotAllowed", {
-  /** None where a browser sent the request of a page without naming its origin. */
-  origin: Schema.optional(Schema.String)
-}) {
-  override get message() {
-    return this.origin === undefined
-      ? 'Origin not allowed: pages must send requests with CORS, which name their origin, where "allowedOrigins" is set.'
-      : `Origin not allowed: ${JSON.stringify(this.origin)} is not among the "allowedOrigins" of the HTTP transport.`
-  }
-}
-
-export class TokenRequired extends Schema.TaggedError<TokenRequired>()("vitrine/TokenRequired", {}) {
-  override get message() {
-    return 'Token required: send "Authorization: Bearer TOKEN" with the "token" of the HTTP transport. GET /events takes "?token=TOKEN" as well.'
-  }
-}
-
-export class JsonRequired extends Schema.TaggedError<JsonRequired>()("vitrine/JsonRequired", {}) {
-  override get message() {
-    return 'JSON required: send "Content-Type: application/json".'
-  }
-}
-
 export type Refusal = HostNotAllowed | OriginNotAllowed | TokenRequired | JsonRequired
-
-/** What a decision is made of. */
-export interface RequestHead {
-  /** By names in small letters. */
-  readonly headers: Readonly<Record<string, string | undefined>>
-  readonly method: string
-  readonly url: string
-}
 
 export type Options = Pick<HttpTransportOptions, "allowedHosts" | "allowedOrigins" | "requireJson" | "token">
 
@@ -56,8 +24,8 @@ export interface Access {
   /** The same for what is no request. */
   readonly corsHeadersOfMalformed: Readonly<Record<string, string>>
 
-  /** The headers that a page may send. */
-  readonly allowedHeaders: string
+  /** The answer to a page that asks whether it may send a request. */
+  readonly preflight: HttpServerResponse
 }
 
 const anyOrigin = { "access-control-allow-origin": "*" }
@@ -76,9 +44,7 @@ export const make = (options: Options): Access => {
     if (allowedOrigins !== undefined) {
       const { origin } = headers
       if (origin === undefined ? isOfForeignPage(request) : !allowedOrigins.includes(origin)) {
-        return Option.some(
-          new OriginNotAllowed(origin === undefined ? {} : { origin: printableLine(origin, maxShown) })
-        )
+        return Option.some(originNotAllowed(origin))
       }
     }
     // A preflight has neither; the request that follows has.
@@ -86,7 +52,7 @@ export const make = (options: Options): Access => {
       return Option.none()
     }
     if (!hasToken(request)) {
-      return Option.some(new TokenRequired())
+      return Option.some(tokenRequired)
     }
     return requireJson === true && method === "POST" && !isJson(headers["content-type"])
       ? Option.some(new JsonRequired())
@@ -103,38 +69,23 @@ export const make = (options: Options): Access => {
               ? { ...otherOrigin, "access-control-allow-origin": origin }
               : otherOrigin,
     corsHeadersOfMalformed: allowedOrigins === undefined ? anyOrigin : otherOrigin,
-    allowedHeaders: token === undefined ? "Content-Type" : "Content-Type, Authorization"
+    preflight: preflight(
+      "GET, POST, OPTIONS",
+      token === undefined ? "Content-Type" : "Content-Type, Authorization"
+    )
   }
 }
 
-/** How much of a header an error repeats. */
-const maxShown = 100
+/** A browser may send the request of a page without naming its origin. */
+const originNotAllowed = (origin: string | undefined) =>
+  new OriginNotAllowed({
+    reason:
+      origin === undefined
+        ? 'pages must send requests with CORS, which name their origin, where "allowedOrigins" is set.'
+        : `${JSON.stringify(shown(origin))} is not among the "allowedOrigins" of the HTTP transport.`
+  })
 
-/**
- * Browsers leave `Origin` out where a page does not ask to read the response, as with `<img>`, but say where the
- * page is from. Programs that are no browsers send neither.
- */
-export const isOfForeignPage = ({ headers }: Pick<RequestHead, "headers">): boolean => {
-  const site = headers["sec-fetch-site"]
-  return site !== undefined && site !== "same-origin" && site !== "none"
-}
-
-export const isJson = (contentType: string | undefined): boolean =>
-  contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType)
-
-/** Compares digests, which have one length, in a time that does not depend on what they are. */
-export const tokenCheck = (token: Redacted.Redacted) => {
-  const expected = digest(Redacted.value(token))
-  const isToken = (text: string) => timingSafeEqual(digest(text), expected)
-  return ({ headers, method, url }: RequestHead): boolean => {
-    const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
-    if (bearer !== undefined) {
-      return isToken(bearer)
-    }
-    const query = /^\/events\?([^#]*)/.exec(url)?.[1]
-    const inQuery = method === "GET" && query !== undefined ? new URLSearchParams(query).get("token") : null
-    return inQuery !== null && isToken(inQuery)
-  }
-}
-
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+const tokenRequired = new TokenRequired({
+  message:
+    'Token required: send "Authorization: Bearer TOKEN" with the "token" of the HTTP transport. GET /events takes "?token=TOKEN" as well.'
+})

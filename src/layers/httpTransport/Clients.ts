@@ -2,22 +2,14 @@
  * The clients of an event stream: who has joined, what each begins with, and what is counted of them.
  */
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { makeStreamSink } from "../fanOut/StreamSink.ts"
+import { TooManyClients } from "../http/errors.ts"
 import { type Client, groupsOf, type Member, type StreamGroup } from "./Audience.ts"
 import { makeRecorder, type Recorder } from "./statistics.ts"
-
-export class TooManyClients extends Schema.TaggedError<TooManyClients>()("vitrine/TooManyClients", {
-  maxClients: Schema.Number
-}) {
-  override get message() {
-    return `Too many SSE clients: all ${this.maxClients} event streams are in use. Raise "maxClients", or close a client.`
-  }
-}
 
 export interface Clients {
   /** Makes the sink that of a client: it is given what a stream begins with, then all frames that are sent. */

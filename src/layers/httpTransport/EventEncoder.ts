@@ -6,9 +6,9 @@ import { encodeJson } from "../../internal/JsonText.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
+import * as SseFrame from "../http/SseFrame.ts"
 import * as EventFilter from "./EventFilter.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
-import * as SseFrame from "./SseFrame.ts"
 
 export interface EventEncoder {
   /** Whether clients are sent events of that name. One that no frame can hold is noted for `warn`. */

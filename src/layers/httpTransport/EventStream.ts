@@ -15,13 +15,13 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { BusEvent } from "../../services/EventBus.ts"
 import { type FeedProblem, keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as SseFrame from "../http/SseFrame.ts"
 import * as BacklogReader from "./BacklogReader.ts"
 import * as Clients from "./Clients.ts"
 import * as EventEncoder from "./EventEncoder.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 import * as Replay from "./Replay.ts"
 import { makeRemembering } from "./remembering.ts"
-import * as SseFrame from "./SseFrame.ts"
 
 /** A client is given `retry` and the backlog, then everything live. All streams end when the feed of the bus is lost. */
 export interface EventStream

@@ -4,8 +4,6 @@
  */
 import type { AddressInfo } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
-import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -19,9 +17,11 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
+import * as application from "../http/application.ts"
 import type { BindError } from "../http/BindError.ts"
 import * as HttpServer from "../http/HttpServer.ts"
 import { listen, urlOf } from "../http/listen.ts"
+import * as RequestBody from "../http/NodeRequestBody.ts"
 import * as Access from "./Access.ts"
 import * as EventStream from "./EventStream.ts"
 import {
@@ -33,8 +33,7 @@ import {
   type RoutesConfig
 } from "./HttpTransportOptions.ts"
 import * as mountedRoutes from "./mountedRoutes.ts"
-import * as application from "./node/application.ts"
-import * as RequestBody from "./node/RequestBody.ts"
+import * as ownRoutes from "./node/routes.ts"
 import { nothingDone } from "./statistics.ts"
 import { audienceState, statisticsData, statusRows } from "./transportStatus.ts"
 
@@ -73,17 +72,18 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
   const audience = yield* Queue.sliding<void>(1)
   const eventStream = yield* EventStream.make(options, () => audience.unsafeOffer())
   const access = Access.make(options)
-  const answer = yield* application.make({ access, eventStream, options })
-  const handler = yield* NodeHttpServer.makeHandler(answer).pipe(
-    Effect.locally(
-      HttpMiddleware.currentTracerDisabledWhen,
-      ({ url }) => options.traceRequests !== true || url.includes("?")
-    )
-  )
+  const handler = yield* application.make({
+    routes: yield* ownRoutes.make({ access, eventStream, options }),
+    refuse: access.refuse,
+    headers: access.corsHeaders,
+    preflight: access.preflight,
+    answersHead: false,
+    untraced: ({ url }) => options.traceRequests !== true || url.includes("?")
+  })
   const server = yield* HttpServer.make({
     handler,
     onWait: RequestBody.begin,
-    refuse: ({ message }) => ({ headers: access.corsHeadersOfMalformed, body: { error: { message } } })
+    headers: access.corsHeadersOfMalformed
   })
   const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
 

@@ -5,8 +5,7 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
-import { secret } from "../../internal/secret.ts"
-import { allowedHosts, host, integer, list, port } from "../http/serverOptions.ts"
+import { allowedHosts, host, integer, list, port, token } from "../http/serverOptions.ts"
 import type * as Config from "./HttpTransportConfig.ts"
 
 const names = (what: string) =>
@@ -20,14 +19,6 @@ const isOrigin = (text: string): boolean =>
   text === "null" ||
   (/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(text) &&
     (!/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text)))
-
-/** What may stand in an `Authorization` header, and cannot be guessed. */
-const isToken = (text: string): boolean => /^[\w.~+/-]{16,}=*$/.test(text)
-
-export const token = secret(
-  isToken,
-  "a token: at least 16 of the characters A-Z a-z 0-9 - . _ ~ + / (is it set?)"
-)
 
 export const defaultName = "http-transport"
 

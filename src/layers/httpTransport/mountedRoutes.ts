@@ -9,11 +9,12 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as RequestBody from "../http/RequestBody.ts"
+import * as responses from "../http/responses.ts"
+import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
 import { clientOf } from "./Audience.ts"
 import type { EventStream } from "./EventStream.ts"
-import * as RequestBody from "./RequestBody.ts"
-import * as responses from "./responses.ts"
 import * as routes from "./routes.ts"
 
 export interface Context {
@@ -31,12 +32,12 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
     options,
     events: HttpServerRequest.HttpServerRequest.pipe(
       Effect.flatMap(({ headers }) => eventStream.stream(clientOf(headers))),
-      Effect.map((frames) => HttpServerResponse.stream(frames, { headers: responses.eventStreamHeaders }))
+      Effect.map((frames) => HttpServerResponse.stream(frames, { headers: SseFrame.headers }))
     ),
     body: Effect.flatMap(HttpServerRequest.HttpServerRequest, RequestBody.read)
   })
   const preflights = new Set(own.map(({ path }) => path))
-  const preflight = Effect.succeed(responses.preflight(access.allowedHeaders))
+  const preflight = Effect.succeed(access.preflight)
   const all = [...own, ...[...preflights].map((path) => HttpRouter.route("OPTIONS", path, preflight))]
   yield* (prefix === "" ? router : router.prefixed(prefix)).addAll(
     all.map((route) => ({ ...route, handler: guarded(access, route.handler) }))
@@ -47,7 +48,7 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
 const guarded = <E, R>(access: Access, handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Option.match(access.refuse(request), {
-      onNone: () => Effect.catchAllCause(handler, routes.unexpected),
+      onNone: () => Effect.catchAllCause(handler, responses.unexpected),
       onSome: (refusal) => Effect.succeed(responses.error(refusal))
     }).pipe(Effect.map(HttpServerResponse.setHeaders(access.corsHeaders(request))))
   )

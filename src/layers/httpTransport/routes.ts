@@ -4,21 +4,22 @@
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import { jsonText } from "../../internal/JsonText.ts"
 import { type Command, CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState } from "../../services/ControllerState.ts"
+import { ControllerState, type GlobalState, type StatusSnapshot } from "../../services/ControllerState.ts"
+import { BadRequest, CommandNotAllowed, type RequestError } from "../http/errors.ts"
+import { answering, json, result } from "../http/responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
-import * as responses from "./responses.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
 /** What a route does with a request. */
 export type Handler<A = Response> = Effect.Effect<
   A,
-  responses.AnswerableError,
+  RequestError,
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
@@ -37,45 +38,37 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
 
   const command = body.pipe(
     Effect.flatMap(parseCommand),
-    Effect.filterOrFail(
-      ({ type }) => options.allowedCommands.includes(type),
-      ({ type }) => new responses.CommandNotAllowed({ type })
-    ),
+    Effect.filterOrFail(({ type }) => options.allowedCommands.includes(type), notAllowed),
     Effect.flatMap(commands.dispatch),
-    Effect.map(responses.result)
+    Effect.map(result)
   )
 
   return [
     // It ends with its response anyhow; an interruption would be answered and reported as an error.
-    HttpRouter.route("GET", "/events", responding(events), { uninterruptible: true }),
-    HttpRouter.route("POST", "/command", responding(command)),
-    HttpRouter.route("GET", "/status", Effect.map(status, responses.snapshot)),
-    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, responses.snapshot))] : [])
+    HttpRouter.route("GET", "/events", answering(events), { uninterruptible: true }),
+    HttpRouter.route("POST", "/command", answering(command)),
+    HttpRouter.route("GET", "/status", Effect.map(status, snapshot)),
+    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, snapshot))] : [])
   ]
 })
 
-const responding = <R>(handler: Effect.Effect<Response, responses.AnswerableError, R>) =>
-  Effect.catchAll(handler, (error) => Effect.succeed(responses.error(error)))
+const snapshot = (value: StatusSnapshot | GlobalState) => json(jsonText(value))
 
-/** Responds to what nobody expected, and logs it. */
-export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
-  Cause.isInterruptedOnly(cause)
-    ? Effect.interrupt
-    : Effect.as(
-        Effect.logError("A request failed unexpectedly", cause),
-        responses.commandError(Cause.squash(cause))
-      )
+const notAllowed = ({ type }: Command) =>
+  new CommandNotAllowed({
+    message: `Command not allowed: ${JSON.stringify(type)} is not among the "allowedCommands" of the HTTP transport.`
+  })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const parseCommand = (body: Uint8Array): Effect.Effect<Command, responses.BadRequest> =>
+const parseCommand = (body: Uint8Array): Effect.Effect<Command, BadRequest> =>
   Effect.try({
     try: (): unknown => JSON.parse(utf8.decode(body)),
-    catch: () => new responses.BadRequest({ detail: "The body is not valid JSON." })
+    catch: () => new BadRequest({ message: "The body is not valid JSON." })
   }).pipe(
     Effect.filterOrFail(
       isCommand,
-      () => new responses.BadRequest({ detail: 'The body must be a JSON object with a string "type".' })
+      () => new BadRequest({ message: 'The body must be a JSON object with a string "type".' })
     )
   )
 

@@ -4,7 +4,6 @@
  * It owns the two ports and what reaches the log at the start. It writes nothing.
  */
 import { randomBytes } from "node:crypto"
-import { createServer } from "node:http"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
@@ -18,8 +17,7 @@ import type * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
 import type { BindError } from "../http/BindError.ts"
-import { handleClientErrors } from "../http/clientErrors.ts"
-import { keepAliveTimeout } from "../http/HttpServer.ts"
+import * as HttpServer from "../http/HttpServer.ts"
 import { type ListenOptions, listen, urlOf } from "../http/listen.ts"
 import { malformedRequest } from "./ApiError.ts"
 import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
@@ -115,13 +113,11 @@ const serve = <R>(app: HttpApp.Default<never, R>, options: ListenOptions) =>
       NodeHttpServer.makeHandler(app),
       constTrue
     )
-    const server = handleClientErrors(
-      createServer({ keepAliveTimeout, requireHostHeader: false }, handler),
-      ({ message, status }) => ({
-        headers: {},
-        body: malformedRequest(status, message).body
-      })
-    )
+    const server = yield* HttpServer.make({
+      handler,
+      bodyOf: ({ message, status }) => malformedRequest(status, message).body
+    })
+    server.prependListener("checkContinue", (_request, response) => response.writeContinue())
     return yield* listen(server, options)
   })
 

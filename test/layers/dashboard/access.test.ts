@@ -71,9 +71,7 @@ describe("reading by a page", () => {
       "that names none, by an image for example",
       { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }
     ]
-  ])("is refused to one %s", (_, headers) =>
-    expect(read({ host, ...headers })).toBe("DashboardOriginNotAllowed")
-  )
+  ])("is refused to one %s", (_, headers) => expect(read({ host, ...headers })).toBe("OriginNotAllowed"))
 
   it.each([
     ["its own", { "sec-fetch-site": "same-origin", "sec-fetch-dest": "empty" }],
@@ -98,23 +96,21 @@ describe("acting", () => {
     ["a page without an origin", { origin: "null" }],
     ["a page that names none", { "sec-fetch-site": "cross-site" }]
   ])("is not to %s, with the token or without", (_, headers) => {
-    expect(act(headers)).toBe("DashboardOriginNotAllowed")
-    expect(act({ ...headers, authorization: `Bearer ${secret}` }, { token })).toBe(
-      "DashboardOriginNotAllowed"
-    )
+    expect(act(headers)).toBe("OriginNotAllowed")
+    expect(act({ ...headers, authorization: `Bearer ${secret}` }, { token })).toBe("OriginNotAllowed")
   })
 
   it("is not to a page whose name leads here, though the request is of its own origin", () =>
     expect(act({ host: "evil.example:8720", origin: "http://evil.example:8720" })).toBe("HostNotAllowed"))
 
   it("takes what no form can send", () => {
-    expect(act({ "content-type": "text/plain" })).toBe("DashboardJsonRequired")
-    expect(act({ "content-type": undefined })).toBe("DashboardJsonRequired")
+    expect(act({ "content-type": "text/plain" })).toBe("JsonRequired")
+    expect(act({ "content-type": undefined })).toBe("JsonRequired")
   })
 
   it("takes the token, if there is one, in a header only", () => {
-    expect(act({}, { token })).toBe("DashboardTokenRequired")
-    expect(act({ authorization: "Bearer another" }, { token })).toBe("DashboardTokenRequired")
+    expect(act({}, { token })).toBe("TokenRequired")
+    expect(act({ authorization: "Bearer another" }, { token })).toBe("TokenRequired")
     expect(act({ authorization: `Bearer ${secret}` }, { token })).toBeUndefined()
   })
 
@@ -133,8 +129,8 @@ describe("acting", () => {
   it.each(["0.0.0.0", "::", "192.168.0.5", "desk.museum"])(
     "is off across the network (%s) without a token",
     (host) => {
-      expect(act({}, { host })).toBe("ActionsAreOff")
-      expect(act({}, { host, token })).toBe("DashboardTokenRequired")
+      expect(act({}, { host })).toBe("CommandNotAllowed")
+      expect(act({}, { host, token })).toBe("TokenRequired")
       expect(act({ authorization: `Bearer ${secret}` }, { host, token })).toBeUndefined()
       expect(Access.make({ host }).actions).toBe("off")
       expect(Access.make({ host, token }).actions).toBe("token")

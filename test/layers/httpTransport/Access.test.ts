@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import type { RequestHead } from "../../../src/layers/http/access.ts"
 import * as Access from "../../../src/layers/httpTransport/Access.ts"
 import type { HttpTransportConfig } from "../../../src/layers/httpTransport/HttpTransportOptions.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -16,7 +17,7 @@ const foreign = "https://evil.example"
 const secret = "a-token-that-nobody-guesses"
 
 /** Why a request is refused, by the tag of the error. */
-const refusal = (options: Access.Options, request: Access.RequestHead) =>
+const refusal = (options: Access.Options, request: RequestHead) =>
   Option.getOrUndefined(
     Option.map(Access.make(options).refuse(request), ({ _tag }) => _tag.replace("vitrine/", ""))
   )
@@ -104,7 +105,7 @@ describe("a decision", () => {
   })
 })
 
-const get = (headers: Record<string, string>, url = "/status"): Access.RequestHead => ({
+const get = (headers: Record<string, string>, url = "/status"): RequestHead => ({
   method: "GET",
   url,
   headers
@@ -150,7 +151,7 @@ describe("allowedOrigins", () => {
 
 describe("token", () => {
   const options = { token: Redacted.make(secret) }
-  it.each<readonly [string, Access.RequestHead, boolean]>([
+  it.each<readonly [string, RequestHead, boolean]>([
     ["in the header", get({ authorization: `Bearer ${secret}` }), true],
     ["in small letters", get({ authorization: `bearer  ${secret}` }), true],
     ["in the query of an event stream", get({}, `/events?a&token=${secret}`), true],

@@ -4,11 +4,11 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { read } from "../../../../src/layers/httpTransport/node/RequestBody.ts"
-import { maxBytes } from "../../../../src/layers/httpTransport/RequestBody.ts"
-import { format, parse } from "../../../support/rawHttp.ts"
-import * as transport from "../../../support/transport.ts"
-import { eventLoopTurn } from "../../../support/waiting.ts"
+import { maxBodyBytes as maxBytes } from "../../../src/layers/http/errors.ts"
+import { read } from "../../../src/layers/http/NodeRequestBody.ts"
+import { format, parse } from "../../support/rawHttp.ts"
+import * as transport from "../../support/transport.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 const layer = transport.layer({ allowedCommands: ["work"] })
 

@@ -3,6 +3,13 @@
  */
 import { jsonText } from "../../internal/JsonText.ts"
 
+/** What a response has that is a stream. */
+export const headers = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no"
+}
+
 /** What a stream begins with: reconnect two seconds after a drop. */
 export const retry = "retry: 2000\n\n"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as SseFrame from "../../../src/layers/httpTransport/SseFrame.ts"
+import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
 import { messages } from "../../support/eventStream.ts"
 
 /** Any text, lone surrogates included, rich in what the format gives a meaning to. */

@@ -3,36 +3,54 @@
  */
 import type { ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
-import { closedUnlessStalled } from "../../http/stallTimeout.ts"
-import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "../errors.ts"
-import type { FileResource } from "../resources.ts"
-import { everyResponse } from "./writeResponse.ts"
+import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
+import { closedUnlessStalled } from "./stallTimeout.ts"
+import { handOver } from "./writeResponse.ts"
+
+export interface SentFile {
+  /** The absolute path. */
+  readonly file: string
+  readonly size: number
+  readonly headers: Readonly<Record<string, string>>
+}
 
 /** Loaded where a server is made: the library's tables of media types would take time at the start of every command. */
 export const makeSendFile = Effect.map(
   Effect.promise(() => import("send")),
   ({ default: send }) =>
     /** Done when the response has ended. What the client does not read waits on disk. */
-    (response: ServerResponse, { file, headers, size }: FileResource) =>
+    (response: ServerResponse, { file, headers, size }: SentFile) =>
       Effect.suspend(() => {
         const request = response.req
         if (request.method === "HEAD" || isLongerSuffix(request.headers.range, size)) {
           delete request.headers.range
         }
-        for (const [name, value] of Object.entries({ ...everyResponse, ...headers })) {
+        for (const [name, value] of Object.entries(headers)) {
           response.setHeader(name, value)
         }
         const failed = Effect.async<never, SendError>((resume) => {
           send(request, encodeURIComponent(file), { cacheControl: false, dotfiles: "allow", index: false })
-            .on("error", (error) => resume(Effect.fail(errorOf(error))))
+            .on("error", (error) => resume(Effect.fail(errorOf(error, size))))
             .on("directory", () => resume(Effect.fail(gone)))
             .pipe(response)
         })
-        return Effect.raceFirst(failed, closedUnlessStalled(response))
+        return Effect.raceFirst(failed, closedUnlessStalled(response)).pipe(
+          Effect.tapError(() => Effect.sync(() => removeHeaders(response))),
+          Effect.onInterrupt(() => Effect.sync(() => response.headersSent && handOver(response)))
+        )
       })
 )
 
 type SendError = NotFound | PreconditionFailed | RangeNotSatisfiable | Unreadable
+
+/** Those of the file, where an error is answered in its place. */
+const removeHeaders = (response: ServerResponse) => {
+  if (!response.headersSent) {
+    for (const name of response.getHeaderNames()) {
+      response.removeHeader(name)
+    }
+  }
+}
 
 /** The library takes a suffix that is longer than the file for one that cannot be satisfied: it means the whole file. */
 const isLongerSuffix = (range: string | undefined, size: number): boolean => {
@@ -40,17 +58,17 @@ const isLongerSuffix = (range: string | undefined, size: number): boolean => {
   return length !== undefined && size > 0 && Number(length) > size
 }
 
-const errorOf = (error: { readonly status?: number }): SendError => {
+const errorOf = (error: { readonly status?: number }, size: number): SendError => {
   switch (error.status) {
     case 404:
       return gone
     case 412:
       return new PreconditionFailed()
     case 416:
-      return new RangeNotSatisfiable()
+      return new RangeNotSatisfiable({ size })
     default:
       return new Unreadable({ cause: error })
   }
 }
 
-const gone = new NotFound({ detail: "The file was removed a moment ago. Read the manifest again." })
+const gone = new NotFound({ message: "The file was removed a moment ago. Read the manifest again." })

@@ -7,15 +7,21 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
-import type { FrameSink } from "../../fanOut/FanOut.ts"
-import { makeSocketSink } from "../../fanOut/SocketSink.ts"
-import { clientOf } from "../Audience.ts"
-import type { TooManyClients } from "../Clients.ts"
-import type { EventStream } from "../EventStream.ts"
-import { eventStreamHeaders } from "../responses.ts"
+import type { FrameSink } from "../fanOut/FanOut.ts"
+import { makeSocketSink } from "../fanOut/SocketSink.ts"
+import type { TooManyClients } from "./errors.ts"
+import * as SseFrame from "./SseFrame.ts"
+import { handOver } from "./writeResponse.ts"
+
+export interface EventStream {
+  /** Makes the sink that of a client. */
+  readonly join: (sink: FrameSink) => Effect.Effect<void, TooManyClients>
+  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
+  readonly leave: (sink: FrameSink) => void
+}
 
 /**
- * Answers with the eventStream's event stream, for as long as the client stays.
+ * Answers with the event stream, for as long as the client stays.
  *
  * A client that falls too far behind is disconnected. It reconnects after two seconds and is given the backlog;
  * what was only live in between it misses.
@@ -24,15 +30,15 @@ import { eventStreamHeaders } from "../responses.ts"
  */
 export const open = (
   response: ServerResponse,
-  eventStream: Pick<EventStream, "join" | "leave">,
-  corsHeaders: Headers
+  eventStream: EventStream,
+  headers: Headers
 ): Effect.Effect<void, TooManyClients> =>
   Effect.suspend(() => {
     const { req: request } = response
     // A body that nobody reads would keep the server from learning that the client has gone.
     request.resume()
-    const sink = makeSink(request.socket, response, corsHeaders)
-    return Effect.map(eventStream.join(sink, clientOf(request.headers)), () => {
+    const sink = makeSink(request.socket, response, headers)
+    return Effect.map(eventStream.join(sink), () => {
       handOver(response)
       if (request.socket.destroyed) {
         eventStream.leave(sink)
@@ -58,13 +64,13 @@ const endWithClient = (socket: Socket, response: ServerResponse) => {
 
 type Headers = Readonly<Record<string, string>>
 
-const makeSink = (socket: Socket, response: ServerResponse, corsHeaders: Headers): FrameSink => {
+const makeSink = (socket: Socket, response: ServerResponse, headers: Headers): FrameSink => {
   const { begin, queuedBytes, send } = makeSocketSink(socket)
   return {
     begin: (frames) => {
       // The backlog leaves together with the head.
       socket.cork()
-      writeHead(response, corsHeaders)
+      writeHead(response, headers)
       begin(frames)
       process.nextTick(() => socket.uncork())
     },
@@ -76,19 +82,12 @@ const makeSink = (socket: Socket, response: ServerResponse, corsHeaders: Headers
   }
 }
 
-/**
- * The platform, and `writeResponse`, leave a response alone whose end was written: they neither answer nor, when its
- * client goes, interrupt whoever answers.
- */
-const handOver = (response: ServerResponse) =>
-  Object.defineProperty(response, "writableEnded", { value: true })
-
 /** Node adds no `Transfer-Encoding` where it was removed: the body ends with the connection. */
-const writeHead = (response: ServerResponse, corsHeaders: Headers) => {
+const writeHead = (response: ServerResponse, headers: Headers) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {
-    ...eventStreamHeaders,
-    ...corsHeaders,
+    ...headers,
+    ...SseFrame.headers,
     Connection: "close"
   })
   response.flushHeaders()

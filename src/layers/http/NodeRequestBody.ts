@@ -1,11 +1,12 @@
 /**
- * The body of a request, up to a limit (specification, section 8).
+ * The body of a request on a Node server of our own, up to a limit.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
-import { BodyTooLarge, BodyUnreadable, isTooLong, maxBytes } from "../RequestBody.ts"
+import { BodyTooLarge, BodyUnreadable, maxBodyBytes } from "./errors.ts"
+import { isTooLong } from "./RequestBody.ts"
 
 /** How long a client may go on sending after it was told that its body is too large. */
 const lingerMs = 1000
@@ -62,7 +63,7 @@ const collect = (request: IncomingMessage, done: (outcome: Body) => void): (() =
   }
   const onData = (chunk: Buffer) => {
     size += chunk.length
-    if (size > maxBytes) {
+    if (size > maxBodyBytes) {
       refuse()
     } else {
       chunks.push(chunk)

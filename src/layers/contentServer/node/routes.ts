@@ -1,0 +1,112 @@
+/**
+ * The routes of the content server.
+ */
+import type { ServerResponse } from "node:http"
+import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { messageOf } from "../../../internal/SerializedError.ts"
+import { makeWarnOnce } from "../../../internal/warnOnce.ts"
+import { pathOf } from "../../http/application.ts"
+import { Unreadable } from "../../http/errors.ts"
+import * as responses from "../../http/responses.ts"
+import { makeSendFile } from "../../http/sendFile.ts"
+import type { Reading } from "../reading.ts"
+import type { FileResource, Resources, TextResource } from "../resources.ts"
+
+export interface Context {
+  readonly reading: Reading
+  readonly resources: Resources
+}
+
+/** What every response has: content is public, and shown by the type that it is said to be of. */
+export const everyResponse = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": "Accept-Ranges, Content-Length, Content-Range, ETag",
+  "X-Content-Type-Options": "nosniff"
+}
+
+export const preflight = responses.preflight(
+  "GET, HEAD, OPTIONS",
+  "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Range"
+)
+
+export const make = Effect.fnUntraced(function* ({ reading, resources }: Context) {
+  const sendFile = yield* makeSendFile
+  const warnOnce = makeWarnOnce((problem) => `Content cannot be served: ${problem}`)
+
+  const file = (response: ServerResponse, resource: FileResource) => {
+    const sending = Option.match(
+      Option.filter(resource.gzip, () => wantsGzip(response.req.headers)),
+      {
+        onNone: () =>
+          Effect.as(
+            sendFile(response, { ...resource, headers: { ...everyResponse, ...resource.headers } }),
+            HttpServerResponse.empty()
+          ),
+        onSome: Effect.map((compressed) => text(response.req.headers, compressed))
+      }
+    )
+    return Option.match(resource.versionId, {
+      onNone: () => sending,
+      onSome: (versionId) => reading.of(versionId)(sending)
+    })
+  }
+
+  const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const resource = yield* resources.find(pathOf(request))
+    switch (resource._tag) {
+      case "Text":
+        return text(request.headers, resource)
+      case "Redirect":
+        return HttpServerResponse.empty({
+          status: 301,
+          headers: { Location: resource.location, "Cache-Control": "no-cache" }
+        })
+      case "File":
+        return yield* file(NodeHttpServerRequest.toServerResponse(request), resource)
+    }
+  })
+
+  return [
+    HttpRouter.route("GET", "*", (request) =>
+      answer(request).pipe(
+        Effect.catchTags({
+          BadArgument: (error) => Effect.fail(new Unreadable({ cause: error })),
+          SystemError: (error) => Effect.fail(new Unreadable({ cause: error }))
+        }),
+        Effect.tapErrorTag("vitrine/FileUnreadable", ({ cause }) => warnOnce(messageOf(cause)))
+      )
+    )
+  ]
+})
+
+type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+
+const text = (asked: Headers, { body, headers }: TextResource): HttpServerResponse.HttpServerResponse =>
+  isKnown(asked["if-none-match"], headers.ETag)
+    ? HttpServerResponse.empty({
+        status: 304,
+        headers: {
+          ETag: headers.ETag,
+          "Cache-Control": headers["Cache-Control"],
+          ...(headers.Vary === undefined ? {} : { Vary: headers.Vary })
+        }
+      })
+    : HttpServerResponse.uint8Array(body, { headers, contentType: headers["Content-Type"] })
+
+/** By RFC 9110, section 13.1.2: a weak tag matches the strong one. */
+const isKnown = (ifNoneMatch: Headers[string], etag: string): boolean =>
+  String(ifNoneMatch ?? "")
+    .split(",")
+    .some((tag) => ["*", etag, `W/${etag}`].includes(tag.trim()))
+
+/** Parts are of the file as it is, and so are conditions other than `If-None-Match`. */
+const wantsGzip = (headers: Headers): boolean =>
+  /(^|,)\s*gzip\s*(;\s*q=(1|0\.0*[1-9])|,|$)/i.test(String(headers["accept-encoding"] ?? "")) &&
+  uncompressed.every((name) => headers[name] === undefined)
+
+const uncompressed = ["range", "if-match", "if-unmodified-since"]

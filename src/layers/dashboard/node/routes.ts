@@ -1,0 +1,75 @@
+/**
+ * The routes of the dashboard.
+ */
+import type { IncomingMessage } from "node:http"
+import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import { notFound } from "../../http/application.ts"
+import * as EventStreamResponse from "../../http/EventStreamResponse.ts"
+import * as RequestBody from "../../http/NodeRequestBody.ts"
+import * as responses from "../../http/responses.ts"
+import { type Access, isLoopback } from "../access.ts"
+import type { Act } from "../actions.ts"
+import type { Live } from "../live.ts"
+import type { Resources } from "../resources.ts"
+
+export interface Context {
+  readonly access: Access
+  readonly act: Act
+  readonly live: Live
+  readonly resources: Resources
+}
+
+/** What every response has: no other page may frame it, read it or have scripts in it. */
+export const everyResponse = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff"
+}
+
+/** What is still being done when the scope ends is interrupted. */
+export const make = Effect.fnUntraced(function* ({ access, act, live, resources }: Context) {
+  const acting = yield* FiberSet.make<unknown, Effect.Effect.Error<ReturnType<Act>>>()
+
+  const command = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const refusal = access.refuseAction(request)
+    if (Option.isSome(refusal)) {
+      return yield* refusal.value
+    }
+    const response = NodeHttpServerRequest.toServerResponse(request)
+    const body = yield* RequestBody.read(response)
+    // Whoever leaves does not interrupt what was begun.
+    const result = yield* Effect.flatMap(FiberSet.run(acting, act(body, remoteOf(response.req))), Fiber.join)
+    live.changed()
+    return responses.result(result)
+  })
+
+  const events = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    if (request.method === "HEAD") {
+      return yield* notFound(request)
+    }
+    yield* EventStreamResponse.open(NodeHttpServerRequest.toServerResponse(request), live, everyResponse)
+    return HttpServerResponse.empty()
+  })
+
+  return [
+    HttpRouter.route("POST", "/command", command),
+    HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
+    ...Array.from(resources, ([path, resource]) => HttpRouter.route("GET", path, resource))
+  ]
+})
+
+/** The address across the network that a request comes from; none on this machine. */
+const remoteOf = ({ socket: { remoteAddress = "" } }: IncomingMessage): string | undefined => {
+  const address = remoteAddress.replace(/^::ffff:/, "")
+  return isLoopback(address) ? undefined : address
+}

@@ -1,0 +1,72 @@
+/**
+ * What servers look at to decide who may send a request: the `Host` header, the origin, the token, the type of the body.
+ *
+ * A decision looks at the head of a request only. It never throws, whatever stands there.
+ */
+import { createHash, timingSafeEqual } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { printableLine } from "../../internal/printable.ts"
+import { HostNotAllowed } from "./errors.ts"
+
+/** What a decision is made of. */
+export interface RequestHead {
+  /** By names in small letters. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly method: string
+  readonly url: string
+}
+
+/** A header, as an error repeats it. */
+export const shown = (header: string): string => printableLine(header, 100)
+
+/** Why a request with this `Host` header is refused; none where it may go on. */
+export const refuseHost = (
+  allowedHosts: ReadonlyArray<string> | undefined,
+  header: string | undefined,
+  server: string
+): Option.Option<HostNotAllowed> => {
+  const host = header ?? ""
+  return allowedHosts === undefined || allowedHosts.includes(hostName(host))
+    ? Option.none()
+    : Option.some(new HostNotAllowed({ host: shown(host), server }))
+}
+
+/** A `Host` header without its port. */
+export const hostName = (host: string): string => host.replace(/:\d*$/, "").toLowerCase()
+
+/** HTTP/1.1 demands the header, and forbids a second one. */
+export const hasOneHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host")
+  return hosts.length === 1 || (hosts.length === 0 && httpVersion !== "1.1")
+}
+
+/**
+ * Browsers leave `Origin` out where a page does not ask to read the response, as with `<img>`, but say where the
+ * page is from. Programs that are no browsers send neither.
+ */
+export const isOfForeignPage = ({ headers }: Pick<RequestHead, "headers">): boolean => {
+  const site = headers["sec-fetch-site"]
+  return site !== undefined && site !== "same-origin" && site !== "none"
+}
+
+export const isJson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType)
+
+/** Compares digests, which have one length, in a time that does not depend on what they are. */
+export const tokenCheck = (token: Redacted.Redacted) => {
+  const expected = digest(Redacted.value(token))
+  const isToken = (text: string) => timingSafeEqual(digest(text), expected)
+  return ({ headers, method, url }: RequestHead): boolean => {
+    const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+    if (bearer !== undefined) {
+      return isToken(bearer)
+    }
+    const query = /^\/events\?([^#]*)/.exec(url)?.[1]
+    const inQuery = method === "GET" && query !== undefined ? new URLSearchParams(query).get("token") : null
+    return inQuery !== null && isToken(inQuery)
+  }
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

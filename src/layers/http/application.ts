@@ -1,0 +1,146 @@
+/**
+ * The routes of a server as one HTTP application: every request, however odd, gets a response.
+ *
+ * The files of this folder go past `@effect/platform` to Node. They would not need to if the platform
+ *
+ * - left the rest of a response's life to a handler without a fiber that waits (`EventStreamResponse.ts` and
+ *   `writeResponse.ts` use the raw response, and `writableEnded`);
+ * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`NodeRequestBody.ts`);
+ * - gave the version of HTTP and the raw headers of a request (`access.ts`, for two `Host` headers);
+ * - handled pipelined requests in turn, and let half-closed clients read (`serialized.ts`, `stallTimeout.ts`);
+ * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `listen.ts`).
+ */
+import type { RequestListener } from "node:http"
+import * as Headers from "@effect/platform/Headers"
+import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as HttpServerError from "@effect/platform/HttpServerError"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
+import * as Option from "effect/Option"
+import { hasOneHost, type RequestHead } from "./access.ts"
+import type { ConnectionLimit } from "./connectionLimit.ts"
+import { BadRequest, NotFound, type RequestError } from "./errors.ts"
+import * as RequestTarget from "./RequestTarget.ts"
+import * as responses from "./responses.ts"
+import { writeResponse } from "./writeResponse.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+export interface Options {
+  readonly routes: ReadonlyArray<HttpRouter.Route<RequestError>>
+  /** Why a request is refused, whatever it asks for; none where it may go on. */
+  readonly refuse: (request: RequestHead) => Option.Option<RequestError>
+  readonly connections?: ConnectionLimit
+  /** Of every response that does not say otherwise. */
+  readonly headers: (request: RequestHead) => Headers.Input
+  /** The answer to every `OPTIONS`; without one they are routed as others. */
+  readonly preflight?: HttpServerResponse.HttpServerResponse
+  /** Whether a route of `GET` answers `HEAD`, too. Default true. */
+  readonly answersHead?: boolean
+  /** What is said to a method and a path of which there is no route. */
+  readonly otherwise?: (request: Request) => RequestError
+  /** Whether a request is no span. */
+  readonly untraced?: (request: Request) => boolean
+}
+
+/** A listener that answers everything. What is still being answered when its client has gone is interrupted. */
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<RequestListener> {
+  const {
+    answersHead = true,
+    connections,
+    headers,
+    otherwise = notFound,
+    preflight,
+    refuse,
+    routes,
+    untraced = constTrue
+  } = options
+
+  const refusalOf = (request: Request): Option.Option<RequestError> =>
+    Option.fromNullable(connections).pipe(
+      Option.flatMap(({ refuse }) => refuse(NodeHttpServerRequest.toIncomingMessage(request).socket)),
+      Option.orElse(() =>
+        RequestTarget.isReadable(request.url) ? refuse(request) : Option.some(unreadableTarget)
+      )
+    )
+
+  const edge = <E, R>(routed: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const refusal = refusalOf(request)
+      if (Option.isSome(refusal)) {
+        return Effect.succeed(responses.error(refusal.value))
+      }
+      if (request.method === "OPTIONS" && preflight !== undefined) {
+        return Effect.succeed(preflight)
+      }
+      if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+        return Effect.succeed(oneHost)
+      }
+      const path = RequestTarget.path(request.url)
+      if (Option.isNone(path)) {
+        return Effect.succeed(responses.error(unreadableTarget))
+      }
+      if (request.method === "HEAD" && !answersHead) {
+        return Effect.succeed(responses.error(otherwise(request)))
+      }
+      const url = RequestTarget.literal(path.value)
+      return url === request.url
+        ? routed
+        : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
+    })
+
+  // Not as a layer: those of one program would be one and the same router.
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, exactMatching)
+  yield* router.addAll(routes.map((route) => ({ ...route, handler: responses.answering(route.handler) })))
+  yield* router.addGlobalMiddleware(edge)
+
+  const answer = router.asHttpEffect().pipe(
+    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.succeed(responses.error(otherwise(request)))),
+    Effect.catchAllCause(responses.unexpected)
+  )
+
+  const written = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.flatMap(answer, (answer) =>
+      writeResponse(
+        NodeHttpServerRequest.toServerResponse(request),
+        HttpServerResponse.setHeaders(
+          answer,
+          Headers.merge(Headers.fromInput(headers(request)), answer.headers)
+        )
+      )
+    )
+  )
+  return yield* Effect.locally(
+    NodeHttpServer.makeHandler(written),
+    HttpMiddleware.currentTracerDisabledWhen,
+    untraced
+  )
+})
+
+/** That there is no route. */
+export const notFound = (request: Request) =>
+  new NotFound({ message: `Not found: ${request.method} ${pathOf(request)}` })
+
+/** The path of a request, as it was sent. */
+export const pathOf = ({ originalUrl }: Request): string =>
+  Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
+
+const unreadableTarget = new BadRequest({ message: "The request target cannot be read." })
+
+const oneHost = responses.error(new BadRequest({ message: "A request must have one Host header." }))
+
+/** Paths match exactly (decisions, part B), however long they are. */
+const exactMatching = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  maxParamLength: Number.POSITIVE_INFINITY
+}
+
+const isRouteNotFound = (error: unknown): error is HttpServerError.RouteNotFound =>
+  HttpServerError.isServerError(error) && error._tag === "RouteNotFound"
