@@ -122,7 +122,7 @@ export interface StagedVersion {
 export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   /**
    * Takes files over by their content from any version on disk, wherever they lie there, into the folders of their sources.
-   * Gives those that none has. It is cheapest for all files of the version at once, before anything else is put there.
+   * Gives those that none has. It is for all files of the version at once, before anything else is put there.
    */
   readonly reuse: (
     files: ReadonlyArray<CopiedFile>

@@ -9,8 +9,6 @@ import { mapDiskError } from "./diskError.ts"
 
 export interface Trash {
   readonly add: (folder: string) => void
-  /** Takes one back that is still whole. */
-  readonly takeBack: (folder: string) => void
   /** Removes what can be removed. */
   readonly empty: Effect.Effect<void>
   /** Says once that something could not be removed. */
@@ -26,9 +24,6 @@ export const make: Effect.Effect<Trash, never, FileSystem.FileSystem> = Effect.m
     return {
       add: (folder) => {
         folders.add(folder)
-      },
-      takeBack: (folder) => {
-        folders.delete(folder)
       },
       empty: Effect.suspend(() =>
         Effect.forEach(

@@ -14,7 +14,6 @@ import { isPlainFileName } from "../../internal/FileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
-import { filesOf } from "../../services/FileList.ts"
 import {
   type DownloadsInUse,
   InvalidConsumerId,
@@ -42,7 +41,6 @@ import { makePublishing } from "./publish.ts"
 import * as Readers from "./Readers.ts"
 import { makeReserve } from "./reserve.ts"
 import { discard, expired, restore } from "./retention.ts"
-import * as Spare from "./Spare.ts"
 import { makeStageCopy } from "./stageCopy.ts"
 import { makeStage, type StagingStore } from "./staging.ts"
 import * as Trash from "./Trash.ts"
@@ -67,7 +65,6 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const folder = yield* DownloadsFolder.make(directory)
   const manifestFile = yield* ManifestFile.make(folder)
   const trash = yield* Trash.make
-  const spare = Spare.make(trash)
   const reserve = yield* makeReserve(folder.reserve)
   const { claim, claimed, wasClaimed } = yield* makeClaim(folder, trash)
 
@@ -147,14 +144,6 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     )
   )
 
-  /** Keeps the folder of a version that was just swept. */
-  const keepSpare = Effect.fnUntraced(function* (versionId: VersionId, swept: string, latest: VersionId) {
-    const [before, newest] = [yield* listIn(versionId, swept), yield* listIn(latest)]
-    if (Option.isSome(before) && Option.isSome(newest)) {
-      yield* spare.keep(swept, filesOf(before.value), filesOf(newest.value))
-    }
-  })
-
   /** Removes all versions but those that are shown, the newest ones, and some of those that are `read`. */
   const sweepDownTo = Effect.fnUntraced(function* (keepVersions: number, read: Readers.Readers["kept"]) {
     if (!wasClaimed()) {
@@ -169,24 +158,18 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
           discard(folder, trash, versionId).pipe(
             Effect.tap(() => damage.forget(versionId)),
             Effect.tap(() => summaries.invalidate(versionId)),
-            Effect.map((swept) => [{ versionId, swept }]),
+            Effect.as([versionId]),
             Effect.catchAll((error) => Effect.as(trash.warn(error), []))
           )
       )
       return { active, removed: removed.flat() }
     }).pipe(leasing.withPermits(1))
-    const last = removed.at(-1)
-    if (keepVersions === 0) {
-      yield* spare.discard
-    } else if (last !== undefined && Option.isSome(last.swept) && Option.isSome(active)) {
-      yield* keepSpare(last.versionId, last.swept.value, latestOf(active.value))
-    }
     yield* trash.empty
     yield* reserve.keep
     if (Option.isNone(active)) {
       yield* inTurn(restored)
     }
-    return removed.map(({ versionId }) => versionId)
+    return removed
   }, Effect.provide(platform))
 
   const unrestored = makeWarnWhile((message) => message)
@@ -237,7 +220,6 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
         trash.add(staged)
         return trash.empty
       }),
-    takeSpare: spare.take,
     publish: publishing.publish,
     publishCopy: publishing.publishCopy,
     damage,

@@ -10,7 +10,6 @@ import { fileListName, filesOf } from "../../services/FileList.ts"
 import { type Manifest, type VersionCopy, VersionStoreError } from "../../services/VersionStore.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import { decodeList, filesIn, type WrittenList } from "./fileLists.ts"
-import { foldersOf } from "./folderEntries.ts"
 import { manifestOf } from "./publish.ts"
 
 /** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */
@@ -61,6 +60,19 @@ const filesOfCopy = Effect.fnUntraced(function* (
   }
   return there
 })
+
+/** All folders in which files are, by the paths of these; the empty path is among them. */
+export const foldersOf = (files: Iterable<string>): Set<string> => {
+  const folders = new Set([""])
+  for (const file of files) {
+    for (let end = file.lastIndexOf("/"); end > 0; end = file.lastIndexOf("/", end - 1)) {
+      const folder = file.slice(0, end)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  }
+  return folders
+}
 
 const disagreement = (given: Manifest, list: WrittenList): string | undefined => {
   const listed = manifestOf(list)

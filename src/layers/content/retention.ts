@@ -46,8 +46,7 @@ export const expired = (
 }
 
 /**
- * Takes a version out in one step, so that no half of it is ever seen among the others, and gives the folder that it is now.
- * Where it cannot be moved, on a full disk or out of the image of a container, it is removed in place: first what says
+ * Takes a version out in one step, so that no half of it is ever seen among the others. Where it cannot be moved, on a full disk or out of the image of a container, it is removed in place: first what says
  * that it is whole.
  */
 export const discard = Effect.fnUntraced(function* (
@@ -59,20 +58,14 @@ export const discard = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const version = folder.ofVersion(versionId)
   const discarded = path.join(folder.staging, randomUUID())
-  return yield* fs.rename(version, discarded).pipe(
-    Effect.map(() => {
-      trash.add(discarded)
-      return Option.some(discarded)
-    }),
+  yield* fs.rename(version, discarded).pipe(
+    Effect.map(() => trash.add(discarded)),
     Effect.catchIf(
       (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
       () =>
         fs
           .remove(path.join(version, fileListName), { force: true })
-          .pipe(
-            Effect.zipRight(fs.remove(version, { recursive: true, force: true })),
-            Effect.as(Option.none<string>())
-          )
+          .pipe(Effect.zipRight(fs.remove(version, { recursive: true, force: true })))
     ),
     mapDiskError("remove", version)
   )

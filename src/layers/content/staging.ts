@@ -25,7 +25,6 @@ import { mapDiskError } from "./diskError.ts"
 import type { Entries } from "./durable.ts"
 import { listSource, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf } from "./hold.ts"
-import type { SpareFolder } from "./Spare.ts"
 
 type Platform = FileSystem.FileSystem | Path.Path
 
@@ -43,8 +42,6 @@ export interface StagingStore {
     folder: string,
     sources: ReadonlyArray<VersionSource>
   ) => Effect.Effect<Manifest, VersionStoreError, Platform>
-  /** Gives away the folder of an old version, so that a copy is put together in that. */
-  readonly takeSpare: Effect.Effect<Option.Option<SpareFolder>>
   /** As `publish`, of a folder that has all files of the list; all but the `fresh` files and folders are durable. */
   readonly publishCopy: (
     folder: string,

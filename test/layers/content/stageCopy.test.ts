@@ -1,16 +1,7 @@
 /**
- * Copies that are put together in the folder of a version that was swept: no version is ever anything but what its list says.
+ * Copies of versions of another controller: no version is ever anything but what its list says.
  */
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync
-} from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -126,62 +117,6 @@ const common = { "one/a": "a", "one/sub/b": "b", "two/c": "c" }
 const edition = (number: number): Files => ({ ...common, "one/edition": `edition ${number}` })
 
 describe("a copy", () => {
-  scenario(
-    "is put together in the folder of the version that was swept last",
-    Effect.gen(function* () {
-      const { directory, store } = yield* makeStore
-      const folderOf = (version: number) => join(directory, "versions", idOf(version))
-      yield* copyAll(store, [edition(1), edition(2)])
-      const { ino } = statSync(join(folderOf(1), "one", "sub"))
-      yield* Effect.zipRight(copy(store, 3, edition(3)), store.sweep)
-      expect(readdirSync(join(directory, "versions"))).toEqual([idOf(2), idOf(3)])
-      const [spare = ""] = readdirSync(join(directory, ".staging"))
-      expect(filesBelow(join(directory, ".staging", spare)).toSorted()).toEqual(
-        Object.keys(common).toSorted()
-      )
-
-      expect(yield* copy(store, 4, edition(4))).toBe(3)
-      expect(statSync(join(folderOf(4), "one", "sub")).ino).toBe(ino)
-      expect(readdirSync(join(directory, ".staging"))).toEqual([])
-      expectWhole(directory, new Map([2, 3, 4].map((version) => [idOf(version), edition(version)])))
-    })
-  )
-
-  scenario(
-    "leaves nothing to a full disk",
-    Effect.gen(function* () {
-      const { directory, store } = yield* makeStore
-      yield* copyAll(store, [edition(1), edition(2), edition(3)])
-      expect(readdirSync(join(directory, ".staging"))).toHaveLength(1)
-      expect(yield* store.makeRoom).toEqual([idOf(2)])
-      expect(readdirSync(join(directory, ".staging"))).toEqual([])
-    })
-  )
-
-  scenario(
-    "takes nothing from a version that was swept but the very files of one that is kept",
-    Effect.gen(function* () {
-      const { directory, store } = yield* makeStore
-      const elsewhere = join(directory, "elsewhere")
-      yield* copyAll(store, [edition(1), edition(2)])
-      const swept = join(directory, "versions", idOf(1))
-      mkdirSync(elsewhere)
-      writeFileSync(join(elsewhere, "c"), "c")
-      writeFileSync(join(elsewhere, "precious"), "")
-      rmSync(join(swept, "two"), { recursive: true })
-      symlinkSync(elsewhere, join(swept, "two"))
-      writeFileSync(join(swept, "one", "unlisted"), "")
-      mkdirSync(join(swept, "empty"))
-      rmSync(join(swept, "one", "a"))
-      writeFileSync(join(swept, "one", "a"), "A")
-      yield* Effect.zipRight(copy(store, 3, edition(3)), store.sweep)
-      yield* copy(store, 4, edition(4))
-      expectWhole(directory, new Map([2, 3, 4].map((version) => [idOf(version), edition(version)])))
-      expect(readdirSync(join(directory, "versions", idOf(4)))).toEqual(["files.json", "one", "two"])
-      expect(readdirSync(elsewhere)).toEqual(["c", "precious"])
-    })
-  )
-
   scenario(
     "has no file of which the content is known to be damaged, nor one that was repaired since",
     Effect.gen(function* () {
@@ -306,7 +241,7 @@ it.effect.prop(
         expect(readdirSync(join(directory, "versions"))).toEqual(expect.arrayContaining([...leases.values()]))
       }
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer), Effect.orDie),
-  { fastCheck: { numRuns: Number(process.env.SPARE_RUNS ?? 12) }, timeout: 120_000 }
+  { fastCheck: { numRuns: Number(process.env.COPY_RUNS ?? 12) }, timeout: 120_000 }
 )
 
 /** The disk of this machine, on which nothing is changed any more after so many changes: the process was killed. */
