@@ -34,9 +34,14 @@ export const eventLoopTurn = Effect.async<void>((resume) => {
 /** What came last has its turn before time goes on. */
 const quietTurns = 4
 
+/** Leaves the processor to what it waits for, which turns of the event loop would take it from. */
+const aMoment = Effect.async<void>((resume) => {
+  setTimeout(() => resume(Effect.void), 1)
+})
+
 const quiet = Effect.gen(function* () {
   for (let turns = 0; turns < quietTurns; turns = isQuiet() ? turns + 1 : 0) {
-    yield* eventLoopTurn
+    yield* isQuiet() ? eventLoopTurn : aMoment
   }
 })
 

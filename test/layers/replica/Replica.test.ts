@@ -283,10 +283,10 @@ describe("a download of a replica", () => {
 
         hub.requests.length = 0
         yield* start
-        yield* patiently(Effect.sleep("20 minutes"))
+        yield* patiently(Effect.sleep("6 minutes"))
         const tries = hub.requests.filter(({ path }) => path.includes("/films/")).length / 2
-        expect(tries).toBeGreaterThan(15)
-        expect(tries).toBeLessThan(25)
+        expect(tries).toBeGreaterThan(5)
+        expect(tries).toBeLessThan(11)
         expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
           `WARN Fetch failed, content stays as it is. ${message}`
         ])
