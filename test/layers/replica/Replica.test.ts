@@ -116,9 +116,12 @@ describe("a replica", () => {
           }
         ])
       )
-      expect(told.findLast(({ name }) => name === "content:source:progress")?.payload).toMatchObject({
-        documents: { done: 1, total: 2 }
-      })
+      const progress = told
+        .filter(({ name }) => name === "content:source:progress")
+        .map(({ payload }) => payload)
+      expect(progress).toContainEqual(
+        expect.objectContaining({ sourceId: "tours", documents: { done: 1, total: 2 } })
+      )
       expect(yield* provided(rowValue("Active version"))).toBe(versionId)
       expect(yield* provided(readManifest)).toMatchObject({ status: "ok" })
     }).pipe(environment)
