@@ -4,14 +4,12 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import * as schedules from "#dist/internal/schedules.js"
 import * as HttpClient from "#dist/layers/httpClient/HttpClientNode.js"
 import * as Hub from "#dist/layers/replica/Hub.js"
-import { pollPauses } from "#dist/layers/replica/pollPauses.js"
 import { answer } from "../processes.ts"
 import type { PollersApi } from "./protocol.ts"
 
-const pauses = pollPauses("5 seconds")
 let polls = 0
 let failed = 0
 
@@ -21,13 +19,14 @@ const machine = (port: number) =>
     const poll = Effect.match(hub.ask, {
       onFailure: () => {
         failed++
+        return true
       },
       onSuccess: () => {
         polls++
+        return false
       }
     })
-    const pause = Effect.flatMap(pauses(0), (pause) => Effect.sleep(Option.getOrThrow(pause)))
-    yield* Effect.forever(Effect.zipRight(pause, poll))
+    yield* Effect.repeat(poll, schedules.poll("5 seconds"))
   }).pipe(Effect.provide(Layer.merge(HttpClient.layer, NodeContext.layer)))
 
 answer<PollersApi>({
