@@ -18,8 +18,8 @@ export interface RequestHead {
   readonly url: string
 }
 
-/** A header, as an error repeats it. */
-export const shown = (header: string): string => printableLine(header, 100)
+/** A header, as errors and the status repeat it: a stranger's text of one line has no need of format characters. */
+export const shown = (header: string): string => printableLine(header, 100).replace(/\p{Cf}/gu, "�")
 
 /** Why a request with this `Host` header is refused; none where it may go on. */
 export const refuseHost = (

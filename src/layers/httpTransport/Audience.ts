@@ -1,7 +1,7 @@
 /**
  * Who has event streams open, for the status: a technician must see who has them all.
  */
-import { printableLine } from "../../internal/printable.ts"
+import { shown } from "../http/access.ts"
 
 /** What the head of a request says of the client. */
 export interface Client {
@@ -31,15 +31,12 @@ export interface StreamGroup {
   readonly oldestMs: number
 }
 
-/** How many characters of an origin and of a user agent are shown. */
-const maxLength = 100
-
 /** The group with the most streams first. */
 export const groupsOf = (members: Iterable<Member>, now: number): ReadonlyArray<StreamGroup> => {
   const groups = new Map<string, StreamGroup>()
   for (const { since, ...client } of members) {
-    const origin = printableLine(client.origin ?? "", maxLength)
-    const userAgent = printableLine(client.userAgent ?? "", maxLength)
+    const origin = shown(client.origin ?? "")
+    const userAgent = shown(client.userAgent ?? "")
     const key = `${origin}\n${userAgent}`
     const group = groups.get(key) ?? { origin, userAgent, streams: 0, oldestMs: 0 }
     groups.set(key, {

@@ -111,6 +111,11 @@ const get = (headers: Record<string, string>, url = "/status"): RequestHead => (
   headers
 })
 
+it("repeats a header without characters that do not show", () => {
+  const { message } = Option.getOrThrow(Access.make(everything).refuse(get({ host: "a\u200d\ufff9\u202eb" })))
+  expect(message).toContain('"a\ufffd\ufffd\ufffdb"')
+})
+
 describe("allowedHosts", () => {
   it.each([
     ["localhost", true],
