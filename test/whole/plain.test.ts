@@ -121,7 +121,7 @@ describe("vitrine/plain", () => {
     expect(
       own.filter(
         (path) =>
-          !/^src\/(plain\.ts|internal\/|services\/|layers\/(airtable|fanOut|httpClient|httpTransport|memory|plain|server|tableSource)\/)/.test(
+          !/^src\/(plain\.ts|internal\/|services\/|layers\/(airtable|fanOut|httpClient|httpTransport|memory|plain|http|tableSource)\/)/.test(
             path
           )
       )

@@ -86,8 +86,8 @@ const makeSink = (socket: Socket, response: ServerResponse, headers: Headers): F
 const writeHead = (response: ServerResponse, headers: Headers) => {
   response.removeHeader("Transfer-Encoding")
   response.writeHead(200, {
-    ...headers,
     ...SseFrame.headers,
+    ...headers,
     Connection: "close"
   })
   response.flushHeaders()
