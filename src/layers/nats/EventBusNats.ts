@@ -110,7 +110,11 @@ export const make = Effect.gen(function* () {
     return Stream.filterMap(Mailbox.toStream(sequences), ring.get)
   })
 
-  const emptied = Stream.mapEffect(nats.sessions, (session) => Effect.ignore(inTime(ensure(session)))).pipe(
+  /** A server that has just come back may not be ready at once. */
+  const ensureSoon = (session: Session) =>
+    Effect.retry(inTime(ensure(session)), { times: 20, schedule: Schedule.spaced("250 millis") })
+
+  const emptied = Stream.mapEffect(nats.sessions, (session) => Effect.ignore(ensureSoon(session))).pipe(
     Stream.drain,
     Stream.merge(created.changes),
     Stream.filter((created) => created !== ""),
