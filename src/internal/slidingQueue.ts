@@ -5,9 +5,6 @@
 export interface SlidingQueue<A> extends Iterable<A> {
   /** Puts it in behind all others, and drops the oldest of those that are too many or too large, but never it. */
   readonly offer: (item: A, size: number) => void
-  readonly takeFirst: () => A | undefined
-  readonly takeAll: () => ReadonlyArray<A>
-  readonly length: () => number
 }
 
 export interface Options<A> {
@@ -65,15 +62,6 @@ export const makeSlidingQueue = <A>({ maxLength, maxSize, onDropped }: Options<A
         }
       }
     },
-    takeFirst,
-    takeAll: () => {
-      const items = [...iterate()]
-      entries = []
-      first = 0
-      totalSize = 0
-      return items
-    },
-    length,
     [Symbol.iterator]: iterate
   }
 }
