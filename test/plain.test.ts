@@ -16,6 +16,7 @@ import {
   PluginSetupFailed
 } from "../src/plain.ts"
 import { messages } from "./support/eventStream.ts"
+import { freePort } from "./support/freePort.ts"
 import * as lifetime from "./support/lifetime.ts"
 import { makePlainController, type PlainController } from "./support/plainController.ts"
 import { fromResult, openEvents, postCommand, setUp, setUpIn } from "./support/plainTransport.ts"
@@ -33,15 +34,6 @@ const eventsUntil = ({ received }: Connection, data: string) =>
 
 const setUpFails = (controller: PlainController, options: HttpTransportConfig) =>
   Effect.flip(Effect.scoped(setUp(controller, options)))
-
-/** A port that is in use until the scope ends. */
-const usedPort = Effect.map(
-  Effect.suspend(() => listen(createServer(), { host: "127.0.0.1", port: 0 })),
-  ({ port }) => port
-)
-
-/** A port that was free a moment ago. */
-const freePort = Effect.scoped(usedPort)
 
 const isFree = (port: number) =>
   Effect.isSuccess(Effect.scoped(Effect.suspend(() => listen(createServer(), { host: "127.0.0.1", port }))))

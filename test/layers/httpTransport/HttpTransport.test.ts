@@ -25,6 +25,7 @@ import { HttpTransport } from "../../../src/services/HttpTransport.ts"
 import * as Plugin from "../../../src/services/Plugin.ts"
 import type { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import { messages } from "../../support/eventStream.ts"
+import { freePort } from "../../support/freePort.ts"
 import { withLog } from "../../support/logged.ts"
 import { type Connection, connect, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
@@ -32,9 +33,6 @@ import { eventLoopTurn, eventually, nextPause } from "../../support/waiting.ts"
 
 const inTaskMode = (options: object) =>
   Layer.provide(HttpTransportLayer.layer(options), transport.memoryServices("task"))
-
-/** A port that was free a moment ago. */
-const freePort = Effect.scoped(Effect.provide(transport.port, transport.layer()))
 
 describe("HttpTransport.layer", () => {
   it("needs the buses, the backlog and the state, and nothing else", () => {
