@@ -13,7 +13,6 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as library from "./index.ts"
-import * as watchWebhooks from "./layers/airtable/watchWebhooks.ts"
 import type { Command } from "./layers/cli/Command.ts"
 import * as check from "./layers/cli/check.ts"
 import { completionScript } from "./layers/cli/completions.ts"
@@ -35,6 +34,7 @@ import * as verify from "./layers/cli/verify.ts"
 import * as versions from "./layers/cli/versions.ts"
 import * as watch from "./layers/cli/watch.ts"
 import * as HttpClient from "./layers/httpClient/HttpClientNode.ts"
+import * as watchWebhooks from "./layers/sources/airtable/watchWebhooks.ts"
 
 const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
 

@@ -5,9 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
-import type { PlainSourceConfig } from "./layers/airtable/AirtableConfig.ts"
-import { decodePlain } from "./layers/airtable/AirtableOptions.ts"
-import { makeTableClient } from "./layers/airtable/tableClient.ts"
 import * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
 import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
@@ -15,10 +12,12 @@ import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { setUp } from "./layers/plain/instance.ts"
 import type { HttpTransportPlugin, TableSource } from "./layers/plain/PlainPlugin.ts"
 import { makeTableDocuments } from "./layers/plain/tableDocuments.ts"
-import { idOf } from "./layers/tableSource/TableSourceOptions.ts"
+import type { PlainSourceConfig } from "./layers/sources/airtable/AirtableConfig.ts"
+import { decodePlain } from "./layers/sources/airtable/AirtableOptions.ts"
+import { makeTableClient } from "./layers/sources/airtable/tableClient.ts"
+import { idOf } from "./layers/sources/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
-export type { PlainSourceConfig as TableSourceConfig } from "./layers/airtable/AirtableConfig.ts"
 export { formatSseEvent } from "./layers/http/SseFrame.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
 export type {
@@ -37,6 +36,7 @@ export type {
   TableSource
 } from "./layers/plain/PlainPlugin.ts"
 export { BindError, InvalidContext, InvalidOptions, PluginSetupFailed } from "./layers/plain/plainErrors.ts"
+export type { PlainSourceConfig as TableSourceConfig } from "./layers/sources/airtable/AirtableConfig.ts"
 
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {

@@ -4,8 +4,9 @@
  *
  * The suites are tests of `vitest` and `@effect/vitest`, which are to be installed: call them in a test file.
  */
+
+export * as TableSourceClientMemory from "./layers/sources/tableSource/TableSourceClientMemory.ts"
 export * as TableServer from "./layers/tableServer/TableServer.ts"
-export * as TableSourceClientMemory from "./layers/tableSource/TableSourceClientMemory.ts"
 export { type CommandBusTraits, commandBusContract } from "./testing/commandBusContract.ts"
 export {
   type ContentSourceHarness,

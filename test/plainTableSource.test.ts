@@ -8,9 +8,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import { InvalidOptions } from "../src/internal/Options.ts"
-import { tableSource as effectTableSource } from "../src/layers/airtable/AirtableSource.ts"
 import * as httpClient from "../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../src/layers/memory/RequestPacingMemory.ts"
+import { tableSource as effectTableSource } from "../src/layers/sources/airtable/AirtableSource.ts"
 import {
   type PlainFetchContext,
   type TableDocument,

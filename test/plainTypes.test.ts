@@ -5,16 +5,19 @@
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import type * as Redacted from "effect/Redacted"
 import type { Result, ResultAsync } from "neverthrow"
-import type { AirtableClientConfig, AirtableSourceConfig } from "../src/layers/airtable/AirtableConfig.ts"
+import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
+import type {
+  AirtableClientConfig,
+  AirtableSourceConfig
+} from "../src/layers/sources/airtable/AirtableConfig.ts"
 import type {
   AirtableClientOptions,
   AirtableSourceOptions,
   PlainSourceOptions
-} from "../src/layers/airtable/AirtableOptions.ts"
-import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
-import type { FieldSchema } from "../src/layers/tableSource/ExpectOptions.ts"
-import type * as TableSource from "../src/layers/tableSource/TableSourceConfig.ts"
-import type { TableSourceOptions } from "../src/layers/tableSource/TableSourceOptions.ts"
+} from "../src/layers/sources/airtable/AirtableOptions.ts"
+import type { FieldSchema } from "../src/layers/sources/tableSource/ExpectOptions.ts"
+import type * as TableSource from "../src/layers/sources/tableSource/TableSourceConfig.ts"
+import type { TableSourceOptions } from "../src/layers/sources/tableSource/TableSourceOptions.ts"
 import type {
   HttpTransportConfig,
   HttpTransportInstance,

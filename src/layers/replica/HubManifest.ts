@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { Manifest } from "../../services/VersionStore.ts"
-import { pathOf } from "../content/DownloadsFolder.ts"
+import { pathOf } from "../versions/DownloadsFolder.ts"
 
 /** The newest version of a hub. */
 export interface HubVersion {

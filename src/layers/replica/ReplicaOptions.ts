@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { duration } from "../../internal/lengthOfTime.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
-import { ContentOptions } from "../content/ContentOptions.ts"
+import { ContentOptions } from "../fetching/ContentOptions.ts"
 
 /** Where a copy of a downloads folder is served. */
 export interface Address {

@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { FileList, ListedSource } from "../../services/FileList.ts"
 import type { CopiedFile } from "../../services/VersionStore.ts"
-import { setRecords } from "../content/metrics.ts"
-import { type Report, timestamp } from "../content/report.ts"
+import { setRecords } from "../fetching/metrics.ts"
+import { type Report, timestamp } from "../fetching/report.ts"
 
 /** Milliseconds from one report of a source to the next while none of its files is downloaded to the end. */
 const reportEvery = 1000

@@ -2,7 +2,7 @@
  * The content plugin's core over the versions of another controller.
  */
 import { poll } from "../../internal/schedules.ts"
-import { makeContent } from "../content/makeContent.ts"
+import { makeContent } from "../fetching/makeContent.ts"
 import { copyVersions } from "./copyVersions.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
 

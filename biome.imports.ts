@@ -1,0 +1,83 @@
+/**
+ * Writes the rules of who imports whom to `biome.imports.json`: `npm run check` and `npm run format` do.
+ *
+ * internal ← services ← shared rooms ← the other rooms ← entry files
+ */
+import { readdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+const shared = ["memory", "fanOut", "http", "folderLock", "httpClient"]
+
+/** What a room imports beside the shared ones; a shared room imports nothing else. */
+const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
+  http: ["fanOut"],
+  fetching: ["versions"],
+  replica: ["versions", "fetching"],
+  "sources/airtable": ["sources/tableSource"],
+  plain: ["sources/tableSource", "httpTransport"],
+  cli: ["controller", "ipc"]
+}
+
+const layers = join(import.meta.dirname, "src/layers")
+
+const foldersOf = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+
+const rooms = foldersOf(layers).flatMap((room) =>
+  room === "sources" ? [room, ...foldersOf(join(layers, room)).map((kind) => `${room}/${kind}`)] : [room]
+)
+
+const rule = (
+  includes: string,
+  ...patterns: ReadonlyArray<{ group: ReadonlyArray<string>; message: string }>
+) => ({
+  includes: [includes],
+  linter: { rules: { style: { noRestrictedImports: { level: "error", options: { patterns } } } } }
+})
+
+/** The rules for files that are `depth` folders below `layers`, in a room or in a folder of it. */
+const ruleOf = (room: string, includes: string, depth: number) => {
+  const others = exceptions[room] ?? []
+  const allowed = shared.includes(room) ? others : [...shared, ...others]
+  const toLayers = "../".repeat(depth)
+  const siblings = room.includes("/") ? [`${"../".repeat(depth - 1)}*/**`, `!${toLayers}**`] : []
+  return rule(
+    `src/layers/${includes}`,
+    {
+      group: [
+        ...siblings,
+        `${toLayers}*/**`,
+        `!${toLayers}../**`,
+        ...allowed.flatMap((other) => [
+          `!${toLayers}${other}/**`,
+          ...(other.startsWith("sources/")
+            ? [`!${other.replace("sources/", "../".repeat(depth - 1))}/**`]
+            : [])
+        ])
+      ],
+      message: `${room} imports no room but ${allowed.join(", ") || "itself"}.`
+    },
+    { group: [`${toLayers}../*.ts`], message: "Entry files assemble; nothing imports them." }
+  )
+}
+
+const overrides = [
+  rule("src/internal/**", { group: ["../**"], message: "What is internal stands alone." }),
+  rule("src/services/**", {
+    group: ["../layers/**", "../*.ts"],
+    message: "A contract knows no implementation."
+  }),
+  ...rooms.flatMap((room) => {
+    const depth = room.split("/").length
+    return [
+      ruleOf(room, `${room}/*`, depth),
+      ...(room === "sources" || foldersOf(join(layers, room)).length === 0
+        ? []
+        : [ruleOf(room, `${room}/*/**`, depth + 1)])
+    ]
+  })
+]
+
+const rules = { $schema: "./node_modules/@biomejs/biome/configuration_schema.json", overrides }
+
+writeFileSync(join(import.meta.dirname, "biome.imports.json"), `${JSON.stringify(rules, null, 1)}\n`)

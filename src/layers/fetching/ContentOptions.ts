@@ -1,0 +1,115 @@
+/**
+ * The options of the content plugin.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+import { fileKey } from "../../internal/FileName.ts"
+import { duration, lengthOfTime } from "../../internal/lengthOfTime.ts"
+import { needsEffect3 } from "../../internal/needsEffect3.ts"
+import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
+import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
+import { fileListName } from "../../services/FileList.ts"
+import { folder, retentionOptions } from "../versions/VersionStoreDiskOptions.ts"
+
+const isDefinition = (value: unknown): value is ContentSourceDefinition =>
+  Predicate.isRecord(value) && Array.isArray(value.issues) && Predicate.isObject(value.make)
+
+/** A source, whose own mistakes are reported where it stands. */
+const source = expectsSecret(Schema.declare(isDefinition), "a source, as tableSource({ … }) makes it").pipe(
+  Schema.filter(({ issues, make }) =>
+    Effect.isEffect(make)
+      ? issues.map(({ message, path }) => ({ path: path === "" ? [] : [path], message }))
+      : [{ path: ["make"], message: needsEffect3("an Effect") }]
+  )
+)
+
+const sources = expectsSecret(Schema.Array(source), "an array of sources").pipe(
+  Schema.filter((sources) =>
+    sources.flatMap(({ id }, index) =>
+      fileKey(id) === fileKey(fileListName)
+        ? [
+            {
+              path: [index, "id"],
+              message: `must not be ${fileListName}: every version has a file of this name`
+            }
+          ]
+        : []
+    )
+  ),
+  Schema.filter((sources) =>
+    sources.flatMap(({ id }, index) =>
+      sources.findIndex((other) => fileKey(other.id) === fileKey(id)) < index
+        ? [
+            {
+              path: [index, "id"],
+              message: `another source has the id ${JSON.stringify(id)} too, or one that is the same folder`
+            }
+          ]
+        : []
+    )
+  )
+)
+
+const name = expects(
+  Schema.String.pipe(Schema.pattern(/^[a-z][a-z0-9-]*$/)),
+  'a name such as "archive", of small letters, digits and hyphens'
+)
+
+export const defaultSettle = "10 seconds"
+
+const settle = lengthOfTime(
+  { minimum: 0, maximum: "10 minutes" },
+  'a length of time such as "10 seconds", 10 minutes at most, or 0'
+)
+
+export const ContentOptions = Schema.Struct({
+  /**
+   * What its commands and events begin with, and the name of its status section and slice of the state. Two contents of
+   * one controller need two names. Default `content`, with which the command line works.
+   */
+  name: optional(name, "content"),
+
+  /** Whether it registers its commands. Default `true`. */
+  commands: optional(expects(Schema.Boolean, "true or false"), true),
+
+  /** Folder of the versions and the manifest, relative to the configuration file. Default `downloads`. */
+  downloadPath: optional(folder, "downloads"),
+
+  /** Time between the end of one fetch and the next. Without it, content is fetched at the start only. */
+  fetchEvery: Schema.optionalWith(duration, { exact: true }),
+
+  /**
+   * How long changes that go on are waited for before a version is made of them; 0 makes it at once. Only of sources that can be
+   * asked what has changed. Default 10 seconds.
+   */
+  settle: optional(settle, defaultSettle),
+
+  ...retentionOptions,
+
+  /** Where the content comes from. */
+  sources
+})
+export type ContentOptions = typeof ContentOptions.Type
+
+/** The options as a user writes them. */
+export type ContentConfig = typeof ContentOptions.Encoded
+
+export const decode = decodeOptions("the options of the content plugin", ContentOptions)
+
+const OnDiskOptions = ContentOptions.pick("name", "downloadPath", "ackLease")
+
+const decodeOnDiskOptions = decodeOptions("the options of the content plugin", OnDiskOptions)
+
+/** As `decode`, of what commands need that work on versions on disk, whatever the other options are. */
+export const decodeOnDisk = (config: unknown) =>
+  decodeOnDiskOptions(
+    Predicate.isRecord(config) ? Struct.pick(config, "name", "downloadPath", "ackLease") : config
+  )
+
+/** As `decode`, of what is no matter of the store of versions. */
+export const decodeFetching = decodeOptions(
+  "the options of the content",
+  ContentOptions.pick("name", "commands", "fetchEvery", "settle", "sources")
+)

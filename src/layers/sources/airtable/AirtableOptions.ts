@@ -1,0 +1,84 @@
+/**
+ * The options of the hosted table API, of a client and of a source with that client, and what each must be;
+ * `AirtableConfig.ts` says what they are for.
+ */
+import * as Either from "effect/Either"
+import { flow } from "effect/Function"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { decodeOptions, expects, expectsSecret, optional } from "../../../internal/Options.ts"
+import { secret } from "../../../internal/secret.ts"
+import type { FieldSchema } from "../tableSource/ExpectOptions.ts"
+import {
+  decodeSource,
+  isPathSegment,
+  TableSourceOptions,
+  text,
+  ViewName
+} from "../tableSource/TableSourceOptions.ts"
+import type * as Config from "./AirtableConfig.ts"
+
+/** Without what has no place in it, and without a slash at its end. */
+const endpoint = (url: string): string => url.replace(/\/+$/, "")
+
+const isEndpoint = (url: string): boolean => {
+  if (/[\s?#]/.test(url) || !URL.canParse(url)) return false
+  const { password, protocol, username } = new URL(url)
+  return /^https?:$/.test(protocol) && username === "" && password === ""
+}
+
+const apiKey = secret(
+  (key) => /^[\x21-\x7e]+$/.test(key),
+  "the API key: printable ASCII characters without spaces (is the environment variable set?)"
+)
+
+/** Where the base is, how to get in, and how long one request may take. */
+export const AirtableClientOptions = Schema.Struct({
+  baseId: expects(text(isPathSegment), 'the identifier of a base, such as "appAbCdEfGhIjKlMn"'),
+  apiKey: Schema.propertySignature(apiKey).annotations({
+    missingMessage: () => "is required (is the environment variable set?)"
+  }),
+  endpointUrl: optional(
+    expectsSecret(
+      text(isEndpoint),
+      'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
+    ),
+    "https://api.airtable.com"
+  ),
+  changes: Schema.optionalWith(expects(Schema.Literal("webhook"), '"webhook"'), { exact: true }),
+  maxTimeout: TableSourceOptions.fields.maxTimeout
+})
+export type AirtableClientOptions = typeof AirtableClientOptions.Type
+
+/** The options as a user writes them. */
+export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted.Redacted>
+
+export const AirtableSourceOptions = Schema.Struct({
+  ...TableSourceOptions.fields,
+  ...AirtableClientOptions.fields,
+  defaultView: optional(ViewName, "Grid view")
+})
+export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
+
+/** Of a source that nobody asks what has changed. */
+export const PlainSourceOptions = AirtableSourceOptions.omit("changes", "wholeEvery")
+
+/** The options as a user writes them. */
+export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema>
+
+const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
+  ...options,
+  endpointUrl: endpoint(options.endpointUrl)
+})
+
+/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
+export const decodeClient = flow(
+  decodeOptions("the options of the table client", AirtableClientOptions),
+  Either.map(withEndpoint)
+)
+
+/** As `decodeClient`, of a source. */
+export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
+
+/** As `decode`, of a source that nobody asks what has changed. */
+export const decodePlain = flow(decodeSource(PlainSourceOptions), Either.map(withEndpoint))

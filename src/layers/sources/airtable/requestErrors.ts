@@ -1,0 +1,145 @@
+/**
+ * What goes wrong with a request to the hosted table API: why, and which option to look at.
+ *
+ * Whether to try again belongs to the client.
+ */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { hideSecret } from "../../../internal/hideSecret.ts"
+import { excerpt } from "../../../internal/printable.ts"
+import { TableError } from "../../../services/TableSourceClient.ts"
+import { certificateAdvice, isNotYetValid } from "../../httpClient/certificateProblem.ts"
+import { deepestMessage, originOf } from "../../httpClient/HttpFailure.ts"
+import type { AirtableClientOptions } from "./AirtableOptions.ts"
+import { type ErrorResponse, readErrorResponse } from "./ErrorResponse.ts"
+import type { Request } from "./requests.ts"
+
+export type TableErrors = ReturnType<typeof makeErrors>
+
+/** The errors of a client. None has the API key in it, though the server may have repeated that. */
+export const makeErrors = ({ apiKey, endpointUrl, maxTimeout }: AirtableClientOptions) => {
+  const withoutKey = hideSecret(apiKey)
+
+  /** Text from elsewhere, fit for a message, and without the key should it be echoed. */
+  const quote = (text: string): string => excerpt(withoutKey(text))
+
+  return {
+    quote,
+
+    readErrorResponse: (bytes: Uint8Array): ErrorResponse =>
+      readErrorResponse(new TextDecoder().decode(bytes), withoutKey),
+
+    unreachable: ({ table }: Request, cause: unknown) =>
+      new TableError({
+        table,
+        reason: "Unreachable",
+        detail: `the connection to ${endpointUrl} failed: ${quote(deepestMessage(cause))}`
+      }),
+
+    untrusted: ({ table }: Request, cause: unknown) =>
+      new TableError({
+        table,
+        reason: "Unreachable",
+        detail: `the certificate of ${endpointUrl} is not accepted: ${quote(deepestMessage(cause))}. Check "endpointUrl", ${certificateAdvice}`,
+        isLasting: !isNotYetValid(cause)
+      }),
+
+    timeout: ({ table }: Request) =>
+      new TableError({
+        table,
+        reason: "Timeout",
+        detail: `no complete answer from ${endpointUrl} within ${maxTimeout} ms ("maxTimeout")`
+      }),
+
+    unexpected: ({ table }: Request, detail: string, status = 200) =>
+      new TableError({
+        table,
+        reason: "UnexpectedAnswer",
+        detail: `${endpointUrl} does not answer like the table API: ${quote(detail)}`,
+        status
+      }),
+
+    impossible: ({ table }: Request) =>
+      new TableError({ table, reason: "Refused", detail: "no table and no record can have this name" }),
+
+    rejected: (
+      request: Request,
+      response: HttpClientResponse.HttpClientResponse,
+      { type, words }: ErrorResponse
+    ) => {
+      const { advice, reason } = classifyStatus(request, response, type, quote)
+      return new TableError({
+        table: request.table,
+        reason,
+        detail: `${advice} (HTTP ${response.status}${after(", ", quote(words))})`,
+        status: response.status,
+        isLasting: type === quotaSpent
+      })
+    }
+  }
+}
+
+/** The type of the response to the first request that the plan does not allow any more. */
+export const quotaSpent = "PUBLIC_API_BILLING_LIMIT_EXCEEDED"
+
+/** The words, if there are any, after something that leads to them. */
+export const after = (lead: string, words: string): string => (words === "" ? "" : `${lead}${words}`)
+
+/** What a status means, and what to do about it. */
+const classifyStatus = (
+  request: Request,
+  { headers, status }: HttpClientResponse.HttpClientResponse,
+  type: string,
+  quote: (text: string) => string
+): { readonly reason: TableError["reason"]; readonly advice: string } => {
+  const name = JSON.stringify(request.table)
+  if (type === "VIEW_NAME_NOT_FOUND" && "view" in request) {
+    return {
+      reason: "NotFound",
+      advice: `there is no view ${JSON.stringify(request.view)}. It was probably renamed: set "defaultView" to its new name, or to null to read the whole table`
+    }
+  }
+  if (type === quotaSpent) {
+    return { reason: "RateLimited", advice: "the API calls that the plan allows for this month are spent" }
+  }
+  if (status >= 500) {
+    return { reason: "ServerError", advice: "the server failed" }
+  }
+  if ("recordId" in request && (status === 403 || status === 404)) {
+    return {
+      reason: "NotFound",
+      advice: `the record ${quote(request.recordId)} is not there any more, or the API key may not read it`
+    }
+  }
+  if ("path" in request && (status === 403 || status === 404)) {
+    return {
+      reason: "NotFound",
+      advice: `there is no such thing, or the API key may not do this: it needs ${request.needs}`
+    }
+  }
+  switch (status) {
+    case 401:
+      return { reason: "Unauthorized", advice: 'the server does not accept the API key. Check "apiKey"' }
+    case 403:
+      return {
+        reason: "NotFound",
+        advice: `there is no such table, or the API key may not read it. Check "baseId", the name ${name} and the permissions of the API key`
+      }
+    case 404:
+      return {
+        reason: "NotFound",
+        advice: `there is no such base or table. Check "baseId", the name ${name} and "endpointUrl"`
+      }
+    case 429:
+      return { reason: "RateLimited", advice: "the server has had too many requests to this base" }
+  }
+  if (status >= 400) {
+    return { reason: "Refused", advice: "the server refused the request" }
+  }
+  return {
+    reason: "UnexpectedAnswer",
+    advice:
+      headers.location === undefined
+        ? "the server does not answer like the table API"
+        : `the server redirects to ${quote(originOf(headers.location))}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What is asked of the hosted table API: a page of a table, a record, or something about the whole base.
+ */
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { PageRequest, RecordRequest } from "../../../services/TableSourceClient.ts"
+import { isPathSegment } from "../tableSource/TableSourceOptions.ts"
+import type { AirtableClientOptions } from "./AirtableOptions.ts"
+
+export interface BaseRequest {
+  /** It is about no table. */
+  readonly table: ""
+  readonly method: "GET" | "POST" | "DELETE"
+  /** Behind `/v0`, of the names that it has. */
+  readonly path: ReadonlyArray<string>
+  readonly parameters?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** What the API key needs for it, as in "the scope …". */
+  readonly needs: string
+}
+
+export type Request = PageRequest | RecordRequest | BaseRequest
+
+/** The most that the API gives at once. */
+const pageSize = 100
+
+export const httpRequest = (
+  { apiKey, baseId, endpointUrl }: AirtableClientOptions,
+  request: Request
+): HttpClientRequest.HttpClientRequest => {
+  const method = "path" in request ? request.method : "GET"
+  const path = "path" in request ? request.path : [baseId, ...segments(request)]
+  const url = [`${endpointUrl}/v0`, ...path.map((part) => encodeURIComponent(part))].join("/")
+  const asked = HttpClientRequest.make(method)(url).pipe(
+    HttpClientRequest.setUrlParams(parameters(request)),
+    HttpClientRequest.bearerToken(apiKey),
+    HttpClientRequest.acceptJson,
+    HttpClientRequest.setHeader("accept-encoding", "identity")
+  )
+  return "path" in request && request.body !== undefined
+    ? HttpClientRequest.bodyUnsafeJson(asked, request.body)
+    : asked
+}
+
+/** Whether the names in it can be in a URL. */
+export const isPossible = (request: Request): boolean => segments(request).every(isPathSegment)
+
+/** Whether a response without a body says all there is to say. */
+export const mayBeEmpty = (request: Request): boolean => "path" in request && request.method === "DELETE"
+
+/** The names in it. */
+const segments = (request: Request): ReadonlyArray<string> =>
+  "path" in request
+    ? request.path
+    : "recordId" in request
+      ? [request.table, request.recordId]
+      : [request.table]
+
+const parameters = (request: Request): Readonly<Record<string, string>> =>
+  "path" in request
+    ? (request.parameters ?? {})
+    : "recordId" in request
+      ? {}
+      : {
+          pageSize: String(pageSize),
+          ...(request.view === null ? {} : { view: request.view }),
+          ...(request.cursor === undefined ? {} : { offset: request.cursor })
+        }

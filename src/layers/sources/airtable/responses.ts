@@ -1,0 +1,108 @@
+/**
+ * What the hosted table API responds with: the bytes of a body, within bounds, and the pages and records in them.
+ */
+import type { ResponseError } from "@effect/platform/HttpClientError"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { TableRecord } from "../../../services/TableSourceClient.ts"
+
+/** A page of a hundred records is far smaller; more than this is no page. */
+export const maxBodyBytes = 32 * 1024 * 1024
+
+export class BodyTooLong extends Data.TaggedError("vitrine/BodyTooLong") {}
+
+type Body = Effect.Effect<Uint8Array, BodyTooLong | ResponseError>
+
+/** A body that says its length is taken in one step, which is cheaper. */
+export const readBody = (response: HttpClientResponse.HttpClientResponse): Body => {
+  const length = response.headers["content-length"]
+  if (length === undefined) {
+    return readChunks(response)
+  }
+  return Number(length) <= maxBodyBytes
+    ? Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
+    : new BodyTooLong()
+}
+
+const readChunks = (response: HttpClientResponse.HttpClientResponse): Body =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return response.stream.pipe(
+      Stream.runForEach((chunk) => {
+        size += chunk.length
+        chunks.push(chunk)
+        return size > maxBodyBytes ? new BodyTooLong() : Effect.void
+      }),
+      Effect.map(() => Buffer.concat(chunks))
+    )
+  })
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+export const parseJson = Option.liftThrowable((bytes: Uint8Array): unknown => JSON.parse(utf8.decode(bytes)))
+
+/**
+ * Told apart without being printed: what came instead may be nested deeper than anything can print. Cells stay the
+ * object that was parsed, because building it anew would lose a field named `__proto__`.
+ */
+const expected = <A>(what: string, is: (input: unknown) => input is A) =>
+  Schema.declare(is, { message: () => `expected ${what}` })
+
+const isText = (input: unknown): input is string => Predicate.isString(input) && input !== ""
+
+const isFields = (input: unknown): input is TableRecord["fields"] => Predicate.isReadonlyRecord(input)
+
+const isOffset = (input: unknown): input is string | null => input === null || Predicate.isString(input)
+
+const RecordResponse = Schema.Struct({
+  id: expected("a text", isText),
+  fields: expected("an object", isFields)
+}).annotations({ message: () => "expected a record" })
+
+const PageResponse = Schema.Struct({
+  records: Schema.Array(RecordResponse).annotations({ message: () => "expected an array" }),
+  offset: Schema.optionalWith(expected("a text", isOffset), { exact: true })
+}).annotations({ message: () => "expected a page" })
+
+export type Decode<A> = (json: unknown) => Either.Either<A, ParseResult.ParseError>
+
+export const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(RecordResponse)
+
+/** Decodes what is smaller than a page. What came instead is not printed. */
+export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> =>
+  Schema.decodeUnknownEither(
+    schema.annotations({ message: () => ({ message: `expected ${what}`, override: true }) })
+  )
+
+/** The schema takes ten times as long, so it is asked only for what is wrong. */
+export const decodePage: Decode<typeof PageResponse.Type> = (json) =>
+  isPage(json) ? Either.right(json) : Schema.decodeUnknownEither(PageResponse)(json)
+
+const isPage = (json: unknown): json is typeof PageResponse.Type =>
+  Predicate.isReadonlyRecord(json) &&
+  Array.isArray(json.records) &&
+  json.records.every(isRecord) &&
+  (!Object.hasOwn(json, "offset") || isOffset(json.offset))
+
+const isRecord = (input: unknown): input is TableRecord =>
+  Predicate.isReadonlyRecord(input) && isText(input.id) && isFields(input.fields)
+
+/** In words, and where it is. */
+export const firstIssue = (error: ParseResult.ParseError): string => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  if (issue === undefined) {
+    return error.message
+  }
+  const place = issue.path.join(".")
+  return issue._tag === "Missing"
+    ? `"${place}" is missing`
+    : `${issue.message} at ${place === "" ? "its beginning" : place}`
+}

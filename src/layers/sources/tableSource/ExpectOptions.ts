@@ -1,0 +1,52 @@
+/**
+ * What a user expects of tables, as options; `TableSourceConfig.ts` says what they mean.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import { expects } from "../../../internal/Options.ts"
+import { fieldTypes, isFieldType } from "./fieldTypes.ts"
+import type * as Config from "./TableSourceConfig.ts"
+
+/** A schema that needs nothing from an environment; its decoding must be synchronous. */
+export type FieldSchema = Schema.Schema.AnyNoContext
+
+export type TableExpectation = Config.TableExpectation<FieldSchema>
+
+type Fields = NonNullable<TableExpectation["fields"]>
+
+/** Its members are looked at one by one, so that each mistake has its place. */
+const isFields = (input: unknown): input is Fields => Schema.isSchema(input) || Predicate.isRecord(input)
+
+const isExpectation = (input: unknown): boolean => Schema.isSchema(input) || isFieldType(input)
+
+const fields = expects(Schema.declare(isFields), "an object with a type for each field, or a schema").pipe(
+  Schema.filter((fields) =>
+    Schema.isSchema(fields)
+      ? []
+      : Object.keys(Record.filter(fields, Predicate.not(isExpectation))).map((name) => ({
+          path: [name],
+          message: `expected ${fieldTypes.join(", ")}, one of these with "?" behind it, or a schema`
+        }))
+  )
+)
+
+const TableExpectation = expects(
+  Schema.Struct({
+    fields: Schema.optionalWith(fields, { exact: true }),
+    minRecords: Schema.optionalWith(
+      expects(Schema.Int.pipe(Schema.nonNegative()), "an integer from 0 (records)"),
+      { exact: true }
+    ),
+    maxVanishing: Schema.optionalWith(
+      expects(Schema.Number.pipe(Schema.between(0, 1)), "a number from 0 to 1, the share of the records"),
+      { exact: true }
+    )
+  }),
+  'an object with "fields", "minRecords" or "maxVanishing"'
+)
+
+export const ExpectOptions = expects(
+  Schema.Record({ key: Schema.String, value: TableExpectation }),
+  "an object with what is expected of each table"
+)

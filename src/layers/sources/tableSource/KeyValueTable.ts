@@ -1,0 +1,146 @@
+/**
+ * Tables that hold keys and values, as one object.
+ *
+ * It owns how the columns `key` and `value` are read. Other columns are notes.
+ */
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import { excerpt } from "../../../internal/printable.ts"
+import { fill } from "../../../internal/sortedJson.ts"
+import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import { TableNotSaved } from "./TableNotSaved.ts"
+
+export interface KeyValues {
+  /** The values by key, all keys sorted. */
+  readonly value: Readonly<Record<string, unknown>>
+  /** The id of the record in which a key, without an index, came up first. */
+  readonly recordOf: (key: string) => string | undefined
+  /** What was left out and why, one message for each kind of mistake. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** `name[9999]` is the last item that an array may have. */
+const maxIndex = 9999
+
+/** Of all arrays together, with their holes. */
+const maxItems = 1_000_000
+
+/**
+ * Builds the object of a key/value table.
+ *
+ * - `"true"` and `"false"` become booleans, and text becomes a number where that number is written just so;
+ *   every other value stays as it is. An empty cell is `null`.
+ * - `name[0]`, `name[1]`, … become an array `name`; what is missing between them is `null`.
+ * - A row without a key is left out, and the last of several rows with one key counts, both with a warning.
+ *
+ * It fails where a key is used for a value and for an array, and where an array, or all of them together, would be too long.
+ */
+export const keyValues = (
+  table: string,
+  records: ReadonlyArray<TableRecord>
+): Either.Either<KeyValues, TableNotSaved> => {
+  const entries = new Map<string, Entry>()
+  const withoutKey: Array<string> = []
+  const repeated: Array<string> = []
+
+  for (const { fields, id } of records) {
+    const key = keyOf(fields)
+    if (key === "") {
+      withoutKey.push(id)
+      continue
+    }
+    const value = coerce(cell(fields, "value"))
+    const { index, name } = placeOf(key)
+    if (index !== undefined && index > maxIndex) {
+      return failure(
+        table,
+        `the key ${quoted(key)} of record ${excerpt(id)} is beyond ${quoted(`${name}[${maxIndex}]`)}`
+      )
+    }
+    const earlier = entries.get(name)
+    if (earlier !== undefined && (earlier.items === undefined) !== (index === undefined)) {
+      return failure(
+        table,
+        `the key ${quoted(name)} is a value and an array at once, in the records ${excerpt(earlier.id)} and ${excerpt(id)}; rename one of them`
+      )
+    }
+    if (index === undefined) {
+      if (earlier !== undefined) repeated.push(id)
+      entries.set(name, { id, value })
+    } else {
+      const items = earlier?.items ?? new Map<number, unknown>()
+      if (items.has(index)) repeated.push(id)
+      entries.set(name, { id: earlier?.id ?? id, items: items.set(index, value) })
+    }
+  }
+
+  const items = [...entries.values()].reduce((sum, entry) => sum + lengthOf(entry), 0)
+  if (items > maxItems) {
+    return failure(table, `its arrays have more than ${maxItems} items, with those between them`)
+  }
+
+  return Either.right({
+    value: fill(
+      {},
+      Object.fromEntries(Array.from(entries, ([name, entry]) => [name, valueOf(entry)])),
+      [...entries.keys()].sort()
+    ),
+    recordOf: (key) => entries.get(key)?.id,
+    warnings: [
+      ...warning(withoutKey, 'no text in the column "key"; left out'),
+      ...warning(repeated, "a key that an earlier row has too; the last row counts")
+    ]
+  })
+}
+
+/** What a key stands for: a value, or the items of an array by their index. */
+interface Entry {
+  /** The record that the key came up in first. */
+  readonly id: string
+  readonly value?: unknown
+  readonly items?: Map<number, unknown>
+}
+
+const failure = (table: string, detail: string) => Either.left(new TableNotSaved({ table, detail }))
+
+const quoted = (text: string): string => JSON.stringify(excerpt(text))
+
+/** Fields that every object inherits are no cells. */
+const cell = (fields: TableRecord["fields"], name: string): unknown =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
+
+const keyOf = (fields: TableRecord["fields"]): string => {
+  const key = cell(fields, "key")
+  return Predicate.isString(key) ? key : Predicate.isNumber(key) ? String(key) : ""
+}
+
+const itemKey = /^(?<name>.+)\[(?<index>0|[1-9]\d*)\]$/s
+
+const placeOf = (key: string): { readonly name: string; readonly index?: number } => {
+  const { index, name } = itemKey.exec(key)?.groups ?? {}
+  return index === undefined || name === undefined ? { name: key } : { name, index: Number(index) }
+}
+
+const coerce = (value: unknown): unknown => {
+  if (value === undefined) return null
+  if (!Predicate.isString(value)) return value
+  if (value === "true") return true
+  if (value === "false") return false
+  const number = Number(value)
+  return Number.isFinite(number) && String(number) === value ? number : value
+}
+
+/** How many items its array has. */
+const lengthOf = ({ items }: Entry): number => (items === undefined ? 0 : Math.max(...items.keys()) + 1)
+
+const valueOf = (entry: Entry): unknown =>
+  entry.items === undefined
+    ? entry.value
+    : Array.from({ length: lengthOf(entry) }, (_, index) => entry.items?.get(index) ?? null)
+
+const warning = (ids: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
+  if (ids.length === 0) return []
+  const named = ids.slice(0, 5).map(excerpt).join(", ")
+  const all = ids.length > 5 ? `${named}, …` : named
+  return [ids.length === 1 ? `1 row has ${what} (${all})` : `${ids.length} rows have ${what} (${all})`]
+}

@@ -1,0 +1,85 @@
+/**
+ * The records of a table in the form in which they are saved, whether they are written to a file or handed over.
+ */
+import * as Effect from "effect/Effect"
+import { fill } from "../../../internal/sortedJson.ts"
+import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import { TableNotSaved } from "./TableNotSaved.ts"
+
+/** A record in the form in which it is saved. */
+export type SavedRecord = Readonly<Record<string, unknown>>
+
+export interface SavedRecords {
+  /** The form of the next records. It fails where two columns would be saved as one. */
+  readonly add: (
+    records: ReadonlyArray<TableRecord>
+  ) => Effect.Effect<ReadonlyArray<SavedRecord>, TableNotSaved>
+
+  /** What was saved otherwise than one may expect. */
+  readonly warnings: () => ReadonlyArray<string>
+}
+
+export const makeSavedRecords = (table: string): SavedRecords => {
+  const columns = new Set<string>()
+  const savedRecord = makeSavedRecord()
+
+  const form = (record: TableRecord) => {
+    for (const column of ["id", idColumn]) {
+      if (Object.hasOwn(record.fields, column)) columns.add(column)
+    }
+    return savedRecord(record)
+  }
+
+  return {
+    add: (records) =>
+      Effect.filterOrFail(
+        formed(table, () => records.map(form)),
+        () => columns.size < 2,
+        () =>
+          new TableNotSaved({
+            table,
+            detail: `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
+          })
+      ),
+    warnings: () =>
+      columns.has("id") ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`] : []
+  }
+}
+
+/** A cell may be nested deeper than can be written. */
+export const formed = <A>(table: string, form: () => A): Effect.Effect<A, TableNotSaved> =>
+  Effect.try({
+    try: form,
+    catch: (cause) =>
+      new TableNotSaved({ table, detail: `cannot be written as JSON: ${String(cause)}`, cause })
+  })
+
+/** What a column named `id` is saved as, because `id` is the record's own. */
+const idColumn = "id_"
+
+/** Forms the records of one table as they are saved: the id, then the fields. */
+export const makeSavedRecord = (): ((record: TableRecord) => SavedRecord) => {
+  const sort = makeSort()
+  return ({ fields, id }) => {
+    const cells = Object.hasOwn(fields, "id") ? renamed(fields) : fields
+    return fill({ id }, cells, sort(Object.keys(cells)))
+  }
+}
+
+type Fields = TableRecord["fields"]
+
+/** Sorts names. Records of a table mostly have the same ones as the record before, so that order is kept. */
+const makeSort = () => {
+  let latest: ReadonlyArray<string> = []
+  let inOrder: ReadonlyArray<string> = []
+  return (names: ReadonlyArray<string>) => {
+    if (names.length !== latest.length || names.some((name, index) => name !== latest[index])) {
+      latest = names
+      inOrder = [...names].sort()
+    }
+    return inOrder
+  }
+}
+
+const renamed = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, cell]) => [name === "id" ? idColumn : name, cell]))

@@ -1,0 +1,249 @@
+/**
+ * Checking a table while it is read.
+ *
+ * It owns which violations are told. Equal ones are counted, up to 10 different ones are kept, and of names of fields the
+ * first 1,000 of the table and all expected ones: the others are counted, or taken for none.
+ */
+import * as Array from "effect/Array"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import { closestMatch } from "leven"
+import { printableLine } from "../../../internal/printable.ts"
+import { countText } from "../../../internal/readable.ts"
+import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import type { Violation } from "../../../services/Violation.ts"
+import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
+import { fieldTest, type IsAttachment } from "./fieldTypes.ts"
+import type { SavedNames } from "./SavedNames.ts"
+import { cellText, type Problem, problemsIn } from "./schemaProblems.ts"
+
+/** The violations of a table. */
+export interface Verdict {
+  readonly violations: ReadonlyArray<Violation>
+  /** How many more there are. */
+  readonly unlisted: number
+}
+
+/** Checks the fields of a record, or the keys of a key/value table; `recordOf` gives the record of one of them. */
+export type CheckFields = (
+  fields: TableRecord["fields"],
+  recordOf: (field: string) => string | undefined
+) => void
+
+export interface TableCheck {
+  readonly add: CheckFields
+  /** Whether `end` needs what was in the version before. */
+  readonly needsPrevious: () => boolean
+  readonly end: (previous: Option.Option<SavedNames>) => Verdict
+}
+
+export interface CheckedTable {
+  readonly table: string
+  /** `keys` are those of a key/value table. */
+  readonly holds: "records" | "keys"
+  /** The view that is read; `null` for the whole table. */
+  readonly view: string | null
+  readonly isAttachment: IsAttachment
+}
+
+/** How many different violations are kept. */
+export const maxListed = 10
+
+const maxNames = 1000
+
+export const makeTableCheck = (
+  { holds, isAttachment, table, view }: CheckedTable,
+  { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
+): TableCheck => {
+  const problemsOf = makeProblems(expected, isAttachment)
+  const expectedNames = new Set(namesOf(expected))
+  const names = new Set<string>()
+  const found = new Map<string, Violation>()
+  let unlisted = 0
+  let count = 0
+
+  const addProblem = (
+    { expected, found: shown, path }: Problem,
+    recordOf: (field: string) => string | undefined
+  ) => {
+    const field = printableLine(placeOf(path), maxName)
+    const key = JSON.stringify([field, expected])
+    const known = found.get(key)
+    if (known !== undefined) {
+      found.set(key, { ...known, ...(known.records === undefined ? {} : { records: known.records + 1 }) })
+    } else if (found.size === maxListed) {
+      unlisted++
+    } else {
+      const recordId = recordOf(String(path[0] ?? ""))
+      found.set(key, {
+        table,
+        ...(recordId === undefined ? {} : { recordId: printableLine(recordId, maxName), records: 1 }),
+        ...(field === "" ? {} : { field }),
+        expected,
+        found: shown
+      })
+    }
+  }
+
+  /** Expected fields that are in no record. */
+  const missing = () => (count === 0 ? [] : [...expectedNames].filter((name) => !names.has(name)))
+
+  /** The new field that may be the missing one, renamed. */
+  const renamed = (name: string, previous: Option.Option<SavedNames>): Option.Option<string> => {
+    const unknown = [...names].filter((other) => !expectedNames.has(other))
+    const fresh = Option.match(previous, {
+      onNone: () => unknown,
+      onSome: ({ names }) => unknown.filter((other) => !names.has(other))
+    })
+    const isOnly = Option.exists(previous, ({ names }) => names.has(name)) && missing().length === 1
+    return Option.orElse(similar(name, fresh), () =>
+      isOnly && fresh.length === 1 ? Array.head(fresh) : Option.none()
+    )
+  }
+
+  const renamedHint = (name: string, other: string) =>
+    `${shownName(name)} is missing; ${shownName(other)} is new: was it renamed?`
+
+  const withHint =
+    (previous: Option.Option<SavedNames>) =>
+    (violation: Violation): Violation => {
+      const name = missing().find((name) => printableLine(name, maxName) === violation.field)
+      return name === undefined
+        ? violation
+        : {
+            ...violation,
+            hint: Option.match(renamed(name, previous), {
+              onNone: () => `No ${holds === "keys" ? "key is" : "record has"} ${shownName(name)}.`,
+              onSome: (other) => renamedHint(name, other)
+            })
+          }
+    }
+
+  /** Fields that may be empty everywhere, but were there, and are not where a new one looks like them. */
+  const vanished = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
+    Array.filterMap(missing(), (name) =>
+      [...found.values()].some(({ field }) => field === printableLine(name, maxName)) ||
+      !Option.exists(previous, ({ names }) => names.has(name))
+        ? Option.none()
+        : Option.map(
+            renamed(name, previous),
+            (other): Violation => ({
+              table,
+              field: printableLine(name, maxName),
+              expected: `it in at least one ${holds === "keys" ? "row" : "record"}, as in the version before`,
+              found: "it in none",
+              hint: renamedHint(name, other)
+            })
+          )
+    )
+
+  const counted = (number: number) => countText(number, holds === "keys" ? "key" : "record")
+  const shownCount = () => {
+    const shown = count === 0 ? `no ${holds}` : counted(count)
+    return view === null ? shown : `${shown} in the view ${shownName(view)}`
+  }
+
+  const tooFew = (): ReadonlyArray<Violation> =>
+    count < minRecords ? [{ table, expected: `at least ${counted(minRecords)}`, found: shownCount() }] : []
+
+  const tooFewLeft = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
+    Option.match(previous, {
+      onNone: () => [],
+      onSome: ({ count: before }) =>
+        before - count > maxVanishing * before
+          ? [
+              {
+                table,
+                expected: `at least ${Math.ceil(before * (1 - maxVanishing))} of the ${counted(before)} before to be there ("maxVanishing" is ${maxVanishing})`,
+                found: shownCount()
+              }
+            ]
+          : []
+    })
+
+  return {
+    add: (fields, recordOf) => {
+      const present = Object.keys(fields)
+      count += holds === "keys" ? present.length : 1
+      for (const name of present) {
+        if (names.size < maxNames || expectedNames.has(name)) names.add(name)
+      }
+      for (const problem of problemsOf(fields)) {
+        addProblem(problem, recordOf)
+      }
+    },
+    needsPrevious: () => maxVanishing < 1 || missing().length > 0,
+    end: (previous) => {
+      const ofTable = [...tooFew(), ...tooFewLeft(previous), ...vanished(previous)]
+      return { violations: [...ofTable, ...[...found.values()].map(withHint(previous))], unlisted }
+    }
+  }
+}
+
+/** Of names of fields, and of ids, in characters. */
+const maxName = 100
+
+const shownName = (name: string) => JSON.stringify(printableLine(name, maxName))
+
+/** `picture[].type`: the same for all items of a list. */
+const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
+  path.reduce<string>(
+    (text, key) =>
+      typeof key === "number" ? `${text}[]` : text === "" ? String(key) : `${text}.${String(key)}`,
+    ""
+  )
+
+/** At most half of the name is different, its case left aside. */
+const similar = (name: string, others: ReadonlyArray<string>): Option.Option<string> => {
+  const folded = new Map(others.map((other) => [other.toLowerCase().slice(0, maxName), other]))
+  const closest = closestMatch(name.toLowerCase().slice(0, maxName), [...folded.keys()], {
+    maxDistance: Math.max(1, Math.floor(name.length / 2))
+  })
+  return Option.fromNullable(closest === undefined ? undefined : folded.get(closest))
+}
+
+type ExpectedFields = NonNullable<TableExpectation["fields"]>
+
+const namesOf = (expected: ExpectedFields): ReadonlyArray<string> =>
+  Schema.isSchema(expected)
+    ? AST.getPropertySignatures(AST.encodedAST(expected.ast)).map(({ name }) => String(name))
+    : Object.keys(expected)
+
+/** What is wrong with the fields of a record. */
+const makeProblems = (
+  expected: ExpectedFields,
+  isAttachment: IsAttachment
+): ((fields: TableRecord["fields"]) => ReadonlyArray<Problem>) => {
+  if (Schema.isSchema(expected)) {
+    return schemaProblems(expected)
+  }
+  const tests = Object.entries(expected).map(([name, type]) => {
+    if (Schema.isSchema(type)) {
+      const problems = schemaProblems(type)
+      return (cell: unknown) =>
+        problems(cell).map((problem): Problem => ({ ...problem, path: [name, ...problem.path] }))
+    }
+    const { accepts, expected } = fieldTest(type, isAttachment)
+    return (cell: unknown): ReadonlyArray<Problem> =>
+      accepts(cell) ? [] : [{ path: [name], expected, found: cellText(cell) }]
+  })
+  const names = Object.keys(expected)
+  return (fields) =>
+    tests.flatMap((test, index) => {
+      const name = names[index] ?? ""
+      return test(Object.hasOwn(fields, name) ? fields[name] : undefined)
+    })
+}
+
+const schemaProblems = (schema: FieldSchema) => {
+  const decode = ParseResult.decodeUnknownEither(schema, { errors: "all" })
+  return (value: unknown): ReadonlyArray<Problem> =>
+    Either.try(() => decode(value)).pipe(
+      Either.map(Either.match({ onLeft: (issue) => problemsIn(issue), onRight: () => [] })),
+      // A filter of the user's threw.
+      Either.getOrElse(() => [{ path: [], expected: String(schema.ast), found: cellText(value) }])
+    )
+}

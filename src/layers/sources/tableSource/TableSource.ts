@@ -1,0 +1,27 @@
+/**
+ * Content that is kept in tables, over any client (specification, section 2.8).
+ *
+ * ```
+ * <source id>/<table>.json                               an array of records, or the object of a key/value table
+ * <source id>/attachments/<attachment id>/<file name>    the files in the cells
+ * ```
+ */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { InvalidOptions } from "../../../internal/Options.ts"
+import { ContentSource } from "../../../services/ContentSource.ts"
+import { type Environment, makeSource } from "./makeSource.ts"
+import { decode, type TableSourceConfig } from "./TableSourceOptions.ts"
+
+/** The source over any client. For several sources in a program there is `make`. */
+export const layer = (
+  config: TableSourceConfig
+): Layer.Layer<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
+  Layer.effect(ContentSource, make(config))
+
+/** The source over any client, without a layer. */
+export const make = (
+  config: TableSourceConfig
+): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
+  Effect.flatMap(decode(config), makeSource)

@@ -1,0 +1,158 @@
+/**
+ * Tables in memory, read page by page: a stand-in for a hosted base, with controls for what can go wrong.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import {
+  type AttachmentFormat,
+  type ChangeFeed,
+  CursorExpired,
+  type PageRequest,
+  type RecordRequest,
+  TableError,
+  type TableRecord,
+  TableSourceClient
+} from "../../../services/TableSourceClient.ts"
+
+export interface TableSourceClientMemoryOptions {
+  /** How many records a page has at most. Default 100. */
+  readonly pageSize?: number
+  /** What attachments look like. Default: there are none. */
+  readonly attachments?: AttachmentFormat
+  /** Whether it can be asked what has changed. Default: no. */
+  readonly changes?: boolean
+}
+
+export interface TableSourceClientMemory {
+  readonly client: typeof TableSourceClient.Service
+
+  /** Adds a table, or replaces its records; lists that are being read see the change. */
+  readonly setTable: (table: string, records: ReadonlyArray<TableRecord>) => Effect.Effect<void>
+
+  /** Lets the next request fail. Several failures are met in the order they were given. */
+  readonly failNext: (error: TableError) => Effect.Effect<void>
+
+  /** Lets the next question what has changed fail; in order, too. */
+  readonly failNextChanges: (error: TableError) => Effect.Effect<void>
+
+  /** Lets the next request wait: for its turn, for a server that recovers, for the end of a penalty. In order, too. */
+  readonly delayNext: (duration: Duration.DurationInput) => Effect.Effect<void>
+
+  /** Takes a view away, as a rename does. Until then there is every view, and each has the whole table. */
+  readonly removeView: (view: string) => Effect.Effect<void>
+
+  /** Forgets all lists that are being read: their next page fails with `CursorExpired`. */
+  readonly expireCursors: Effect.Effect<void>
+
+  /** All requests so far, the failed ones included. */
+  readonly requests: Effect.Effect<ReadonlyArray<PageRequest | RecordRequest>>
+}
+
+export const make = ({
+  attachments,
+  changes = false,
+  pageSize = 100
+}: TableSourceClientMemoryOptions = {}): Effect.Effect<TableSourceClientMemory> =>
+  Effect.sync(() => {
+    const tables = new Map<string, ReadonlyArray<TableRecord>>()
+    const starts = new Map<string, number>()
+    const failures: Array<TableError> = []
+    const delays: Array<Duration.DurationInput> = []
+    const removedViews = new Set<string>()
+    const requests: Array<PageRequest | RecordRequest> = []
+    const edited: Array<string> = []
+    const changeFailures: Array<TableError> = []
+    let cursors = 0
+
+    const cursorAt = (start: number): string => {
+      const cursor = `cursor/${cursors++}`
+      starts.set(cursor, start)
+      return cursor
+    }
+
+    const recordsFor = Effect.fnUntraced(function* (request: PageRequest | RecordRequest) {
+      requests.push(request)
+      yield* Effect.sleep(delays.shift() ?? 0)
+      yield* Option.fromNullable(failures.shift()).pipe(
+        Option.match({ onNone: () => Effect.void, onSome: Effect.fail })
+      )
+      return tables.get(request.table) ?? (yield* notFound(request.table, "there is no such table"))
+    })
+
+    const listPage = Effect.fn("TableSourceClient.listPage")(function* (request: PageRequest) {
+      const { cursor, table, view } = request
+      const records = yield* recordsFor(request)
+      if (view !== null && removedViews.has(view)) {
+        return yield* notFound(table, `there is no view ${JSON.stringify(view)}`)
+      }
+      const start = cursor === undefined ? 0 : starts.get(cursor)
+      if (start === undefined) {
+        return yield* new CursorExpired({ table })
+      }
+      const end = start + pageSize
+      const page = { records: records.slice(start, end) }
+      return end < records.length ? { ...page, next: cursorAt(end) } : page
+    })
+
+    const readRecord = Effect.fn("TableSourceClient.readRecord")(function* (request: RecordRequest) {
+      const { recordId, table } = request
+      const records = yield* recordsFor(request)
+      return (
+        records.find(({ id }) => id === recordId) ??
+        (yield* notFound(table, `there is no record ${recordId}`))
+      )
+    })
+
+    const since: ChangeFeed["since"] = (position) =>
+      Effect.suspend(() => {
+        const failure = changeFailures.shift()
+        const changed = Option.map(position, (position) => new Set(edited.slice(Number(position))))
+        return failure === undefined
+          ? Effect.succeed({
+              position: String(edited.length),
+              changed: Option.match(changed, {
+                onNone: () => "everything" as const,
+                onSome: (tables) => (table: string) => tables.has(table)
+              })
+            })
+          : Effect.fail(failure)
+      })
+
+    return {
+      client: TableSourceClient.of({
+        ...(changes ? { changes: { since } } : {}),
+        listPage,
+        readRecord,
+        ...(attachments === undefined ? {} : { attachments })
+      }),
+      setTable: (table, records) =>
+        Effect.sync(() => {
+          tables.set(table, records)
+          edited.push(table)
+        }),
+      failNextChanges: (error) => Effect.sync(() => changeFailures.push(error)),
+      failNext: (error) => Effect.sync(() => failures.push(error)),
+      delayNext: (duration) => Effect.sync(() => delays.push(duration)),
+      removeView: (view) => Effect.sync(() => removedViews.add(view)),
+      expireCursors: Effect.sync(() => starts.clear()),
+      requests: Effect.sync(() => [...requests])
+    }
+  })
+
+/** These tables by name and nothing else, without the controls. */
+export const layer = (
+  tables: Readonly<Record<string, ReadonlyArray<TableRecord>>>,
+  options?: TableSourceClientMemoryOptions
+): Layer.Layer<TableSourceClient> =>
+  Layer.effect(
+    TableSourceClient,
+    Effect.gen(function* () {
+      const { client, setTable } = yield* make(options)
+      yield* Effect.forEach(Object.entries(tables), ([table, records]) => setTable(table, records))
+      return client
+    })
+  )
+
+const notFound = (table: string, detail: string) => new TableError({ table, reason: "NotFound", detail })

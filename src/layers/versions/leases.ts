@@ -1,0 +1,192 @@
+/**
+ * Leases of consumers on versions (decisions, part A): how old they are, and which files of theirs are removed.
+ *
+ * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
+ * it. A consumer that has missed two renewals is silent: what it could not show is of no account any more. A problem that
+ * a consumer has is logged when it comes, changes and goes. Files of leases that are over are removed; whatever else lies in
+ * the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxLeases`: one
+ * more consumer is refused.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { isPlainFileName } from "../../internal/FileName.ts"
+import { singleFlight } from "../../internal/singleFlight.ts"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
+import { type Lease, TooManyLeases, type VersionStoreError } from "../../services/VersionStore.ts"
+import { mapDiskError, orWhereMissing } from "./diskError.ts"
+import * as LeaseFile from "./LeaseFile.ts"
+
+/** How many consumers may hold a lease before commands of further ones are refused. */
+const maxLeases = 256
+
+const extension = ".json"
+
+interface KnownLease extends LeaseFile.LeaseFile {
+  /** When its problem, where it has one, was first heard of, in milliseconds since 1970. */
+  readonly problemSince: number
+}
+
+export interface Leases {
+  /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
+  readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
+  /** Removes the files of leases that are over, and gives those that are fresh. */
+  readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
+  readonly take: (
+    consumerId: string,
+    lease: LeaseFile.WrittenLease
+  ) => Effect.Effect<void, VersionStoreError | TooManyLeases>
+}
+
+export interface Settings {
+  readonly folder: string
+  /** How long a lease is fresh. */
+  readonly duration: Duration.DurationInput
+  /** As for `replaceFile`. */
+  readonly scratch: string
+}
+
+export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: Settings) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const lifetime = Duration.toMillis(duration)
+  const known = new Map<string, KnownLease>()
+  const fileOf = (consumerId: string) => path.join(folder, `${consumerId}${extension}`)
+
+  const isOver = ({ takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
+    monotonic - takenAt > lifetime
+
+  const isSilent = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
+    Option.exists(
+      lease,
+      ({ renewMs }) => monotonic - takenAt > Math.min(lifetime, LeaseFile.silentAfterMs(renewMs))
+    )
+
+  const leaseNow = (
+    consumerId: string,
+    entry: KnownLease,
+    { problem, versionId }: LeaseFile.LeaseContent,
+    now: LeaseFile.Now
+  ): Lease => {
+    const heardAt = now.wall - (now.monotonic - entry.takenAt)
+    const lease = { consumerId, versionId, until: heardAt + lifetime, heardAt }
+    return isSilent(entry, now)
+      ? { ...lease, isSilent: true }
+      : {
+          ...lease,
+          isSilent: false,
+          ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince })
+        }
+  }
+
+  const freshNow = Effect.map(LeaseFile.now, (now) =>
+    [...known].flatMap(([consumerId, entry]) =>
+      Option.match(entry.lease, {
+        onNone: () => [],
+        onSome: (lease) => (isOver(entry, now) ? [] : [leaseNow(consumerId, entry, lease, now)])
+      })
+    )
+  )
+
+  /** Keeps what its file says now, and logs once what a consumer cannot show, and when it can. */
+  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: LeaseFile.Now): Effect.Effect<void> => {
+    const before = known.get(consumerId)
+    const problem = LeaseFile.problemIn(file)
+    const isKnown = before !== undefined && !isSilent(before, now) && LeaseFile.problemIn(before) === problem
+    known.set(consumerId, { ...file, problemSince: isKnown ? before.problemSince : file.changedAt })
+    if (isKnown || isSilent(file, now)) {
+      return Effect.void
+    }
+    return problem !== undefined
+      ? Effect.logWarning(`Screen ${consumerId} has a problem: ${problem}`)
+      : LeaseFile.problemIn(before) === undefined
+        ? Effect.void
+        : Effect.logInfo(`Screen ${consumerId} has no problem any more`)
+  }
+
+  /** Brings what is known of a consumer's file up to date, unless a lease is taken meanwhile. */
+  const look = Effect.fnUntraced(function* (consumerId: string) {
+    const before = known.get(consumerId)
+    const after = yield* Effect.provide(LeaseFile.inspect(fileOf(consumerId), before), platform)
+    const now = yield* LeaseFile.now
+    if (known.get(consumerId) === before) {
+      if (after === undefined) {
+        known.delete(consumerId)
+      } else {
+        yield* learn(consumerId, after, now)
+      }
+    }
+  })
+
+  /** Those of whom something is known, or to be learnt. */
+  const consumers = fs.readDirectory(folder).pipe(
+    orWhereMissing<ReadonlyArray<string>>([]),
+    mapDiskError("read", folder),
+    Effect.map(
+      (names) =>
+        new Set([
+          ...known.keys(),
+          ...names
+            .filter((name) => name.endsWith(extension))
+            .map((name) => name.slice(0, -extension.length))
+            .filter(isPlainFileName)
+        ])
+    )
+  )
+
+  const forEachConsumer = (work: (consumerId: string) => Effect.Effect<void>) =>
+    Effect.flatMap(consumers, (consumers) =>
+      Effect.forEach(consumers, work, { concurrency: 8, discard: true })
+    )
+
+  const lookAtAll = (yield* singleFlight<void, VersionStoreError>(yield* Effect.scope))(forEachConsumer(look))
+
+  /** Before the first lease is taken: the store before has left some. Not at the start, which that could delay. */
+  const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
+
+  /** The file is looked at just before: its consumer may have renewed the lease. */
+  const removeIfOver = Effect.fnUntraced(function* (consumerId: string) {
+    yield* look(consumerId)
+    const entry = known.get(consumerId)
+    if (entry !== undefined && Option.isSome(entry.lease) && isOver(entry, yield* LeaseFile.now)) {
+      yield* fs.remove(fileOf(consumerId), { force: true }).pipe(
+        Effect.tap(() => known.delete(consumerId)),
+        Effect.catchAll(({ message }) => Effect.logDebug(`A lease that is over stays on disk. ${message}`))
+      )
+    }
+  })
+
+  const isFresh = (consumerId: string) =>
+    Effect.map(LeaseFile.now, (now) => {
+      const entry = known.get(consumerId)
+      return entry !== undefined && Option.isSome(entry.lease) && !isOver(entry, now)
+    })
+
+  /** Fails where a lease of one more consumer would be too many. */
+  const admitOneMore = Effect.gen(function* () {
+    const currently = yield* LeaseFile.now
+    const over = [...known].flatMap(([consumerId, entry]) =>
+      Option.isSome(entry.lease) && isOver(entry, currently) ? [consumerId] : []
+    )
+    yield* Effect.forEach(over, removeIfOver, { discard: true })
+    if ((yield* freshNow).length >= maxLeases) {
+      return yield* new TooManyLeases({ limit: maxLeases, lease: Duration.format(duration) })
+    }
+  })
+
+  const take = Effect.fnUntraced(function* (consumerId: string, lease: LeaseFile.WrittenLease) {
+    yield* firstLook
+    yield* Effect.unlessEffect(admitOneMore, isFresh(consumerId))
+    const file = yield* LeaseFile.write(fileOf(consumerId), lease, scratch)
+    yield* learn(consumerId, file, yield* LeaseFile.now)
+  }, Effect.provide(platform))
+
+  return {
+    fresh: Effect.zipRight(lookAtAll, freshNow),
+    sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),
+    take
+  } satisfies Leases
+})

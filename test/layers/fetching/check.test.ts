@@ -1,0 +1,213 @@
+/**
+ * What a fetch would change, found without changing it.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as Content from "../../../src/layers/fetching/Content.ts"
+import { attachments } from "../../../src/layers/sources/airtable/attachments.ts"
+import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
+import * as TableSourceClientMemory from "../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
+import { fetch, follow, names, readManifest, services } from "../../support/content.ts"
+
+const check = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.check" }))
+
+/** All files of attachments have one byte. */
+const oneByteFiles = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make((request) =>
+    Effect.succeed(HttpClientResponse.fromWeb(request, new Response("x", { status: 200 })))
+  )
+)
+
+const run = Effect.provide(Layer.merge(services("persistent"), oneByteFiles))
+
+const photo = (id: string, signature: string) => ({
+  id,
+  url: `https://files.example/${signature}`,
+  filename: "a.png"
+})
+
+const setUp = Effect.gen(function* () {
+  const memory = yield* TableSourceClientMemory.make({ attachments, pageSize: 2 })
+  const source = yield* TableSource.make({
+    id: "exhibits",
+    tables: ["Objects"],
+    keyValueTables: ["Settings"],
+    expect: { Settings: { fields: { title: "text" } } }
+  }).pipe(Effect.provideService(TableSourceClient, memory.client))
+  yield* Content.fromSources({}, [source])
+  const settings = (values: Readonly<Record<string, string>>) =>
+    memory.setTable(
+      "Settings",
+      Object.entries(values).map(([key, value], index) => ({ id: `set${index}`, fields: { key, value } }))
+    )
+  const objects = (fields: Readonly<Record<string, TableRecord["fields"]>>) =>
+    memory.setTable(
+      "Objects",
+      Object.entries(fields).map(([id, fields]) => ({ id, fields }))
+    )
+  return { objects, settings }
+})
+
+describe("a check", () => {
+  it.scoped("says what would change, and changes, promotes and publishes nothing", () =>
+    Effect.gen(function* () {
+      const { objects, settings } = yield* setUp
+      const events = yield* follow
+      const { state } = yield* ControllerState
+      yield* settings({ title: "Kept", "rooms[0]": "Kitchen" })
+      yield* objects({ rec1: { title: "A bell", picture: [photo("att1", "1")] }, rec2: {}, rec3: {} })
+      expect(yield* check).toEqual({
+        sources: [
+          {
+            sourceId: "exhibits",
+            changed: true,
+            records: 5,
+            documents: [
+              { document: "Objects", path: "Objects.json", records: 3, added: 3, changed: 0, removed: 0 },
+              { document: "Settings", path: "Settings.json", records: 2, added: 2, changed: 0, removed: 0 }
+            ],
+            files: { added: 1, changed: 0, removed: 0 }
+          }
+        ]
+      })
+      expect(yield* readManifest).toEqual({ status: "missing" })
+      yield* fetch
+      yield* events.until("content:fetch:done")
+      const before = yield* Effect.all([readManifest, state])
+      expect(yield* check).toEqual({
+        sources: [
+          {
+            sourceId: "exhibits",
+            changed: false,
+            records: 5,
+            files: { added: 0, changed: 0, removed: 0 }
+          }
+        ]
+      })
+
+      // Signed anew, the first record is the same.
+      yield* objects({
+        rec4: { picture: [photo("att2", "2")] },
+        rec1: { title: "A bell", picture: [photo("att1", "3")] },
+        rec3: { title: "A tin" }
+      })
+      yield* settings({ title: "Lost" })
+      expect(yield* check).toMatchObject({
+        sources: [
+          {
+            documents: [
+              { document: "Objects", records: 3, added: 1, changed: 1, removed: 1 },
+              { document: "Settings", records: 1, added: 0, changed: 1, removed: 1 }
+            ],
+            files: { added: 1, changed: 0, removed: 0 }
+          }
+        ]
+      })
+      yield* settings({ titel: "Lost" })
+      expect((yield* Effect.flip(check)).message).toContain('"titel" is new: was it renamed?')
+      expect(yield* Effect.all([readManifest, state])).toEqual(before)
+      yield* settings({ title: "Lost" })
+      yield* fetch
+      // What the checks had published would come first.
+      expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
+    }).pipe(run)
+  )
+
+  it.scoped("compares the files of any source", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      let files: Readonly<Record<string, string>> = { a: "1", b: "1", c: "1" }
+      const source: ContentSource = {
+        id: "files",
+        fetch: ({ directory }) =>
+          Effect.forEach(Object.entries(files), ([name, text]) =>
+            fs.writeFileString(`${directory}/${name}`, text)
+          ).pipe(
+            Effect.mapBoth({
+              onFailure: (cause) => new SourceFailed({ sourceId: "files", cause }),
+              onSuccess: () => ({
+                fingerprint: JSON.stringify(files),
+                records: 0,
+                bytes: 0,
+                warnings: ["odd"]
+              })
+            })
+          )
+      }
+      yield* Content.fromSources({}, [source])
+      yield* fetch
+      files = { b: "2", c: "1", d: "1", e: "1" }
+      expect(yield* check).toEqual({
+        sources: [
+          {
+            sourceId: "files",
+            changed: true,
+            records: 0,
+            files: { added: 2, changed: 1, removed: 1 },
+            warnings: ["odd"]
+          }
+        ]
+      })
+    }).pipe(run)
+  )
+
+  const rows = FastCheck.dictionary(
+    FastCheck.constantFrom("rec1", "rec2", "rec3", "rec4", "rec5"),
+    FastCheck.record(
+      { "  {": FastCheck.constantFrom("}\n  },", 1), b: FastCheck.jsonValue({ maxDepth: 2 }) },
+      { requiredKeys: [] }
+    )
+  )
+
+  it.scoped.prop(
+    "counts the records that are different, whatever is in them",
+    [rows, rows],
+    ([before, after]) =>
+      Effect.gen(function* () {
+        const { objects, settings } = yield* setUp
+        const saved = (cells: object): TableRecord["fields"] => JSON.parse(JSON.stringify(cells))
+        const all = (rows: Readonly<Record<string, object>>) =>
+          objects(Object.fromEntries(Object.entries(rows).map(([id, cells]) => [id, saved(cells)])))
+        yield* settings({ title: "Kept" })
+        yield* all(before)
+        yield* fetch
+        yield* all(after)
+        yield* settings({ title: "Lost" })
+        const kept = Object.keys(after).filter((id) => Object.hasOwn(before, id))
+        expect(yield* check).toMatchObject({
+          sources: [
+            {
+              documents: [
+                {
+                  records: Object.keys(after).length,
+                  added: Object.keys(after).length - kept.length,
+                  changed: kept.filter((id) => canonical(before[id]) !== canonical(after[id])).length,
+                  removed: Object.keys(before).length - kept.length
+                },
+                { changed: 1 }
+              ]
+            }
+          ]
+        })
+      }).pipe(run),
+    { fastCheck: { numRuns: 15 } }
+  )
+})
+
+/** Equal for objects that differ in the order of their keys. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part
+  )

@@ -1,0 +1,220 @@
+/**
+ * Content as a Layer of a program without a controller, and what it says of itself to collectors of metrics and spans.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { expect, expectTypeOf, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import * as Tracer from "effect/Tracer"
+import * as ContentLayer from "../../../src/layers/fetching/Content.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
+import { countAttachments } from "../../../src/layers/sources/tableSource/metrics.ts"
+import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
+import * as TableSourceClientMemory from "../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
+import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { Content } from "../../../src/services/Content.ts"
+import type { FetchOutcome } from "../../../src/services/ContentEvents.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { reportWait } from "../../../src/services/WaitObserver.ts"
+import { countsOf, since } from "../../support/metrics.ts"
+
+const services = Layer.unwrapScoped(
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* fs.makeTempDirectoryScoped()
+    return VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
+  })
+).pipe(
+  Layer.merge(EventBusMemory.layer),
+  Layer.merge(CommandBusMemory.layer),
+  Layer.merge(ControllerStateMemory.layer("task")),
+  Layer.merge(RequestPacingMemory.layer),
+  Layer.merge(NodeHttpClient.layer),
+  Layer.provideMerge(NodeContext.layer)
+)
+
+/** A source over tables in memory. */
+const makeTables = (id: string) =>
+  Effect.map(TableSourceClientMemory.make(), (memory) => {
+    const client = TableSourceClient.of({
+      ...memory.client,
+      listPage: (request) => Effect.zipRight(reportWait("pacing", 215), memory.client.listPage(request))
+    })
+    const make = Effect.provideService(
+      TableSource.make({ id, tables: ["Objects"] }),
+      TableSourceClient,
+      client
+    )
+    return { ...memory, definition: { id, issues: [], make } }
+  })
+
+const objects = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `rec${n}`, fields: { n } }))
+
+it.scoped("content as a layer fetches what it is told to, and its outcome has a type", () =>
+  Effect.gen(function* () {
+    const { definition, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(3))
+    yield* Effect.gen(function* () {
+      const outcome = yield* Effect.flatMap(Content, ({ fetch }) => fetch)
+      expectTypeOf(outcome).toEqualTypeOf<FetchOutcome>()
+      expect(outcome).toMatchObject({ changed: true, records: 3 })
+      const { manifest } = yield* VersionStore
+      expect(yield* manifest).toMatchObject({ manifest: { versionId: outcome.versionId } })
+    }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition] })))
+  }).pipe(Effect.provide(services))
+)
+
+it.scoped("content as a layer names every mistake in its options", () =>
+  Effect.gen(function* () {
+    const { definition } = yield* makeTables("exhibits")
+    const layer = ContentLayer.layer({ fetchEvery: 0, sources: [definition, definition] })
+    const error = yield* Effect.flip(Layer.build(layer))
+    expect(error.message).toContain("fetchEvery: expected a length of time")
+    expect(error.message).toContain('sources[1].id: another source has the id "exhibits"')
+    const source = yield* Effect.flip(
+      Effect.provide(TableSource.make({ id: "a/b", tables: ["Objects", "Objects"] }), services)
+    ).pipe(
+      Effect.provideServiceEffect(
+        TableSourceClient,
+        Effect.map(makeTables("x"), ({ client }) => client)
+      )
+    )
+    expect(source.message).toContain("id: expected one plain file name")
+    expect(source.message).toContain("tables[1]: the table")
+  }).pipe(Effect.provide(services))
+)
+
+it.scoped("fetches, promotions, records, versions, requests, waits and attachments are counted", () =>
+  Effect.gen(function* () {
+    const { definition, failNext, setTable } = yield* makeTables("counted")
+    const read = Effect.all({
+      fetches: countsOf("vitrine_content_fetches_total"),
+      promotions: countsOf("vitrine_content_promotions_total"),
+      durations: countsOf("vitrine_content_fetch_duration_seconds")
+    })
+    const before = yield* read
+
+    yield* setTable("Objects", objects(250))
+    yield* Effect.gen(function* () {
+      const { fetch } = yield* Content
+      yield* fetch
+      yield* TestClock.adjust("10 seconds")
+      yield* fetch
+      yield* setTable("Objects", objects(120))
+      yield* TestClock.adjust("10 seconds")
+      yield* fetch
+      yield* failNext(new TableError({ table: "Objects", reason: "Unreachable", detail: "no network" }))
+      yield* Effect.flip(fetch)
+    }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition] })))
+
+    const after = yield* read
+    expect(since(after.fetches, before.fetches)).toEqual({
+      "outcome=promoted": 2,
+      "outcome=unchanged": 1,
+      "outcome=failed": 1
+    })
+    expect(since(after.promotions, before.promotions)).toEqual({ "": 2 })
+    expect(since(after.durations, before.durations)).toEqual({ "unit=s": 3 })
+    expect(yield* countsOf("vitrine_content_last_success_timestamp_seconds")).toEqual({ "unit=s": 20 })
+    expect(yield* countsOf("vitrine_content_records")).toMatchObject({ "source=counted": 120 })
+    expect(yield* countsOf("vitrine_content_versions")).toEqual({ "": 2 })
+    expect(yield* countsOf("vitrine_table_requests_total")).toMatchObject({
+      "outcome=ok,source=counted": 3 + 3 + 2,
+      "outcome=Unreachable,source=counted": 1
+    })
+    expect(yield* countsOf("vitrine_table_waits_total")).toMatchObject({ "reason=pacing,source=counted": 9 })
+    yield* countAttachments("counted", { total: 5, bytes: 500, reused: 2 })
+    expect(yield* countsOf("vitrine_table_attachments_total")).toMatchObject({
+      "outcome=reused,source=counted": 2,
+      "outcome=downloaded,source=counted": 3
+    })
+  }).pipe(Effect.provide(services))
+)
+
+it.scoped("a fetch is a tree of spans that says what was fetched, none of them for a page", () =>
+  Effect.gen(function* () {
+    const { definition, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(250))
+    const { spans, tracer } = yield* collectSpans
+    yield* Effect.gen(function* () {
+      yield* Layer.build(ContentLayer.layer({ sources: [definition] })).pipe(Effect.withSpan("setup"))
+      const { dispatch } = yield* CommandBus
+      yield* dispatch({ type: "content.fetch" }).pipe(Effect.withSpan("request"))
+    }).pipe(Effect.withTracer(tracer))
+    const versionId = "19700101T000000Z"
+    const told = Object.fromEntries(
+      spans.map(({ attributes, name }) => [name, Object.fromEntries(attributes)])
+    )
+    expect(told).toMatchObject({
+      "Content.fetch": { changed: true, records: 250, versionId },
+      "Content.fetchSource": { source: "exhibits", records: 250, attachments: 0 },
+      "Content.promote": { changed: true, versionId },
+      "TableSource.fetch": { source: "exhibits", records: 250, attachments: 0 },
+      "TableSource.fetchTable": { table: "Objects", records: 250 }
+    })
+    expect(parentsOf(spans)).toMatchObject({
+      "CommandBus.dispatch": "request",
+      "Content.fetch": "CommandBus.dispatch",
+      "Content.fetchSource": "Content.fetch",
+      "TableSource.fetch": "Content.fetchSource",
+      "TableSource.fetchTable": "TableSource.fetch",
+      "Content.promote": "Content.fetch"
+    })
+  }).pipe(Effect.provide(services))
+)
+
+it.scoped("a fetch that comes of itself is a trace of its own", () =>
+  Effect.gen(function* () {
+    const { definition, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(1))
+    const { spans, tracer } = yield* collectSpans
+    yield* Effect.gen(function* () {
+      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+      const context = yield* Layer.build(ContentLayer.layer({ sources: [definition] }))
+      yield* Context.get(context, Content).start
+      yield* Stream.runHead(Stream.filter(events, ({ name }) => name === "content:fetch:done"))
+    }).pipe(
+      Effect.withSpan("setup"),
+      Effect.provide(ControllerStateMemory.layer("persistent")),
+      Effect.withTracer(tracer)
+    )
+    expect(parentsOf(spans)).toMatchObject({ "Content.fetch": null, "Content.fetchSource": "Content.fetch" })
+  }).pipe(Effect.provide(services))
+)
+
+const collectSpans = Effect.map(Effect.tracer, (live) => {
+  const spans: Array<Tracer.Span> = []
+  const tracer = Tracer.make({
+    ...live,
+    span: (...parameters) => {
+      const span = live.span(...parameters)
+      spans.push(span)
+      return span
+    }
+  })
+  return { spans, tracer }
+})
+
+/** The name of the span above each. */
+const parentsOf = (spans: ReadonlyArray<Tracer.Span>) =>
+  Object.fromEntries(
+    spans.map(({ name, parent }) => [
+      name,
+      Option.match(parent, {
+        onNone: () => null,
+        onSome: (above) => spans.find(({ spanId }) => spanId === above.spanId)?.name
+      })
+    ])
+  )

@@ -1,0 +1,524 @@
+/**
+ * Sources that can be asked what has changed: docs/change-feed.md says what is asked and read when.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import * as TestContext from "effect/TestContext"
+import * as Content from "../../../src/layers/fetching/Content.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { fetch, rowValue, temporaryStore } from "../../support/content.ts"
+import { withLog } from "../../support/logged.ts"
+import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
+
+const environment = temporaryStore.pipe(
+  Layer.merge(EventBusMemory.layer),
+  Layer.provideMerge(NodeContext.layer)
+)
+
+const parts = ["A", "B"] as const
+type Part = (typeof parts)[number]
+
+/** How long a look takes, and the reading of a part. */
+const lookMillis = 50
+const partMillis = 200
+
+/** What is looked at, read and promoted, in order; contents are those of the world at that moment. */
+type Happened =
+  | { readonly type: "look"; readonly content: string; readonly fails: boolean }
+  | { readonly type: "read"; readonly isWhole: boolean; readonly at: number }
+  | { readonly type: "readFailed"; readonly at: number; readonly kind: "transient" | "lasting" }
+  | { readonly type: "started" | "edited" | "told" }
+  | { readonly type: "promoted"; readonly content: string; readonly changed: boolean; readonly at: number }
+
+/** A source of two parts that somebody edits, which logs what has changed. */
+const makeWorld = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const revisions = { A: 0, B: 0 }
+  const log: Array<Part> = []
+  const failingLooks: Array<"transient" | "lasting"> = []
+  const failingReads: Array<"transient" | "lasting"> = []
+  /** What happened, in order. */
+  const journal: Array<Happened> = []
+  const counts = { looks: 0, reads: 0, parts: 0, failures: 0 }
+
+  const failIfTold = (failing: typeof failingLooks) =>
+    Effect.suspend(() => {
+      const kind = failing.shift()
+      if (kind === undefined) return Effect.void
+      counts.failures++
+      return new SourceFailed({
+        sourceId: "objects",
+        cause: new Error(kind),
+        isTransient: kind === "transient"
+      })
+    })
+
+  const newest = () => parts.map((part) => `${part}${revisions[part]}`).join()
+
+  const source: ContentSource = {
+    id: "objects",
+    look: (mark) =>
+      Effect.gen(function* () {
+        counts.looks++
+        journal.push({ type: "look", content: newest(), fails: failingLooks.length > 0 })
+        yield* failIfTold(failingLooks)
+        const news = {
+          mark: String(log.length),
+          changed: Option.match(mark, {
+            onNone: () => "everything" as const,
+            onSome: (mark) => log.slice(Number(mark))
+          })
+        }
+        yield* Effect.sleep(lookMillis)
+        return news
+      }),
+    fetch: ({ changedParts, directory, previous }) =>
+      Effect.gen(function* () {
+        counts.reads++
+        const at = yield* Clock.currentTimeMillis
+        journal.push({ type: "read", isWhole: changedParts === undefined, at })
+        const contents: Array<string> = []
+        for (const part of parts) {
+          const file = `${directory}/${part}`
+          if (changedParts?.includes(part) === false) {
+            const { directory } = Option.getOrThrow(previous)
+            yield* Effect.orDie(fs.copyFile(`${directory}/${part}`, file))
+          } else {
+            counts.parts++
+            yield* Effect.orDie(fs.writeFileString(file, `${part}${revisions[part]}`))
+            yield* Effect.sleep(partMillis)
+          }
+          contents.push(yield* Effect.orDie(fs.readFileString(file)))
+        }
+        const [kind] = failingReads
+        if (kind !== undefined) {
+          journal.push({ type: "readFailed", at: yield* Clock.currentTimeMillis, kind })
+        }
+        yield* failIfTold(failingReads)
+        return { fingerprint: contents.join(), records: 2, bytes: 4 }
+      })
+  }
+
+  return {
+    source,
+    counts,
+    failingLooks,
+    failingReads,
+    journal,
+    edit: (part: Part) => {
+      revisions[part]++
+      log.push(part)
+      journal.push({ type: "edited" })
+    },
+    newest
+  }
+})
+
+/** What the latest version is made of. */
+const latest = Effect.flatMap(VersionStore, ({ stage }) => stage).pipe(
+  Effect.map(({ previous }) =>
+    Option.getOrUndefined(Option.flatMap(previous("objects"), ({ fingerprint }) => fingerprint))
+  ),
+  Effect.scoped
+)
+
+const services = () => Layer.merge(CommandBusMemory.layer, ControllerStateMemory.layer("persistent"))
+
+/** Lets time pass, and everybody do what is due in it. */
+const pass = (duration: Duration.DurationInput) =>
+  Effect.gen(function* () {
+    const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(duration)
+    while (true) {
+      yield* somebodySleeps
+      const next = Math.min(...Chunk.toReadonlyArray(yield* TestClock.sleeps()))
+      yield* TestClock.setTime(Math.min(next, end))
+      yield* eventLoopTurn
+      if (next > end) return
+    }
+  })
+
+describe("sources that can be asked what has changed", () => {
+  const setUp = (options: Parameters<typeof Content.fromSources>[0]) =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld
+      const { start } = yield* Content.fromSources({ fetchEvery: "1 second", ...options }, [world.source])
+      yield* start
+      yield* pass("1 second")
+      return world
+    })
+
+  it.scoped("are read at the start, and then only what has changed of them", () =>
+    Effect.gen(function* () {
+      const { counts, edit, newest } = yield* setUp({})
+      expect(yield* latest).toBe("A0,B0")
+      yield* pass("10 seconds")
+      expect(counts).toMatchObject({ reads: 1, parts: 2 })
+      edit("B")
+      yield* pass(1000 + 2 * lookMillis + partMillis)
+      expect(yield* latest).toBe(newest())
+      expect(counts).toMatchObject({ reads: 2, parts: 3 })
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped("make one version of changes that go on, and do not wait longer than settle", () =>
+    Effect.gen(function* () {
+      const { counts, edit, newest } = yield* setUp({ settle: "5 seconds" })
+      const { versions } = yield* VersionStore
+      yield* Effect.forEach(Array.from({ length: 10 }), () =>
+        Effect.zipRight(
+          Effect.sync(() => edit("A")),
+          pass(200)
+        )
+      )
+      yield* pass("3 seconds")
+      expect(yield* latest).toBe(newest())
+      expect(yield* versions).toHaveLength(2)
+      const { reads } = counts
+      yield* Effect.forEach(Array.from({ length: 30 }), () =>
+        Effect.zipRight(
+          Effect.sync(() => edit("A")),
+          pass(300)
+        )
+      )
+      const shown = yield* latest
+      expect(shown).not.toBe("A10,B0")
+      expect(counts.reads - reads).toBeLessThan(6)
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped("wait for nothing where settle is 0", () =>
+    Effect.gen(function* () {
+      const { counts, edit } = yield* setUp({ settle: 0 })
+      edit("A")
+      yield* pass(1000 + lookMillis + partMillis)
+      expect(yield* latest).toBe("A1,B0")
+      expect(counts.looks).toBeLessThan(4)
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped("see what changes while they are read", () =>
+    Effect.gen(function* () {
+      const { counts, edit, newest } = yield* setUp({ settle: 0 })
+      edit("B")
+      yield* Effect.repeat(pass(50), { until: () => counts.parts === 3 })
+      edit("B")
+      yield* pass("2 seconds")
+      expect(yield* latest).toBe(newest())
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped(
+    "are not read again for the same failure at every tick, but when something changes or time has passed",
+    () => {
+      const log: Array<string> = []
+      return Effect.gen(function* () {
+        const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "20 seconds" })
+        failingReads.push("lasting", "lasting", "transient")
+        edit("A")
+        yield* pass("1 minute")
+        expect(counts.reads).toBe(2)
+        expect(yield* rowValue("Last fetch")).toContain("failed: ")
+        edit("B")
+        yield* pass("1 minute")
+        expect(counts.reads).toBe(3)
+        yield* pass("10 minutes")
+        // The transient one, and what came a tick later.
+        expect(counts.reads).toBe(5)
+        expect(yield* latest).toBe(newest())
+        expect(log.filter((line) => line.startsWith("WARN"))).toHaveLength(2)
+      }).pipe(Effect.provide(services()), Effect.provide(environment), withLog(log))
+    }
+  )
+
+  it.scoped.each([
+    ["lasting", 1 + 1],
+    // After 15 seconds, 30 seconds, 1 minute, 2 and 4.
+    ["transient", 1 + 5]
+  ] as const)("are read seldom after a %s failure, though it is asked at every tick", ([kind, reads]) =>
+    Effect.gen(function* () {
+      const { counts, edit, failingReads, newest } = yield* setUp({ fetchEvery: "10 seconds", settle: 0 })
+      failingReads.push(...Array.from({ length: 100 }, () => kind))
+      edit("A")
+      yield* pass("12 minutes")
+      expect(counts.reads - 1).toBe(reads)
+      expect(counts.looks).toBeGreaterThan(60)
+      failingReads.length = 0
+      edit("B")
+      yield* pass("15 seconds")
+      expect(yield* latest).toBe(newest())
+    }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("are not read again at every tick because one beside them fails that cannot be asked", () =>
+    Effect.gen(function* () {
+      const asked = yield* makeWorld
+      const other = yield* makeWorld
+      const { look, ...unasked } = other.source
+      const { start } = yield* Content.fromSources({ fetchEvery: "10 seconds", settle: 0 }, [
+        asked.source,
+        { ...unasked, id: "others" }
+      ])
+      yield* start
+      yield* pass("30 seconds")
+      expect(asked.counts.reads).toBe(1)
+      other.failingReads.push(...Array.from({ length: 100 }, () => "lasting" as const))
+      asked.edit("A")
+      yield* pass("5 minutes")
+      expect(asked.counts.reads).toBe(2)
+      other.failingReads.length = 0
+      yield* pass("6 minutes")
+      expect(yield* latest).toBe(asked.newest())
+    }).pipe(Effect.provide(services()), Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("are read as a whole by the command, and when the manifest is gone", () =>
+    Effect.gen(function* () {
+      const { counts } = yield* setUp({})
+      yield* Effect.fork(fetch)
+      yield* pass("1 second")
+      expect(counts).toMatchObject({ reads: 2, parts: 4 })
+      yield* pass("5 seconds")
+      expect(counts.reads).toBe(2)
+    }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it.scoped(
+    "leave those alone that have not changed, and fetch those at each tick that cannot be asked",
+    () =>
+      Effect.gen(function* () {
+        const asked = yield* makeWorld
+        const other = yield* makeWorld
+        const { look, ...unasked } = other.source
+        const { start } = yield* Content.fromSources({ fetchEvery: "1 second" }, [
+          asked.source,
+          { ...unasked, id: "others" }
+        ])
+        yield* start
+        yield* pass("10 seconds")
+        expect(asked.counts.reads).toBe(1)
+        expect(other.counts.reads).toBeGreaterThan(4)
+        other.edit("A")
+        yield* pass("3 seconds")
+        expect(yield* rowValue("Last fetch")).toContain("4 records")
+      }).pipe(Effect.provide(services()), Effect.provide(environment))
+  )
+
+  it(
+    "end with the newest content in one version, with no more looks and reads than the specification allows",
+    () =>
+      FastCheck.assert(
+        FastCheck.asyncProperty(
+          FastCheck.array(step, { minLength: 1, maxLength: 20, size: "medium" }),
+          (steps) =>
+            Effect.runPromise(
+              history(steps).pipe(
+                Effect.scoped,
+                Effect.provide(environment),
+                withLog([]),
+                Effect.provide(TestContext.TestContext)
+              )
+            )
+        ),
+        { numRuns: Number(process.env.HISTORIES ?? 10), examples: examples.map((steps) => [[...steps]]) }
+      ),
+    120_000
+  )
+})
+
+type Step =
+  | { readonly type: "edit"; readonly part: Part }
+  | { readonly type: "pass"; readonly millis: number }
+  | { readonly type: "failLook" | "failRead"; readonly kind: "transient" | "lasting" }
+  | { readonly type: "fetchAndEdit"; readonly millis: number; readonly part: Part }
+  | { readonly type: "restart" }
+
+const { constant, constantFrom, integer, oneof, record } = FastCheck
+const kind = constantFrom("transient" as const, "lasting" as const)
+const passing = (max: number) => record({ type: constant("pass" as const), millis: integer({ min: 0, max }) })
+const step: FastCheck.Arbitrary<Step> = oneof(
+  { weight: 6, arbitrary: record({ type: constant("edit" as const), part: constantFrom(...parts) }) },
+  // Within a look or a read, or beyond several ticks.
+  { weight: 5, arbitrary: passing(3 * partMillis) },
+  { weight: 4, arbitrary: passing(25_000) },
+  { weight: 2, arbitrary: record({ type: constantFrom("failLook" as const, "failRead" as const), kind }) },
+  { weight: 1, arbitrary: record({ type: constant("restart" as const) }) },
+  {
+    weight: 2,
+    arbitrary: record({
+      type: constant("fetchAndEdit" as const),
+      millis: integer({ min: 0, max: 3 * partMillis }),
+      part: constantFrom(...parts)
+    })
+  }
+)
+
+/** An edit behind the part that is read, and reads that fail and are to be tried again. */
+const examples: ReadonlyArray<ReadonlyArray<Step>> = [
+  [
+    { type: "pass", millis: 2000 },
+    { type: "fetchAndEdit", millis: lookMillis + partMillis + 10, part: "A" }
+  ],
+  ...(["transient", "lasting"] as const).map(
+    (kind): ReadonlyArray<Step> => [
+      { type: "pass", millis: 2000 },
+      { type: "failRead", kind },
+      { type: "edit", part: "A" }
+    ]
+  )
+]
+
+const tick = 20_000
+const settle = 3000
+
+/** Before what failed is read again, unless something changes, or somebody tells it to. */
+const pauses = { transient: 15_000, lasting: 600_000 }
+
+const history = (steps: ReadonlyArray<Step>) =>
+  Effect.gen(function* () {
+    const world = yield* makeWorld
+    const { journal } = world
+    let edits = 0
+    let starts = 0
+    let commands = 0
+
+    /** The store of versions, which writes down what is promoted. */
+    const store = Effect.map(VersionStore, (store) =>
+      VersionStore.of({
+        ...store,
+        stage: Effect.map(store.stage, (staged) => ({
+          ...staged,
+          promote: (sources) =>
+            Effect.tap(staged.promote(sources), ({ changed }) =>
+              Effect.map(Clock.currentTimeMillis, (at) => {
+                for (const { fingerprint: content } of sources) {
+                  journal.push({ type: "promoted", content, changed, at })
+                }
+              })
+            )
+        }))
+      })
+    )
+
+    const begin = Effect.gen(function* () {
+      starts++
+      journal.push({ type: "started" })
+      const scope = yield* Scope.make()
+      const { fetch, start } = yield* Content.fromSources({ fetchEvery: tick, settle }, [world.source]).pipe(
+        Scope.extend(scope),
+        Effect.provideServiceEffect(VersionStore, store),
+        Effect.provide(services())
+      )
+      yield* start
+      return { fetch: Effect.forkIn(Effect.ignore(fetch), scope), stop: Scope.close(scope, Exit.void) }
+    })
+
+    let running = yield* begin
+    for (const step of steps) {
+      switch (step.type) {
+        case "edit":
+          edits++
+          world.edit(step.part)
+          break
+        case "pass":
+          yield* pass(step.millis)
+          break
+        case "failLook":
+          world.failingLooks.push(step.kind)
+          break
+        case "failRead":
+          world.failingReads.push(step.kind)
+          break
+        case "fetchAndEdit":
+          commands++
+          journal.push({ type: "told" })
+          yield* running.fetch
+          yield* pass(step.millis)
+          edits++
+          world.edit(step.part)
+          break
+        case "restart":
+          yield* running.stop
+          running = yield* begin
+      }
+    }
+    yield* pass(2 * tick)
+    world.failingLooks.length = 0
+    world.failingReads.length = 0
+    yield* pass("11 minutes")
+    yield* running.stop
+
+    expect(yield* latest).toBe(world.newest())
+    expect(promotedIn(journal).filter((content) => content === world.newest())).toHaveLength(1)
+    const { failures, looks, reads } = world.counts
+    const ticks = Math.ceil((yield* Clock.currentTimeMillis) / tick) + starts
+    expect(reads).toBeLessThanOrEqual(starts + edits + failures + commands)
+    expect(looks).toBeLessThanOrEqual(ticks + 2 * edits + failures + starts + commands)
+  })
+
+/**
+ * The contents of the versions, none twice. Changes that went on were waited for, up to `settle`, and what failed was not read
+ * again too soon.
+ */
+const promotedIn = (journal: ReadonlyArray<Happened>): ReadonlyArray<string> => {
+  const versions: Array<string> = []
+  let since: number | undefined
+  let isSettled = (_content: string): boolean => false
+  let isSeen = true
+  let readFrom = 0
+  for (const happened of journal) {
+    switch (happened.type) {
+      case "read": {
+        const { at, isWhole } = happened
+        expect(at).toBeGreaterThanOrEqual(readFrom)
+        since ??= at
+        // What is read as a whole is at the start, or told to be.
+        isSettled = () => isWhole
+        break
+      }
+      case "look": {
+        const { content: seen, fails } = happened
+        const before = isSettled
+        isSettled = (content) => before(content) || fails || content === seen
+        isSeen ||= !fails
+        break
+      }
+      case "promoted": {
+        const { at, changed, content } = happened
+        if (changed) {
+          expect(isSettled(content) || at - (since ?? at) >= settle, content).toBe(true)
+          versions.push(content)
+        }
+        since = undefined
+        break
+      }
+      case "readFailed":
+        since = undefined
+        readFrom = isSeen ? happened.at + pauses[happened.kind] : 0
+        break
+      case "started":
+        since = undefined
+        readFrom = 0
+        break
+      default:
+        isSeen &&= happened.type === "told"
+        readFrom = 0
+    }
+  }
+  expect(versions).toEqual([...new Set(versions)])
+  return versions
+}

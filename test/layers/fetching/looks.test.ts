@@ -1,0 +1,152 @@
+/**
+ * What looks have found, and who has taken it.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import { makeLooks } from "../../../src/layers/fetching/looks.ts"
+import type { Changes } from "../../../src/layers/fetching/sourceNews.ts"
+import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
+
+const ids = ["objects", "rooms"] as const
+const parts = ["A", "B", "C"] as const
+
+type Step =
+  | { readonly type: "edit"; readonly id: (typeof ids)[number]; readonly part: (typeof parts)[number] }
+  | { readonly type: "look" | "failedLook" | "fetch" | "done" | "failed" }
+
+const { array, constant, constantFrom, oneof, record } = FastCheck
+const step: FastCheck.Arbitrary<Step> = oneof(
+  record({ type: constant("edit" as const), id: constantFrom(...ids), part: constantFrom(...parts) }),
+  record({
+    type: constantFrom(
+      "look" as const,
+      "failedLook" as const,
+      "fetch" as const,
+      "done" as const,
+      "failed" as const
+    )
+  })
+)
+
+const failure = new SourceFailed({ sourceId: "rooms", cause: new Error("as the test wants it") })
+
+/** Two sources that somebody edits. */
+const makeSources = () => {
+  const edits = { objects: [] as string[], rooms: [] as string[] }
+  let fails = false
+  const sources = ids.map(
+    (id): ContentSource => ({
+      id,
+      fetch: () => failure,
+      look: (mark) =>
+        fails && id === "rooms"
+          ? failure
+          : Effect.succeed({
+              mark: String(edits[id].length),
+              changed: Option.match(mark, {
+                onNone: () => "everything" as const,
+                onSome: (mark) => edits[id].slice(Number(mark))
+              })
+            })
+    })
+  )
+  return {
+    sources,
+    edit: (id: (typeof ids)[number], part: string) => {
+      edits[id].push(part)
+    },
+    setFails: (value: boolean) => {
+      fails = value
+    }
+  }
+}
+
+const namesIn = (changes: Changes) =>
+  [...changes].flatMap(([id, changed]) =>
+    changed === "everything" ? [`${id} everything`] : changed.map((part) => `${id} ${part}`)
+  )
+
+const move = (from: Set<string>, to: Set<string>) => {
+  for (const change of from) to.add(change)
+  from.clear()
+}
+
+describe("what has changed", () => {
+  it.effect.prop(
+    "is found, taken or in a version, in whatever order there are looks and fetches",
+    { steps: array(step, { maxLength: 30 }) },
+    ({ steps }) =>
+      Effect.gen(function* () {
+        const { edit, setFails, sources } = makeSources()
+        const looks = makeLooks(sources)
+        yield* looks.look
+        expect(namesIn(looks.take())).toEqual(["objects everything", "rooms everything"])
+        const unseen = new Set<string>()
+        const found = new Set<string>()
+        const taken = new Set<string>()
+
+        const begin = Effect.gen(function* () {
+          const changes = looks.take()
+          move(found, taken)
+          const end = yield* Deferred.make<void, SourceFailed>()
+          const fiber = yield* Effect.fork(looks.backUnlessDone(() => changes)(Deferred.await(end)))
+          yield* Effect.yieldNow()
+          return (exit: Effect.Effect<void, SourceFailed>) =>
+            Effect.zipRight(Deferred.complete(end, exit), Fiber.await(fiber))
+        })
+        let end = Option.none<Effect.Effect.Success<typeof begin>>()
+
+        const last: Step = { type: "failed" }
+        for (const step of [...steps, last]) {
+          switch (step.type) {
+            case "edit":
+              edit(step.id, step.part)
+              unseen.add(`${step.id} ${step.part}`)
+              break
+            case "look":
+              expect(yield* looks.look).toBe(unseen.size > 0)
+              move(unseen, found)
+              break
+            case "failedLook":
+              setFails(true)
+              expect(yield* Effect.either(looks.look)).toMatchObject({ _tag: "Left" })
+              setFails(false)
+              break
+            case "fetch":
+              if (Option.isNone(end)) end = Option.some(yield* begin)
+              break
+            case "done":
+            case "failed":
+              if (Option.isSome(end)) {
+                yield* end.value(step.type === "done" ? Effect.void : failure)
+                move(taken, step.type === "done" ? new Set() : found)
+                end = Option.none()
+              }
+          }
+          expect(looks.isNothingFound()).toBe(found.size === 0)
+        }
+        expect(namesIn(looks.take()).toSorted()).toEqual([...found].toSorted())
+      }),
+    { fastCheck: { numRuns: 30 } }
+  )
+})
+
+it.effect("a fetch that failed is tried again after its pause, though the clock was in the future then", () =>
+  withJumpingClock(({ adjust, set }) =>
+    Effect.gen(function* () {
+      const { backUnlessDone, refusal } = makeLooks([])
+      const years = 14 * 365 * 24 * 60 * 60 * 1000
+      yield* set(years)
+      yield* Effect.flip(backUnlessDone(() => new Map())(failure))
+      yield* set(-years)
+      expect(yield* refusal).toEqual(Option.some(failure))
+      yield* adjust("10 minutes")
+      expect(yield* refusal).toEqual(Option.none())
+    })
+  )
+)

@@ -1,0 +1,260 @@
+/**
+ * Content of an origin that can say cheaply whether there is something new.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
+import type { News } from "../../../src/layers/fetching/Origin.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { SourceFailed } from "../../../src/services/ContentSource.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { patiently } from "../../../src/testing/patiently.ts"
+import { contentState, follow, names, rowValue, services, servicesIn } from "../../support/content.ts"
+import { withLog } from "../../support/logged.ts"
+import { eventually, somebodySleeps } from "../../support/waiting.ts"
+
+const failed = (detail: string) => new SourceFailed({ sourceId: "hub", cause: new Error(detail) })
+
+const full = (file: string) =>
+  new SourceFailed({
+    sourceId: "hub",
+    cause: Object.assign(new Error(`Cannot write ${file}: the disk is full.`), { code: "ENOSPC" })
+  })
+
+/** Looks after each pause, and says what is in `answer`. */
+const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
+  const store = yield* VersionStore
+  const answer = yield* Ref.make<Effect.Effect<News, SourceFailed>>(Effect.succeed("new"))
+  const looks = yield* Ref.make(0)
+  const fetches = yield* Ref.make(0)
+  const events = yield* follow
+  const { start } = yield* makeContent(
+    { commands: true, name: "content", schedule: Schedule.as(Schedule.spaced(pause), 0) },
+    () =>
+      Effect.succeed({
+        sourceIds: [],
+        look: Effect.zipRight(
+          Ref.update(looks, (n) => n + 1),
+          Effect.flatten(Ref.get(answer))
+        ),
+        fetch: Effect.gen(function* () {
+          const fingerprint = String(yield* Ref.updateAndGet(fetches, (n) => n + 1))
+          const staged = yield* store.stage
+          yield* staged.sourceDirectory("objects")
+          return { ...(yield* staged.promote([{ sourceId: "objects", fingerprint }])), records: 3 }
+        }).pipe(Effect.scoped),
+        rows: Effect.map(Ref.get(looks), (looks) => [{ type: "kv", label: "Looks", value: String(looks) }])
+      })
+  )
+  const tick = Effect.gen(function* () {
+    const before = yield* Ref.get(looks)
+    yield* somebodySleeps
+    yield* TestClock.adjust(pause)
+    yield* eventually(Effect.map(Ref.get(looks), (looks) => looks > before))
+    yield* somebodySleeps
+  })
+  return { answer, events, fetches: Ref.get(fetches), start, tick }
+})
+
+const setUp = setUpEvery("5 seconds")
+
+const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
+
+describe("content that looks before it fetches", () => {
+  it.scoped("fetches what is new, with events, and without a trace finds that nothing is", () =>
+    Effect.gen(function* () {
+      const { answer, events, fetches, start, tick } = yield* setUp
+      yield* start
+      expect(names(yield* events.until("content:fetch:done"))).toEqual([
+        "content:fetch:start",
+        "content:version:promoted",
+        "content:fetch:done"
+      ])
+      yield* Ref.set(answer, Effect.succeed("same"))
+      yield* tick
+      const before = yield* version
+      yield* tick
+      expect(yield* fetches).toBe(1)
+      expect(yield* version).toBe(before)
+      expect(yield* rowValue("Looks")).toBe("3")
+      expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
+      yield* Ref.set(answer, Effect.succeed("new"))
+      yield* tick
+      // What the two looks in between had published would come first.
+      expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
+      expect(yield* fetches).toBe(2)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped("announces the active version again when the bus was emptied", () =>
+    Effect.gen(function* () {
+      const bus = yield* EventBus
+      const emptied = yield* Queue.unbounded<void>()
+      yield* Effect.gen(function* () {
+        const { events, start } = yield* setUp
+        yield* start
+        const promotion = (yield* events.until("content:fetch:done")).slice(1, 2)
+        expect(names(promotion)).toEqual(["content:version:promoted"])
+        yield* Queue.offer(emptied, undefined)
+        const again = yield* events.until("content:version:promoted")
+        expect(again.map(({ payload }) => payload)).toEqual(promotion.map(({ payload }) => payload))
+      }).pipe(Effect.provideService(EventBus, { ...bus, emptied: Stream.fromQueue(emptied) }))
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  it.scoped("reports a look that fails as a failed fetch, once, and fetches when it works again", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { answer, events, fetches, start, tick } = yield* setUp
+      yield* start
+      yield* events.until("content:fetch:done")
+      yield* Ref.set(answer, failed("no way"))
+      yield* tick
+      expect(names(yield* events.until("content:fetch:error"))).toEqual([
+        "content:fetch:start",
+        "content:fetch:error"
+      ])
+      yield* tick
+      const before = yield* version
+      yield* tick
+      expect(yield* version).toBe(before)
+      yield* Ref.set(answer, full("a.jpg"))
+      yield* tick
+      const [start2, error] = yield* events.until("content:fetch:error")
+      expect(start2?.payload).toEqual({ timestamp: "1970-01-01T00:00:20.000Z" })
+      const message = 'Source "hub": Cannot write a.jpg: the disk is full.'
+      expect(error?.payload).toMatchObject({ error: { message } })
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        'WARN Fetch failed, content stays as it is. Source "hub": no way',
+        `WARN Fetch failed, content stays as it is. ${message}`
+      ])
+      expect(yield* fetches).toBe(1)
+      expect(yield* rowValue("Last fetch")).toContain("failed: ")
+      yield* Ref.set(answer, Effect.succeed("same"))
+      yield* tick
+      yield* events.until("content:fetch:done")
+      yield* tick
+      expect(yield* fetches).toBe(2)
+      expect(yield* rowValue("Last fetch")).toContain("3 records")
+    }).pipe(Effect.provide(services("persistent")), withLog(log))
+  })
+
+  it.scoped(
+    "logs each kind of failure once until it is over, whatever it names and how they alternate",
+    () => {
+      const log: Array<string> = []
+      const warnings = () => log.filter((line) => line.startsWith("WARN"))
+      return Effect.gen(function* () {
+        const { answer, events, start, tick } = yield* setUp
+        yield* start
+        yield* events.until("content:fetch:done")
+        for (const failure of [
+          full("a.jpg"),
+          full("b.jpg"),
+          failed("no way"),
+          full("a.jpg"),
+          failed("no way")
+        ]) {
+          yield* Ref.set(answer, failure)
+          yield* tick
+          yield* events.until("content:fetch:error")
+          expect(yield* rowValue("Last fetch")).toContain(failure.message)
+        }
+        yield* tick
+        const both = [
+          'WARN Fetch failed, content stays as it is. Source "hub": Cannot write a.jpg: the disk is full.',
+          'WARN Fetch failed, content stays as it is. Source "hub": no way'
+        ]
+        expect(warnings()).toEqual(both)
+        yield* Ref.set(answer, Effect.succeed("same"))
+        yield* tick
+        yield* events.until("content:fetch:done")
+        expect(log.filter((line) => line.includes("failures"))).toEqual([
+          expect.stringMatching(/^INFO New version .* after 6 failures$/)
+        ])
+        yield* Ref.set(answer, failed("no way"))
+        yield* tick
+        yield* events.until("content:fetch:error")
+        expect(warnings()).toEqual([...both, both[1]])
+      }).pipe(Effect.provide(services("persistent")), withLog(log))
+    }
+  )
+
+  it.scoped("does nothing while there is nothing to fetch, a failure before or not", () =>
+    Effect.gen(function* () {
+      const { answer, fetches, start, tick } = yield* setUp
+      yield* Ref.set(answer, failed("no way"))
+      yield* start
+      yield* Ref.set(answer, Effect.succeed("nothing"))
+      yield* tick
+      yield* tick
+      expect(yield* fetches).toBe(0)
+    }).pipe(Effect.provide(services("persistent")))
+  )
+
+  const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      return yield* Effect.provide(test(folder), servicesIn(folder, "persistent"))
+    }).pipe(Effect.provide(NodeContext.layer))
+
+  it.scoped.each([
+    ["nothing is new", Effect.succeed<News>("same")],
+    ["nothing can be fetched", Effect.succeed<News>("nothing")],
+    ["looks fail", failed("no way")]
+  ] as const)("removes leases that are over while %s", ([_, found]) =>
+    inFolder((folder) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { dispatch } = yield* CommandBus
+        const { answer, events, start } = yield* setUpEvery("1 minute")
+        yield* start
+        const [promoted] = (yield* events.until("content:fetch:done")).slice(1)
+        const { versionId } = Object(promoted?.payload)
+        yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId })
+        yield* Ref.set(answer, found)
+        const isThere = fs.exists(`${folder}/acks/screen-1.json`)
+        yield* patiently(Effect.sleep("29 minutes"))
+        expect(yield* isThere).toBe(true)
+        yield* patiently(Effect.sleep("7 minutes"))
+        expect(yield* isThere).toBe(false)
+      })
+    )
+  )
+
+  it.scoped(
+    "writes a manifest anew that is lost while looks fail, and announces the version that it names",
+    () =>
+      inFolder((folder) =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const store = yield* VersionStore
+          const { answer, events, start } = yield* setUp
+          const until = (name: string) => Effect.map(patiently(events.until(name)), ({ value }) => value)
+          yield* start
+          const [first] = (yield* until("content:fetch:done")).slice(1)
+          const [second] = (yield* until("content:fetch:done")).slice(1)
+          const { dispatch } = yield* CommandBus
+          yield* dispatch({ type: "content.rollback" })
+          expect((yield* until("content:version:promoted")).at(-1)?.payload).toEqual(first?.payload)
+          yield* Ref.set(answer, failed("no way"))
+          yield* until("content:fetch:error")
+          yield* fs.remove(`${folder}/manifest.json`)
+          expect((yield* until("content:version:promoted")).at(-1)?.payload).toEqual(second?.payload)
+          const { versionId } = Object(second?.payload)
+          expect(yield* store.manifest).toMatchObject({ status: "ok", manifest: { versionId } })
+        })
+      )
+  )
+})

@@ -1,0 +1,379 @@
+/**
+ * Going back, holding and resuming by the commands, and what is reported of it.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/TestClock"
+import * as TestContext from "effect/TestContext"
+import * as Content from "../../../src/layers/fetching/Content.ts"
+import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { fetch, follow, names, rowOf, rowValue, services, servicesIn } from "../../support/content.ts"
+import { inMemory } from "../../support/inMemory.ts"
+import { withLog } from "../../support/logged.ts"
+
+const dispatch = (type: string, fields: object = {}) =>
+  Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: `content.${type}`, ...fields }))
+
+/** A source of this text, which others may edit. */
+const makeSource = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Ref.make("one")
+  const source: ContentSource = {
+    id: "objects",
+    fetch: ({ directory }) =>
+      Effect.gen(function* () {
+        const content = yield* Ref.get(text)
+        yield* Effect.orDie(fs.writeFileString(`${directory}/text.txt`, content))
+        return { fingerprint: content, records: 1, bytes: content.length }
+      })
+  }
+  return { source, edit: (content: string) => Ref.set(text, content) }
+})
+
+const fetchLater = Effect.zipRight(TestClock.adjust("1 second"), fetch)
+
+const slice = Effect.flatMap(ControllerState, ({ state }) => state).pipe(
+  Effect.map(({ plugins }) => plugins.content)
+)
+
+const [first, second, third] = ["19700101T000000Z", "19700101T000001Z", "19700101T000002Z"]
+
+describe("undoing", () => {
+  it.scoped(
+    "goes back to the version before, which stays while newer ones are made, until it is resumed",
+    () => {
+      const log: Array<string> = []
+      return Effect.gen(function* () {
+        const { edit, source } = yield* makeSource
+        yield* Content.fromSources({}, [source])
+        yield* fetch
+        yield* edit("two")
+        yield* fetchLater
+        const events = yield* follow
+
+        const since = "1970-01-01T00:00:01.000Z"
+        const held = { since, by: "anna@desk", waiting: second }
+        expect(yield* dispatch("rollback", { by: "anna@desk" })).toEqual({
+          versionId: first,
+          changed: true,
+          held
+        })
+        expect(yield* events.until("content:version:promoted")).toMatchObject([
+          { name: "content:version:promoted", payload: { versionId: first } }
+        ])
+        const marked = (active: boolean, isWaiting: boolean) => ({ active, isWaiting })
+        expect(yield* slice).toMatchObject({
+          versionId: first,
+          held,
+          versions: [marked(true, false), marked(false, true)]
+        })
+        const text = `since ${since} by anna@desk: version ${first} stays; version ${second} waits`
+        expect(yield* rowOf("Held")).toEqual({ type: "kv", label: "Held", value: text, tone: "warn" })
+        expect(yield* rowValue("Active version")).toBe(first)
+
+        yield* edit("three")
+        const waiting = { ...held, waiting: third }
+        const outcome = yield* fetchLater
+        expect(outcome).toMatchObject({ changed: false, versionId: first, held: waiting })
+        expect(names(yield* events.until("content:fetch:done"))).toEqual([
+          "content:fetch:start",
+          "content:source:start",
+          "content:source:done",
+          "content:fetch:done"
+        ])
+        expect(yield* fetchLater).toMatchObject({ changed: false, held: waiting })
+        expect(yield* slice).toMatchObject({ versionId: first, held: waiting })
+        expect(yield* rowValue("Last fetch")).toContain(`version ${third} waits`)
+        yield* events.until("content:fetch:done")
+
+        expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: true })
+        expect(yield* events.until("content:version:promoted")).toMatchObject([
+          { payload: { versionId: third } }
+        ])
+        expect(yield* slice).not.toHaveProperty("held")
+        const last = [marked(false, false), marked(false, false), marked(true, false)]
+        expect(yield* slice).toMatchObject({ versionId: third, versions: last })
+        expect(yield* rowOf("Held")).toBe(undefined)
+        expect(yield* dispatch("resume")).toEqual({ versionId: third, changed: false })
+        yield* edit("four")
+        expect(yield* fetchLater).toMatchObject({ changed: true })
+        // What the second resume had announced would come first.
+        expect((yield* events.until("content:version:promoted"))[0]?.name).toBe("content:fetch:start")
+        expect(log.join("\n")).toContain(`Held ${text}`)
+        expect(log.join("\n")).toContain(
+          `New version ${third} waits, because version ${first} is held: 1 record`
+        )
+        expect(log.join("\n")).toContain(`Version ${third} is active, not held`)
+      }).pipe(withLog(log), Effect.provide(services("task")))
+    }
+  )
+
+  it.scoped("holds without going back, and says nothing new to clients", () =>
+    Effect.gen(function* () {
+      const { edit, source } = yield* makeSource
+      yield* Content.fromSources({}, [source])
+      yield* fetch
+      const events = yield* follow
+      const held = { since: "1970-01-01T00:00:00.000Z" }
+      expect(yield* dispatch("hold")).toEqual({ versionId: first, changed: false, held })
+      expect(yield* rowValue("Held")).toBe(`since ${held.since}: version ${first} stays`)
+      yield* edit("two")
+      yield* fetchLater
+      expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+      expect(yield* dispatch("resume")).toEqual({ versionId: second, changed: true })
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("has the last word over a fetch that promoted a version just before", () =>
+    Effect.gen(function* () {
+      const store = yield* VersionStore
+      const promoted = yield* Effect.makeLatch()
+      const release = yield* Effect.makeLatch(true)
+      let edition = 0
+      yield* makeContent({ commands: true, name: "content", schedule: Schedule.recurs(0) }, () =>
+        Effect.succeed({
+          sourceIds: [],
+          fetch: Effect.gen(function* () {
+            const staged = yield* store.stage
+            yield* staged.sourceDirectory("objects")
+            const promotion = yield* staged.promote([{ sourceId: "objects", fingerprint: String(++edition) }])
+            yield* promoted.open
+            yield* release.await
+            return { ...promotion, records: 1 }
+          }).pipe(Effect.scoped)
+        })
+      )
+      yield* fetch
+      yield* promoted.close
+      yield* release.close
+      const fetching = yield* Effect.fork(fetchLater)
+      yield* promoted.await
+      const events = yield* follow
+      expect(yield* dispatch("rollback")).toMatchObject({ versionId: first, held: { waiting: second } })
+      yield* release.open
+      expect(yield* Fiber.join(fetching)).toMatchObject({ versionId: first, held: { waiting: second } })
+      // The first one was announced last, and is active again.
+      expect(names(yield* events.until("content:fetch:done"))).not.toContain("content:version:promoted")
+      expect(yield* slice).toMatchObject({ versionId: first, held: { waiting: second } })
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("is in force when the controller starts again", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const { edit, source } = yield* makeSource
+      yield* Effect.gen(function* () {
+        yield* Content.fromSources({}, [source])
+        yield* fetch
+        yield* edit("two")
+        yield* fetchLater
+        yield* dispatch("rollback", { versionId: first })
+      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+      yield* Effect.gen(function* () {
+        const { start } = yield* Content.fromSources({}, [source])
+        const events = yield* follow
+        yield* start
+        const [ready, ...others] = yield* events.until("content:fetch:done")
+        expect(ready).toMatchObject({ name: "content:version:promoted", payload: { versionId: first } })
+        expect(names(others)).not.toContain("content:version:promoted")
+        expect(yield* slice).toMatchObject({ versionId: first, held: { waiting: second } })
+      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "persistent"))))
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("says in the status which version was held and is gone", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.gen(function* () {
+        const { edit, source } = yield* makeSource
+        yield* Content.fromSources({}, [source])
+        yield* fetch
+        yield* edit("two")
+        yield* fetchLater
+        yield* dispatch("hold", { by: "anna" })
+        yield* fs.remove(`${directory}/versions/${second}`, { recursive: true })
+        yield* fetchLater
+        expect(yield* rowOf("Held")).toEqual({
+          type: "kv",
+          label: "Held",
+          value: `since 1970-01-01T00:00:01.000Z by anna: version ${first} stays in the place of ${second}, which is not on disk any more; version ${third} waits`,
+          tone: "warn"
+        })
+        expect(yield* slice).toMatchObject({ versionId: first, held: { lost: second } })
+      }).pipe(Effect.scoped, withLog([]), Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  for (const [step, shown] of [
+    ["rollback", first],
+    ["resume", second]
+  ] as const) {
+    it.scoped(`does not show a version whose files have changed unnoticed, by a ${step}`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const directory = yield* fs.makeTempDirectoryScoped()
+        yield* Effect.gen(function* () {
+          const { edit, source } = yield* makeSource
+          yield* Content.fromSources({}, [source])
+          yield* fetch
+          yield* edit("two")
+          yield* fetchLater
+          yield* step === "resume" ? dispatch("rollback") : Effect.void
+          const before = yield* slice
+          const file = `${directory}/versions/${shown}/objects/text.txt`
+          const text = yield* fs.readFileString(file)
+          yield* fs.writeFileString(file, text.toUpperCase())
+          expect((yield* Effect.flip(dispatch(step))).message).toContain("files are missing or damaged")
+          expect(yield* slice).toEqual(before)
+          yield* fs.writeFileString(file, text)
+          yield* fs.writeFileString(`${directory}/versions/${shown}/.DS_Store`, "of a file manager")
+          expect(yield* dispatch(step)).toMatchObject({ versionId: shown, changed: true })
+        }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+      }).pipe(Effect.provide(services("task")))
+    )
+  }
+
+  it.scoped("names the versions that there are where it cannot go back", () =>
+    Effect.gen(function* () {
+      const { edit, source } = yield* makeSource
+      yield* Content.fromSources({}, [source])
+      const failure = (fields: object) =>
+        Effect.map(Effect.flip(dispatch("rollback", fields)), ({ message }) => message)
+      expect(yield* failure({})).toContain("Cannot roll back: no version is active. On disk: no versions.")
+      yield* fetch
+      expect(yield* failure({})).toContain(
+        `Cannot roll back: no version is older than the active one, ${first}. On disk: ${first}.`
+      )
+      yield* edit("two")
+      yield* fetchLater
+      for (const versionId of ["20990101T000000Z", "../versions", ""]) {
+        expect(yield* failure({ versionId })).toContain(
+          `there is no version ${JSON.stringify(versionId)}. On disk: ${first}, ${second}.`
+        )
+      }
+      expect(yield* rowOf("Held")).toBe(undefined)
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("lists the versions with what they are made of", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.gen(function* () {
+        const { edit, source } = yield* makeSource
+        yield* Content.fromSources({}, [source])
+        yield* fetch
+        yield* edit("second")
+        yield* fetchLater
+        yield* dispatch("ack", { consumerId: "screen-1", versionId: first })
+        yield* dispatch("rollback")
+        yield* fs.remove(`${directory}/versions/${first}/files.json`)
+        const overview = { isRead: false, leases: [] }
+        expect(yield* dispatch("versions")).toEqual({
+          held: expect.objectContaining({ waiting: second }),
+          versions: [
+            {
+              ...overview,
+              isRead: true,
+              versionId: first,
+              active: true,
+              isWaiting: false,
+              leases: [expect.objectContaining({ consumerId: "screen-1" })]
+            },
+            {
+              ...overview,
+              versionId: second,
+              active: false,
+              isWaiting: true,
+              generatedAt: "1970-01-01T00:00:01.000Z",
+              sources: [{ sourceId: "objects", records: 1, files: 1, bytes: 6 }]
+            }
+          ]
+        })
+      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(servicesIn(directory, "task"))))
+    }).pipe(Effect.provide(services("task")))
+  )
+})
+
+type Step = "fetch" | "edit" | "rollback" | "hold" | "resume"
+
+const step = FastCheck.constantFrom<Array<Step>>("fetch", "edit", "rollback", "hold", "resume")
+const steps = FastCheck.array(FastCheck.array(step, { minLength: 1, maxLength: 4 }), {
+  minLength: 1,
+  maxLength: 8
+})
+
+const Promoted = Schema.Struct({ versionId: Schema.String })
+
+/** Each group runs concurrently, the groups one after the other. */
+const interleave = (groups: ReadonlyArray<ReadonlyArray<Step>>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* fs.makeTempDirectoryScoped(inMemory)
+    yield* Effect.gen(function* () {
+      const { edit, source } = yield* makeSource
+      yield* Content.fromSources({}, [source])
+      const store = yield* VersionStore
+      const bus = yield* EventBus
+      const events = yield* follow
+      let edits = 0
+      let last = ""
+      const run = (step: Step) =>
+        step === "edit"
+          ? edit(String(++edits))
+          : // There may be nothing yet that could be held.
+            Effect.ignore(dispatch(step))
+      for (const group of groups) {
+        yield* Effect.forEach(group, run, { concurrency: "unbounded", discard: true })
+        yield* fetchLater
+        yield* bus.publish("end", null)
+        const announced = (yield* events.until("end")).flatMap(({ name, payload }) =>
+          name === "content:version:promoted" ? [Schema.decodeUnknownSync(Promoted)(payload).versionId] : []
+        )
+        for (const versionId of announced) {
+          expect(versionId).not.toBe(last)
+          last = versionId
+        }
+        const reading = yield* store.manifest
+        const { held, versionId } = Option.getOrThrow(
+          Option.liftPredicate(reading, (reading) => reading.status === "ok")
+        ).manifest
+        expect(versionId).toBe(last)
+        expect(yield* slice).toMatchObject({ versionId, ...(held === undefined ? {} : { held }) })
+        const latest = held?.waiting ?? versionId
+        expect(yield* fs.readFileString(`${directory}/versions/${latest}/objects/text.txt`)).toBe(
+          edits === 0 ? "one" : String(edits)
+        )
+      }
+    }).pipe(Effect.scoped, Effect.provide(servicesIn(directory, "task")))
+  }).pipe(
+    Effect.scoped,
+    withLog([]),
+    Effect.provide(services("task")),
+    Effect.provide(TestContext.TestContext)
+  )
+
+it(
+  "whatever is done at the same time, the version announced last is the active one, none is announced twice in a row, and the newest content is there",
+  () =>
+    FastCheck.assert(
+      FastCheck.asyncProperty(steps, (groups) => Effect.runPromise(interleave(groups))),
+      { numRuns: 30 }
+    ),
+  120_000
+)

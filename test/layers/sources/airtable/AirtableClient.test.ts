@@ -1,0 +1,636 @@
+import { inspect } from "node:util"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/TestClock"
+import * as httpClient from "../../../../src/layers/httpClient/HttpClientNode.ts"
+import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
+import * as AirtableClient from "../../../../src/layers/sources/airtable/AirtableClient.ts"
+import { RequestPacing } from "../../../../src/services/RequestPacing.ts"
+import {
+  type PageRequest,
+  type TableError,
+  type TableRecord,
+  TableSourceClient
+} from "../../../../src/services/TableSourceClient.ts"
+import { tableSourceClientContract } from "../../../../src/testing.ts"
+import * as ScriptedServer from "../../../support/ScriptedServer.ts"
+import { hangUp, json, silence, stalledBody, stalledLongBody, text } from "../../../support/ScriptedServer.ts"
+
+const token = "pat123.topsecret"
+
+const options = (endpointUrl: string) => ({
+  endpointUrl,
+  baseId: "app1",
+  apiKey: Redacted.make(token),
+  maxTimeout: 60_000
+})
+
+/** No pace, but penalties. */
+const onlyPenalties = Layer.sync(RequestPacing, () => {
+  let free = 0
+  const pacer = {
+    take: Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(free - now)),
+    hold: (duration: Duration.DurationInput) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        free = now + Duration.toMillis(duration)
+      })
+  }
+  return RequestPacing.of({ pacer: () => Effect.succeed(pacer) })
+})
+
+const list = { table: "Objects", view: "Grid view" }
+
+const emptyPage = json(200, { records: [] })
+
+const production = httpClient.layer
+
+/** Collects what is logged, down to debug messages, instead of printing it. */
+const collectInto = (logs: Queue.Queue<string>) =>
+  Layer.merge(
+    Logger.minimumLogLevel(LogLevel.Debug),
+    Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ message }) => {
+        logs.unsafeOffer(String(message))
+      })
+    )
+  )
+
+/** A client, and everything it logs. */
+const setUpClient = (url: string, httpClient: Layer.Layer<HttpClient.HttpClient> = production) =>
+  Effect.gen(function* () {
+    const environment = yield* Layer.build(Layer.merge(httpClient, RequestPacingMemory.layer))
+    const client = yield* Effect.provide(AirtableClient.make(options(url)), environment)
+    const logs = yield* Queue.unbounded<string>()
+    return {
+      logs,
+      listPage: (request: PageRequest) => Effect.provide(client.listPage(request), collectInto(logs)),
+      readRecord: (recordId: string) =>
+        Effect.provide(client.readRecord({ table: "Objects", recordId }), collectInto(logs))
+    }
+  })
+
+/** A client of a scripted server. */
+const setUp = (
+  answer: ScriptedServer.Answer = emptyPage,
+  httpClient: Layer.Layer<HttpClient.HttpClient> = production
+) =>
+  Effect.gen(function* () {
+    const server = yield* ScriptedServer.make(answer)
+    return { ...server, ...(yield* setUpClient(server.url, httpClient)) }
+  })
+
+/** Lets time pass whenever the client waits, until it gives up; all it said, and why it gave up. */
+const givingUp = ({ listPage, logs }: Effect.Effect.Success<ReturnType<typeof setUpClient>>) =>
+  Effect.gen(function* () {
+    const messages: Array<string> = []
+    const waiting = Queue.take(logs).pipe(
+      Effect.tap((message) => Effect.sync(() => messages.push(message))),
+      Effect.zipRight(TestClock.adjust("1 minute"))
+    )
+    const cause = yield* Effect.raceFirst(
+      Effect.flip(Effect.sandbox(listPage(list))),
+      Effect.forever(waiting)
+    )
+    return { cause, messages: [...messages, ...(yield* Queue.takeAll(logs))] }
+  })
+
+const refusal = (answer: ScriptedServer.Answer, request: { table: string; view: string | null } = list) =>
+  Effect.flatMap(setUp(answer), ({ listPage }) => Effect.flip(listPage(request)))
+
+describe("a request", () => {
+  it.scoped("asks for a full page of a view, and brings the token", () =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp()
+      yield* listPage({ table: "Räume/1 & 2", view: "a&b" })
+      const { headers, method, url } = yield* Queue.take(received)
+      expect(method).toBe("GET")
+      expect(url).toBe("/v0/app1/R%C3%A4ume%2F1%20%26%202?pageSize=100&view=a%26b")
+      expect(headers.authorization).toBe(`Bearer ${token}`)
+    })
+  )
+
+  it.scoped("asks for the whole table without a view, and goes on at the cursor", () =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp()
+      yield* listPage({ table: "Objects", view: null, cursor: "itr/1+2=&" })
+      const { url } = yield* Queue.take(received)
+      expect(url).toBe("/v0/app1/Objects?pageSize=100&offset=itr%2F1%2B2%3D%26")
+    })
+  )
+
+  it.scoped("carries no trace to others", () =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp()
+      yield* Effect.withSpan(listPage(list), "outer")
+      const { headers } = yield* Queue.take(received)
+      expect(headers).not.toHaveProperty("traceparent")
+      expect(headers).not.toHaveProperty("b3")
+    })
+  )
+
+  it.scoped("waits for its turn", () =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp()
+      yield* listPage(list)
+      const second = yield* Effect.fork(listPage(list))
+      yield* TestClock.adjust("214 millis")
+      expect(yield* Queue.size(received)).toBe(1)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(second)
+    })
+  )
+
+  it.scoped("is never sent for a name that would lead elsewhere", () =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp()
+      for (const table of ["", ".", "..", "\ud800"]) {
+        expect(yield* Effect.flip(listPage({ table, view: null }))).toMatchObject({ reason: "Refused" })
+      }
+      expect(yield* Queue.size(received)).toBe(0)
+    })
+  )
+
+  it.scoped("is given up when nobody waits for it any more", () =>
+    Effect.gen(function* () {
+      for (const answer of [silence, stalledBody, stalledLongBody]) {
+        const { listPage, received } = yield* setUp(answer)
+        const fiber = yield* Effect.fork(listPage(list))
+        const { closed } = yield* Queue.take(received)
+        yield* Fiber.interrupt(fiber)
+        yield* Deferred.await(closed)
+      }
+    })
+  )
+
+  it.scoped("is given up when something beside it fails", () =>
+    Effect.gen(function* () {
+      for (const answer of [silence, stalledBody, stalledLongBody]) {
+        const { listPage, received } = yield* setUp(answer)
+        const closed: Array<Deferred.Deferred<void>> = []
+        const failing = Effect.flatMap(Queue.take(received), (request) => {
+          closed.push(request.closed)
+          return Effect.fail("beside")
+        })
+        const both = Effect.all([listPage(list), failing], { concurrency: "unbounded" })
+        expect(yield* Effect.flip(both)).toBe("beside")
+        yield* Effect.forEach(closed, (closed) => Deferred.await(closed))
+      }
+    })
+  )
+})
+
+describe("a request for a record", () => {
+  const record = json(200, { id: "rec1", createdTime: "now", fields: { A: 1 } })
+
+  it.scoped("asks for just that, and brings the token", () =>
+    Effect.gen(function* () {
+      const { readRecord, received } = yield* setUp(record)
+      expect(yield* readRecord("rec1")).toEqual({ id: "rec1", fields: { A: 1 } })
+      const { headers, method, url } = yield* Queue.take(received)
+      expect({ method, url }).toEqual({ method: "GET", url: "/v0/app1/Objects/rec1" })
+      expect(headers.authorization).toBe(`Bearer ${token}`)
+    })
+  )
+
+  it.scoped("waits for its turn among the pages, and is tried again", () =>
+    Effect.gen(function* () {
+      const { listPage, logs, next, readRecord, received } = yield* setUp(record)
+      next(emptyPage, json(503, {}))
+      yield* listPage(list)
+      const fiber = yield* Effect.fork(readRecord("rec1"))
+      yield* TestClock.adjust("214 millis")
+      expect(yield* Queue.size(received)).toBe(1)
+      yield* TestClock.adjust("1 millis")
+      expect(yield* Queue.take(logs)).toMatch(/503.*again in 1s$/)
+      yield* TestClock.adjust("1 second")
+      expect(yield* Fiber.join(fiber)).toMatchObject({ id: "rec1" })
+    })
+  )
+
+  it.scoped("is never sent for an id that would lead elsewhere", () =>
+    Effect.gen(function* () {
+      const { readRecord, received } = yield* setUp(record)
+      for (const recordId of ["", ".", "..", "\ud800"]) {
+        expect(yield* Effect.flip(readRecord(recordId))).toMatchObject({ reason: "Refused" })
+      }
+      expect(yield* Queue.size(received)).toBe(0)
+    })
+  )
+
+  it.scoped.each([
+    text(200, "<html>login</html>"),
+    json(200, { id: "rec2", fields: {} }),
+    json(200, { records: [] }),
+    json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })
+  ])("fails readably where the answer is no such record: %#", (answer) =>
+    Effect.gen(function* () {
+      const { readRecord } = yield* setUp(answer)
+      expect(yield* Effect.flip(readRecord("rec1"))).toMatchObject({
+        _tag: "vitrine/TableError",
+        reason: "UnexpectedAnswer"
+      })
+    })
+  )
+})
+
+describe("redirects", () => {
+  it.each([
+    ["fetch", FetchHttpClient.layer],
+    ["node:http", NodeHttpClient.layer],
+    ["undici", NodeHttpClient.layerUndici]
+  ] as const)("are not followed by %s, lest the token go elsewhere", (_, httpClient) =>
+    Effect.gen(function* () {
+      const other = yield* ScriptedServer.make(emptyPage)
+      for (const status of [301, 302, 307, 308]) {
+        const { listPage } = yield* setUp(text(status, "", { location: `${other.url}/secret` }), httpClient)
+        const error = yield* Effect.flip(listPage(list))
+        expect(error).toMatchObject({ _tag: "vitrine/TableError", reason: "UnexpectedAnswer", status })
+        expect(error.message).toContain(`redirects to ${other.url},`)
+        expect(error.message).toContain('"endpointUrl"')
+      }
+      expect(yield* Queue.size(other.received)).toBe(0)
+    }).pipe(Effect.scoped, Effect.runPromise)
+  )
+})
+
+describe("a refusal", () => {
+  const error = (type: string, message?: string) => ({ error: { type, message } })
+
+  it.scoped.each([
+    {
+      status: 401,
+      body: error("AUTHENTICATION_REQUIRED", "Go away"),
+      reason: "Unauthorized",
+      says: ['"apiKey"', "AUTHENTICATION_REQUIRED: Go away"]
+    },
+    {
+      status: 403,
+      body: error("INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND"),
+      reason: "NotFound",
+      says: ['"baseId"', '"Objects"', "permissions"]
+    },
+    { status: 404, body: { error: "NOT_FOUND" }, reason: "NotFound", says: ["NOT_FOUND", '"endpointUrl"'] },
+    {
+      status: 422,
+      body: error("VIEW_NAME_NOT_FOUND", "View not found"),
+      reason: "NotFound",
+      says: ['"Grid view"', "renamed", '"defaultView"']
+    },
+    {
+      status: 422,
+      body: { errors: [{ error: "UNKNOWN_FIELD_NAME", message: "No x" }] },
+      reason: "Refused",
+      says: ["UNKNOWN_FIELD_NAME: No x"]
+    },
+    { status: 400, body: {}, reason: "Refused", says: ["HTTP 400"] },
+    { status: 418, body: null, reason: "Refused", says: ["HTTP 418"] },
+    { status: 429, body: error("PUBLIC_API_BILLING_LIMIT_EXCEEDED"), reason: "RateLimited", says: ["month"] }
+  ])(
+    "says what is wrong, in the server's words, and is not tried again: $status $reason",
+    ({ body, reason, says, status }) =>
+      Effect.gen(function* () {
+        const { listPage, received } = yield* setUp(json(status, body))
+        const refused = yield* Effect.flip(listPage(list))
+        expect(refused).toMatchObject({ _tag: "vitrine/TableError", table: "Objects", reason, status })
+        expect(refused).toMatchObject({ isTransient: false })
+        for (const words of says) {
+          expect(refused.message).toContain(words)
+        }
+        expect(yield* Queue.size(received)).toBe(1)
+      })
+  )
+
+  it.scoped.each([
+    [
+      "<html><head><title>Forbidden\n by proxy</title></head><body>…</body></html>",
+      "HTTP 403, Forbidden by proxy)"
+    ],
+    ["<p>No</p>", "HTTP 403, No)"],
+    ["plain words\u0007", "HTTP 403, plain words)"],
+    ["", "(HTTP 403)"],
+    [`{"error":{"message":"${"x".repeat(1000)}"}}`, `${"x".repeat(300)}…)`]
+  ] as const)("is readable whatever its body: %j", ([body, words]) =>
+    Effect.map(refusal(text(403, body)), ({ message }) => expect(message).toContain(words))
+  )
+
+  it.scoped("of a forgotten list is told apart", () =>
+    Effect.gen(function* () {
+      const expired = yield* refusal(json(422, error("LIST_RECORDS_ITERATOR_NOT_AVAILABLE")))
+      expect(expired).toMatchObject({ _tag: "vitrine/CursorExpired", table: "Objects" })
+    })
+  )
+})
+
+describe("an answer that is no page", () => {
+  it.scoped.each([
+    "<html>login</html>",
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    '{"records":{}}',
+    '{"records":[{"id":"rec1"}]}',
+    '{"records":[{"id":"rec1","fields":[]}]}',
+    '{"records":[{"id":7,"fields":{}}]}',
+    '{"records":[],"offset":3}'
+  ])("is an error and not the end of the list: %s", (body) =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp(text(200, body))
+      expect(yield* Effect.flip(listPage(list))).toMatchObject({ reason: "UnexpectedAnswer", status: 200 })
+      expect(yield* Queue.size(received)).toBe(1)
+    })
+  )
+
+  it.scoped("is one that repeats its offset", () =>
+    Effect.gen(function* () {
+      const { listPage } = yield* setUp(json(200, { records: [], offset: "itr1" }))
+      expect(yield* listPage(list)).toEqual({ records: [], next: "itr1" })
+      const again = yield* Effect.fork(Effect.flip(listPage({ ...list, cursor: "itr1" })))
+      yield* TestClock.adjust("1 second")
+      expect(yield* Fiber.join(again)).toMatchObject({ reason: "UnexpectedAnswer" })
+    })
+  )
+
+  it.scoped("is one without end", () =>
+    Effect.gen(function* () {
+      const { listPage } = yield* setUp((response) => {
+        const more = () => {
+          while (!response.destroyed && response.write(" ".repeat(1024 * 1024))) {}
+        }
+        response.writeHead(200).on("drain", more)
+        more()
+      })
+      const error = yield* Effect.flip(listPage(list))
+      expect(error).toMatchObject({ reason: "UnexpectedAnswer" })
+      expect(error.message).toContain("more than 33554432 bytes")
+    })
+  )
+
+  it.scoped("is one that says to be too long", () =>
+    Effect.gen(function* () {
+      const { listPage, received } = yield* setUp((response) =>
+        response.writeHead(200, { "content-length": 32 * 1024 * 1024 + 1 }).write("{")
+      )
+      const error = yield* Effect.flip(listPage(list))
+      expect(error.message).toContain("more than 33554432 bytes")
+      yield* Deferred.await((yield* Queue.take(received)).closed)
+    })
+  )
+
+  it.scoped("is not one with more in it than is known today, or with an empty offset", () =>
+    Effect.gen(function* () {
+      for (const offset of [null, "", undefined]) {
+        const { listPage } = yield* setUp(
+          json(200, {
+            records: [{ id: "rec1", createdTime: "now", fields: { A: 1 }, new: 2 }],
+            offset,
+            more: {}
+          })
+        )
+        expect(yield* listPage(list)).toEqual({ records: [{ id: "rec1", fields: { A: 1 } }] })
+      }
+    })
+  )
+})
+
+describe("what may pass", () => {
+  it.scoped("is tried again with growing pauses, four times in all", () =>
+    Effect.gen(function* () {
+      const server = yield* setUp(json(502, { error: "SERVER_ERROR" }))
+      const fiber = yield* Effect.fork(Effect.flip(server.listPage(list)))
+      for (const [pause, words] of [
+        [1000, "1s"],
+        [2000, "2s"],
+        [4000, "4s"]
+      ] as const) {
+        expect(yield* Queue.take(server.logs)).toMatch(
+          new RegExp(`^Table "Objects": .*502, SERVER_ERROR.*again in ${words}$`)
+        )
+        yield* Queue.take(server.received)
+        yield* TestClock.adjust(pause - 1)
+        expect(yield* Queue.size(server.received)).toBe(0)
+        yield* TestClock.adjust(1)
+      }
+      expect(yield* Fiber.join(fiber)).toMatchObject({ reason: "ServerError", status: 502 })
+      expect(yield* Queue.size(server.received)).toBe(1)
+    })
+  )
+
+  it.scoped("is forgotten once it has passed", () =>
+    Effect.gen(function* () {
+      const server = yield* setUp()
+      server.next(hangUp, json(500, {}), text(503, "<h1>Busy</h1>", { "retry-after": "20" }))
+      const fiber = yield* Effect.fork(server.listPage(list))
+      expect(yield* Queue.take(server.logs)).toContain("the connection to")
+      yield* TestClock.adjust("1 second")
+      expect(yield* Queue.take(server.logs)).toContain("500")
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* Queue.take(server.logs)).toMatch(/503, Busy.*again in 20s$/)
+      yield* TestClock.adjust("20 seconds")
+      expect(yield* Fiber.join(fiber)).toEqual({ records: [] })
+    })
+  )
+
+  it.scoped("is a server that is not there", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Effect.scoped(ScriptedServer.make(silence))
+      const { cause, messages } = yield* givingUp(yield* setUpClient(url))
+      const error = Cause.squash(cause)
+      expect(error).toMatchObject({ reason: "Unreachable" })
+      expect(String(error)).toContain(url)
+      expect(String(error)).toContain("ECONNREFUSED")
+      expect(messages).toHaveLength(3)
+    })
+  )
+
+  it.scoped.each([
+    ["no answer", silence],
+    ["half an answer", stalledBody]
+  ] as const)("is %s within the time for one request", ([, answer]) =>
+    Effect.gen(function* () {
+      const server = yield* setUp()
+      server.next(answer)
+      const fiber = yield* Effect.fork(server.listPage(list))
+      const { closed } = yield* Queue.take(server.received)
+      yield* TestClock.adjust("59999 millis")
+      expect(yield* Queue.size(server.logs)).toBe(0)
+      yield* TestClock.adjust("1 millis")
+      expect(yield* Queue.take(server.logs)).toContain('within 60000 ms ("maxTimeout")')
+      yield* Deferred.await(closed)
+      yield* TestClock.adjust("1 second")
+      expect(yield* Fiber.join(fiber)).toEqual({ records: [] })
+    })
+  )
+
+  it.scoped("is a timeout, and a bounded number of them", () =>
+    Effect.gen(function* () {
+      const server = yield* setUp(silence)
+      const fiber = yield* Effect.fork(Effect.flip(server.listPage(list)))
+      for (const pause of [1, 2, 4]) {
+        yield* Queue.take(server.received)
+        yield* TestClock.adjust("1 minute")
+        yield* Queue.take(server.logs)
+        yield* TestClock.adjust(`${pause} seconds`)
+      }
+      yield* Queue.take(server.received)
+      yield* TestClock.adjust("1 minute")
+      expect(yield* Fiber.join(fiber)).toMatchObject({ reason: "Timeout" })
+    })
+  )
+})
+
+describe("a penalty", () => {
+  it.scoped("holds the whole base for 30 seconds", () =>
+    Effect.gen(function* () {
+      const server = yield* setUp()
+      server.next(json(429, { errors: [{ error: "RATE_LIMIT_REACHED", message: "Slow down" }] }))
+      const penalised = yield* Effect.fork(server.listPage(list))
+      expect(yield* Queue.take(server.logs)).toMatch(/429, RATE_LIMIT_REACHED: Slow down.*Waiting 30s/)
+      yield* Queue.take(server.received)
+      const other = yield* Effect.fork(server.listPage({ ...list, table: "Rooms" }))
+      yield* TestClock.adjust("29999 millis")
+      expect(yield* Queue.size(server.received)).toBe(0)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(penalised)
+      yield* TestClock.adjust("215 millis")
+      yield* Fiber.join(other)
+    })
+  )
+
+  it.scoped("is waited out three times", () =>
+    Effect.gen(function* () {
+      const { listPage, logs, received } = yield* setUp(json(429, {}))
+      const fiber = yield* Effect.fork(Effect.flip(listPage(list)))
+      for (let waits = 0; waits < 3; waits++) {
+        yield* Queue.take(logs)
+        yield* TestClock.adjust("30 seconds")
+      }
+      expect(yield* Fiber.join(fiber)).toMatchObject({ reason: "RateLimited", status: 429 })
+      expect(yield* Queue.size(received)).toBe(4)
+    })
+  )
+})
+
+describe("the token", () => {
+  it.scoped("is in no message, no log and no cause, even where the server echoes it", () =>
+    Effect.gen(function* () {
+      const echo =
+        (status: number): ScriptedServer.Answer =>
+        (response, { headers }) =>
+          response
+            .writeHead(status, { location: `http://127.0.0.1/${token}` })
+            .end(JSON.stringify({ error: { type: "ECHO", message: `You sent ${headers.authorization}` } }))
+      for (const answer of [echo(200), echo(302), echo(401), echo(422), echo(429), echo(500), hangUp]) {
+        const { cause, messages } = yield* givingUp(yield* setUp(answer))
+        const shown = [
+          Cause.pretty(cause, { renderErrorCause: true }),
+          inspect(cause, { depth: 20, showHidden: true }),
+          JSON.stringify(cause),
+          ...messages
+        ].join("\n")
+        expect(shown).not.toContain("topsecret")
+        expect(shown).toContain("Objects")
+      }
+    })
+  )
+})
+
+/** The answer that means the error. */
+const refusing = ({ detail, reason, status = 400 }: TableError): ScriptedServer.Answer => {
+  switch (reason) {
+    case "RateLimited":
+      return json(status, { error: { type: "PUBLIC_API_BILLING_LIMIT_EXCEEDED" } })
+    case "UnexpectedAnswer":
+      return text(status, detail)
+    default:
+      return json(status, { error: detail })
+  }
+}
+
+it.scoped("takes its options from the environment, the key redacted", () =>
+  Effect.gen(function* () {
+    const server = yield* ScriptedServer.make(emptyPage)
+    const client = AirtableClient.layerConfig({
+      baseId: Config.string("BASE"),
+      apiKey: Config.redacted("KEY"),
+      endpointUrl: Config.succeed(server.url)
+    })
+    const fetched = (environment: ReadonlyArray<readonly [string, string]>) =>
+      Effect.flatMap(TableSourceClient, ({ listPage }) => listPage({ table: "Objects", view: null })).pipe(
+        Effect.provide(client),
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(environment))),
+        Effect.provide(Layer.merge(production, RequestPacingMemory.layer))
+      )
+    yield* fetched([
+      ["BASE", "appEnvironment"],
+      ["KEY", token]
+    ])
+    const { headers, url } = yield* Queue.take(server.received)
+    expect(url).toMatch(/^\/v0\/appEnvironment\/Objects/)
+    expect(headers.authorization).toBe(`Bearer ${token}`)
+    expect(Either.isLeft(yield* Effect.either(fetched([["BASE", "appEnvironment"]])))).toBe(true)
+  })
+)
+
+tableSourceClientContract(
+  "AirtableClient",
+  ({ pageSize }) =>
+    Effect.gen(function* () {
+      const tables = new Map<string, ReadonlyArray<TableRecord>>()
+      const removedViews = new Set<string | null>()
+      let iterators = 0
+      let expired = 0
+      const server = yield* ScriptedServer.make((response, request) => {
+        const url = new URL(request.url, "http://localhost")
+        const [, , , table = "", recordId] = url.pathname.split("/").map(decodeURIComponent)
+        const records = tables.get(table)
+        const record = records?.find(({ id }) => id === recordId)
+        const [iterator, start] = (url.searchParams.get("offset") ?? `itr${iterators++}/0`).split("/")
+        if (records === undefined) {
+          json(403, { error: { type: "INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND" } })(response, request)
+        } else if (recordId !== undefined) {
+          json(record === undefined ? 404 : 200, record ?? { error: "NOT_FOUND" })(response, request)
+        } else if (removedViews.has(url.searchParams.get("view"))) {
+          json(422, { error: { type: "VIEW_NAME_NOT_FOUND" } })(response, request)
+        } else if (Number(iterator?.slice(3)) < expired) {
+          json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })(response, request)
+        } else {
+          const end = Number(start) + pageSize
+          json(200, {
+            records: records.slice(Number(start), end),
+            ...(end < records.length ? { offset: `${iterator}/${end}` } : {})
+          })(response, request)
+        }
+      })
+      const environment = yield* Layer.build(Layer.merge(production, onlyPenalties))
+      return {
+        client: yield* Effect.provide(Effect.orDie(AirtableClient.make(options(server.url))), environment),
+        setTable: (table, records) => Effect.sync(() => tables.set(table, records)),
+        failNext: (error) => Effect.sync(() => server.next(refusing(error))),
+        delayNext: (reason) => Effect.sync(() => server.next(json(reason === "failure" ? 503 : 429, {}))),
+        removeView: (view) => Effect.sync(() => removedViews.add(view)),
+        expireCursors: Effect.sync(() => {
+          expired = iterators
+        })
+      }
+    }),
+  { waits: { failure: 1000, penalty: 30_000 } }
+)

@@ -1,0 +1,687 @@
+/**
+ * The client against responses, servers and networks that are broken in every way: each ends in the right data or in a
+ * typed error, after a bounded number of requests and within a bounded time.
+ */
+import { createServer } from "node:https"
+import type { AddressInfo } from "node:net"
+import { gzipSync } from "node:zlib"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Undici from "@effect/platform-node/Undici"
+import { describe, expect, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import * as httpClient from "../../../../src/layers/httpClient/HttpClientNode.ts"
+import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
+import * as AirtableClient from "../../../../src/layers/sources/airtable/AirtableClient.ts"
+import { type Pages, readTable } from "../../../../src/layers/sources/tableSource/TableReader.ts"
+import { RequestPacing } from "../../../../src/services/RequestPacing.ts"
+import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
+import { records } from "../../../../src/testing/tableSourceClientContract.ts"
+import { patiently } from "../../../../src/testing.ts"
+import * as certificates from "../../../support/certificates.ts"
+import * as ScriptedServer from "../../../support/ScriptedServer.ts"
+import {
+  hangUp,
+  holding,
+  json,
+  oneConnection,
+  silence,
+  stalledBody,
+  text
+} from "../../../support/ScriptedServer.ts"
+
+/** Four tries, and a second, two and four between them. */
+const triedAgain = { requests: 4, took: 7000 }
+
+/** Four tries of a minute each. */
+const timedOut = { requests: 4, took: 247_000 }
+
+const atOnce = { requests: 1, took: 0 }
+
+const list = { table: "Objects", view: null }
+
+const unpaced = Layer.succeed(RequestPacing, {
+  pacer: () => Effect.succeed({ take: Effect.void, hold: () => Effect.void })
+})
+
+const makeClient = (
+  endpointUrl: string,
+  environment: Layer.Layer<HttpClient.HttpClient | RequestPacing> = Layer.merge(
+    httpClient.layer,
+    RequestPacingMemory.layer
+  ),
+  apiKey = "pat.secret"
+) =>
+  Effect.flatMap(Layer.build(environment), (environment) =>
+    AirtableClient.make({
+      endpointUrl,
+      baseId: "app1",
+      apiKey: Redacted.make(apiKey),
+      maxTimeout: 60_000
+    }).pipe(Effect.provide(environment))
+  )
+
+/** What it gives or fails with, and after how many milliseconds. */
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const start = yield* Clock.currentTimeMillis
+    const answer = yield* Effect.merge(effect)
+    return { answer, took: (yield* Clock.currentTimeMillis) - start }
+  })
+
+const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(patiently(timed(effect)), ({ value }) => value)
+
+/** What becomes of one question to a server. */
+const asking = (answer: ScriptedServer.Answer) =>
+  Effect.gen(function* () {
+    const server = yield* ScriptedServer.make(answer)
+    const client = yield* makeClient(server.url)
+    return { ...(yield* timed(client.listPage(list))), requests: yield* Queue.size(server.received) }
+  })
+
+/** All at the same time, because the clock is slow. */
+const atTheSameTime = <A, B, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.Effect<B, E, R>) =>
+  Effect.map(
+    patiently(
+      Effect.forEach(all, (one) => Effect.map(run(one), (result) => [one, result] as const), {
+        concurrency: "unbounded"
+      })
+    ),
+    ({ value }) => value
+  )
+
+/** Bytes in place of an answer; then the connection is closed, reset, or left as it is. */
+const raw = (bytes: string, then: "end" | "hold" | "reset" = "end"): ScriptedServer.Answer => {
+  const answer: ScriptedServer.Answer = ({ socket }) => {
+    socket?.write(bytes)
+    if (then === "end") socket?.end()
+    if (then === "reset") socket?.resetAndDestroy()
+  }
+  return then === "hold" ? holding(answer) : answer
+}
+
+const page = JSON.stringify({ records: records(1) })
+
+const chunk = `${page.length.toString(16)}\r\n${page}\r\n`
+
+const ok = (headers: string, body: string) => `HTTP/1.1 200 OK\r\n${headers}\r\n${body}`
+
+const nested = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+
+describe("an answer of the wrong form", () => {
+  const cases = [
+    [
+      "no HTTP",
+      raw("220 smtp.example\r\n"),
+      "Unreachable",
+      triedAgain,
+      "does not match the HTTP/1.1 protocol"
+    ],
+    ["nothing", raw(""), "Unreachable", triedAgain, "other side closed"],
+    ["a reset", raw("", "reset"), "Unreachable", triedAgain, "ECONNRESET"],
+    ["headers cut off", raw("HTTP/1.1 200 OK\r\ncontent-"), "Unreachable", triedAgain, "other side closed"],
+    ["headers without end", raw("HTTP/1.1 200 OK\r\nx: y\r\n", "hold"), "Timeout", timedOut, "60000 ms"],
+    [
+      "a flood of headers",
+      raw(ok("x: y\r\n".repeat(10_000), page)),
+      "Unreachable",
+      triedAgain,
+      "Headers Overflow"
+    ],
+    [
+      "one huge header",
+      raw(ok(`x: ${"y".repeat(100_000)}\r\n`, page)),
+      "Unreachable",
+      triedAgain,
+      "Overflow"
+    ],
+    ["hints without end", raw("HTTP/1.1 103 Hints\r\n\r\n", "hold"), "Timeout", timedOut, "60000 ms"],
+    ["an impossible status", raw("HTTP/1.1 99 OK\r\n\r\n"), "Unreachable", triedAgain, "status"],
+    [
+      "another protocol",
+      raw("HTTP/1.1 101 Switch\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
+      "Unreachable",
+      triedAgain,
+      "bad upgrade"
+    ],
+    [
+      "a body cut off",
+      raw(ok("content-length: 1000\r\n", page)),
+      "Unreachable",
+      triedAgain,
+      "other side closed"
+    ],
+    [
+      "less than was said, and no end",
+      raw(ok("content-length: 1000\r\n", page), "hold"),
+      "Timeout",
+      timedOut,
+      "60000"
+    ],
+    ["more than was said", raw(ok("content-length: 9\r\n", page)), "UnexpectedAnswer", atOnce, "no JSON"],
+    [
+      "two lengths",
+      raw(ok("content-length: 9\r\ncontent-length: 8\r\n", page)),
+      "Unreachable",
+      triedAgain,
+      "content-length"
+    ],
+    [
+      "chunks cut off",
+      raw(ok("transfer-encoding: chunked\r\n", chunk)),
+      "Unreachable",
+      triedAgain,
+      "other side closed"
+    ],
+    ["broken chunks", raw(ok("transfer-encoding: chunked\r\n", `z${chunk}`)), "Unreachable", triedAgain, ""],
+    ["a body cut off unseen", raw(ok("", page.slice(0, 20))), "UnexpectedAnswer", atOnce, "no JSON"],
+    ["no content", text(204, ""), "UnexpectedAnswer", atOnce, "no JSON"],
+    ["half the content", text(206, page.slice(0, 20)), "UnexpectedAnswer", atOnce, "no JSON"],
+    ["a redirect to nowhere", text(304, ""), "UnexpectedAnswer", atOnce, "HTTP 304"],
+    ["a status from elsewhere", text(999, ""), "ServerError", triedAgain, "HTTP 999"],
+    [
+      "a web page",
+      text(200, "<title>Sign in</title>"),
+      "UnexpectedAnswer",
+      atOnce,
+      "the answer is no JSON: Sign in"
+    ],
+    [
+      "compressed, unasked",
+      (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(page)),
+      "UnexpectedAnswer",
+      atOnce,
+      "compressed (gzip)"
+    ],
+    [
+      "text that is no UTF-8",
+      (response) => response.end(Buffer.from(page.replace("Number", "N\xfcmber"), "latin1")),
+      "UnexpectedAnswer",
+      atOnce,
+      "no JSON"
+    ],
+    ["records nested deep", text(200, `{"records":${nested}}`), "UnexpectedAnswer", atOnce, "records.0"],
+    [
+      "an offset nested deep",
+      text(200, `{"records":[],"offset":${nested}}`),
+      "UnexpectedAnswer",
+      atOnce,
+      "offset"
+    ],
+    ["an error nested deep", text(422, `{"error":${nested}}`), "Refused", atOnce, "HTTP 422"],
+    [
+      "a refusal cut off",
+      raw("HTTP/1.1 401 No\r\ncontent-length: 9\r\n\r\n{"),
+      "Unauthorized",
+      atOnce,
+      "401"
+    ],
+    [
+      "a refusal without end",
+      holding((response) => response.writeHead(401).write("{")),
+      "Unauthorized",
+      { requests: 1, took: 5000 },
+      "HTTP 401"
+    ],
+    [
+      "a penalty without end",
+      holding((response) => response.writeHead(429).write("{")),
+      "RateLimited",
+      { requests: 4, took: 3 * 35_000 + 5000 },
+      "HTTP 429"
+    ]
+  ] satisfies ReadonlyArray<
+    readonly [string, ScriptedServer.Answer, string, { requests: number; took: number }, string]
+  >
+
+  it.scoped("is a typed error, after so many requests and so much time", () =>
+    Effect.gen(function* () {
+      const all = yield* atTheSameTime(cases, ([, answer]) => asking(answer))
+      expect(all).toHaveLength(cases.length)
+      for (const [[name, , reason, bounds, words], { answer, requests, took }] of all) {
+        expect({ name, answer, requests, took }).toMatchObject({
+          name,
+          answer: { _tag: "vitrine/TableError", reason },
+          ...bounds
+        })
+        expect(`${name}: ${answer}`).toContain(words)
+      }
+    })
+  )
+
+  const pages = [
+    ["a byte order mark", text(200, `\ufeff${page}`)],
+    ["no length", raw(ok("", page))],
+    ["hints before it", raw(`HTTP/1.1 103 Hints\r\n\r\n`.repeat(50) + ok("", page))],
+    ["one byte at a time", raw(ok("transfer-encoding: chunked\r\n", bytewise(page)))],
+    ["keys that mean something in JavaScript", text(200, page.replace("{", '{"__proto__":{"offset":"x"},'))]
+  ] as const
+
+  it.scoped("may still be a page", () =>
+    Effect.gen(function* () {
+      for (const [[name], outcome] of yield* atTheSameTime(pages, ([, answer]) => asking(answer))) {
+        expect({ name, ...outcome }).toEqual({ name, answer: { records: records(1) }, ...atOnce })
+      }
+    })
+  )
+
+  it.scoped("leaves no connection open", () =>
+    Effect.gen(function* () {
+      const switching = "HTTP/1.1 101 Switch\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"
+      const refusing = holding((response) => response.writeHead(404).write("{"))
+      for (const answer of [raw(switching, "hold"), raw(ok("content-length: 9\r\n", page)), refusing]) {
+        const server = yield* ScriptedServer.make(answer)
+        const client = yield* makeClient(server.url)
+        yield* patiently(Effect.flip(client.listPage(list)))
+        yield* Deferred.await((yield* Queue.take(server.received)).closed)
+      }
+    })
+  )
+})
+
+describe("a server that asks to be left alone", () => {
+  const pauses = [
+    ["60", 60_000, 60_000],
+    ["5", 5000, 30_000],
+    ["0", 1000, 30_000],
+    ["Tue, 01 Jan 2030 00:01:30 GMT", 90_000, 90_000],
+    ["Mon, 01 Jan 2029 00:00:00 GMT", 1000, 30_000],
+    ["86400", 300_000, 300_000],
+    ["99999999999999999999999", 300_000, 300_000],
+    ["-5", 1000, 30_000],
+    ["soon", 1000, 30_000],
+    ["", 1000, 30_000]
+  ].flatMap(([retryAfter, failed, penalised]) => [
+    { retryAfter, status: 503, pause: failed },
+    { retryAfter, status: 429, pause: penalised }
+  ])
+
+  it.scoped("with Retry-After is left alone for that time, within reason", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2030, 0, 1))
+      const all = yield* atTheSameTime(pauses, ({ retryAfter, status }) => {
+        let requests = 0
+        return asking((response, request) =>
+          requests++ === 0
+            ? text(status, "", { "retry-after": String(retryAfter) })(response, request)
+            : text(200, page)(response, request)
+        )
+      })
+      for (const [{ pause, ...asked }, outcome] of all) {
+        expect({ ...asked, ...outcome }).toEqual({
+          ...asked,
+          answer: { records: records(1) },
+          requests: 2,
+          took: pause
+        })
+      }
+    })
+  )
+
+  it.scoped("and penalises, holds the other tables of the base and its records, and no other base", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(text(200, page))
+      const environment = Layer.succeedContext(
+        yield* Layer.build(Layer.merge(httpClient.layer, RequestPacingMemory.layer))
+      )
+      const client = yield* makeClient(server.url, environment)
+      const other = yield* makeClient(`${server.url}/other`, environment)
+      server.next(json(429, {}))
+      const penalised = yield* Effect.fork(client.listPage(list))
+      yield* Queue.take(server.received)
+      const starts: Array<readonly [string, number]> = []
+      const noting = <A, E>(name: string, effect: Effect.Effect<A, E>) =>
+        Effect.zipRight(
+          effect,
+          Effect.map(Clock.currentTimeMillis, (now) => starts.push([name, now]))
+        )
+      yield* patiently(
+        Effect.all(
+          [
+            noting("penalised", Fiber.join(penalised)),
+            noting("table", client.listPage({ ...list, table: "Rooms" })),
+            noting("record", Effect.ignore(client.readRecord({ table: "Rooms", recordId: "rec0" }))),
+            noting("other base", other.listPage(list))
+          ],
+          { concurrency: "unbounded" }
+        )
+      )
+      expect(Object.fromEntries(starts)).toEqual({
+        "other base": 0,
+        table: 30_000,
+        record: 30_215,
+        penalised: 30_430
+      })
+    })
+  )
+
+  it.scoped("in every way that there is, is asked sixteen times and left alone for 75 minutes at most", () =>
+    Effect.gen(function* () {
+      let requests = 0
+      const { value } = yield* patiently(
+        asking((response, request) =>
+          text(++requests % 4 === 0 ? 429 : 503, "", { "retry-after": "86400" })(response, request)
+        )
+      )
+      const { answer, ...bounds } = value
+      expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "RateLimited" })
+      expect(bounds).toEqual({ requests: 16, took: 15 * 300_000 })
+    })
+  )
+})
+
+describe("a list", () => {
+  const collect = (pages: Pages) => Stream.runFold(pages, records(0), (all, page) => [...all, ...page])
+
+  /** What becomes of reading a whole list, where the n-th answer is what `answer` makes of n and of the offset. */
+  const reading = (answer: (request: number, offset: string | null) => readonly [number, object]) =>
+    Effect.gen(function* () {
+      let requests = 0
+      const server = yield* ScriptedServer.make((response, request) => {
+        const offset = new URL(request.url, "http://localhost").searchParams.get("offset")
+        json(...answer(requests++, offset))(response, request)
+      })
+      const client = yield* makeClient(server.url, Layer.merge(httpClient.layer, unpaced))
+      const read = readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
+      return { ...(yield* outcome(read)), requests }
+    })
+
+  const failing = (reason: string, requests: number) => ({
+    answer: { _tag: "vitrine/TableError", reason },
+    requests,
+    took: 0
+  })
+
+  const expired = [422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } }] as const
+
+  const of = (records: ReadonlyArray<TableRecord>, offset?: unknown) => [200, { records, offset }] as const
+
+  const [first, second, third] = records(3).map((record) => [record])
+
+  it.scoped("goes on at any offset, and has each record once though the pages shift", () =>
+    Effect.gen(function* () {
+      const odd = ["/+=&", "a b%2F#?", "ü€𝄞", "__proto__", "0", "../../.."]
+      const offsets: Array<string | null> = []
+      const read = yield* reading((request, offset) => {
+        offsets.push(offset)
+        return of(records(10).slice(request, request + 3), odd[request])
+      })
+      expect(read).toEqual({ answer: records(9), requests: 7, took: 0 })
+      expect(offsets).toEqual([null, ...odd])
+    })
+  )
+
+  it.scoped("that is forgotten in its middle is read again from its beginning", () =>
+    Effect.gen(function* () {
+      const read = yield* reading((request, offset) =>
+        offset === null ? of(first ?? [], `itr${request}`) : request < 6 ? expired : of(second ?? [])
+      )
+      expect(read).toEqual({ answer: records(2), requests: 8, took: 0 })
+    })
+  )
+
+  it.scoped.each([
+    ["that is forgotten at its first page", () => expired, failing("UnexpectedAnswer", 4)],
+    [
+      "that is forgotten again and again",
+      (_: number, offset: string | null) => (offset === null ? of(records(1), "itr") : expired),
+      failing("UnexpectedAnswer", 8)
+    ],
+    ["that repeats its offset", () => of(records(1), "itr"), failing("UnexpectedAnswer", 2)],
+    [
+      "that goes round in a circle",
+      (request: number) => of([{ id: `rec${request}`, fields: {} }], `itr${request % 3}`),
+      failing("UnexpectedAnswer", 4)
+    ],
+    [
+      "that brings nothing new",
+      (request: number) => of(records(1), `itr${request}`),
+      failing("UnexpectedAnswer", 102)
+    ],
+    ["whose offset is a number", () => of(records(1), 5), failing("UnexpectedAnswer", 1)],
+    ["whose offset is an object", () => of(records(1), {}), failing("UnexpectedAnswer", 1)],
+    [
+      "whose second page has no records",
+      (request: number) => (request === 0 ? of(records(1), "itr") : ([200, {}] as const)),
+      failing("UnexpectedAnswer", 2)
+    ],
+    [
+      "that is refused in its middle",
+      (request: number) => (request === 0 ? of(records(1), "itr") : ([422, {}] as const)),
+      failing("Refused", 2)
+    ]
+  ] as const)("%s is an error", ([, answer, outcome]) =>
+    Effect.gen(function* () {
+      expect(yield* reading(answer)).toMatchObject(outcome)
+    })
+  )
+
+  it.scoped("survives a failure of every kind between its pages", () =>
+    Effect.gen(function* () {
+      const faults = [
+        hangUp,
+        holding(silence),
+        holding(stalledBody),
+        json(500, {}),
+        json(502, {}),
+        json(503, {}),
+        json(429, {})
+      ]
+      const server = yield* ScriptedServer.make(json(...of(third ?? [])))
+      const pages = faults.map((_, index) => json(...of(second ?? [], `itr${index}`)))
+      server.next(
+        json(...of(first ?? [], "itr")),
+        ...faults.flatMap((fault, index) => [fault, ...pages.slice(index, index + 1)])
+      )
+      const client = yield* makeClient(server.url)
+      const read = readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
+      const { took, value } = yield* patiently(read)
+      expect(value).toEqual(records(3))
+      expect(yield* Queue.size(server.received)).toBe(2 + 2 * faults.length)
+      // Two timeouts, six pauses and a penalty, and the pace of what lies between.
+      expect(took).toBeGreaterThanOrEqual(2 * 60_000 + 6000 + 30_000)
+      expect(took).toBeLessThan(2 * 60_000 + 6000 + 30_000 + 16 * 215)
+    })
+  )
+})
+
+describe("the network", () => {
+  const connecting = (connect: Undici.buildConnector.BuildOptions) =>
+    NodeHttpClient.layerUndiciWithoutDispatcher.pipe(
+      Layer.provide(
+        Layer.scoped(
+          NodeHttpClient.Dispatcher,
+          Effect.acquireRelease(
+            Effect.sync(() => new Undici.Agent({ connect })),
+            (agent) => Effect.promise(() => agent.destroy())
+          )
+        )
+      ),
+      Layer.merge(RequestPacingMemory.layer)
+    )
+
+  it.scoped("that never looks a name up takes the time of four requests", () =>
+    Effect.gen(function* () {
+      yield* Effect.replicateEffect(oneConnection, 2)
+      const lookups: Array<() => void> = []
+      const agent = connecting({
+        lookup: (_name, _options, callback) => {
+          lookups.push(() => callback(new Error("too late"), "", 4))
+        }
+      })
+      yield* Effect.addFinalizer(() =>
+        Effect.forEach(lookups, (answer) => Effect.sync(answer), { discard: true })
+      )
+      const client = yield* makeClient("http://tables.example", agent)
+      expect(yield* outcome(client.listPage(list))).toMatchObject({
+        answer: { _tag: "vitrine/TableError", reason: "Timeout" },
+        took: timedOut.took
+      })
+      expect(lookups).toHaveLength(4)
+    })
+  )
+
+  it.scoped("that knows no such name is asked again", () =>
+    Effect.gen(function* () {
+      const failure = Object.assign(new Error("getaddrinfo ENOTFOUND tables.example"), { code: "ENOTFOUND" })
+      const agent = connecting({ lookup: (_name, _options, callback) => callback(failure, "", 4) })
+      const client = yield* makeClient("http://tables.example", agent)
+      const { answer, took } = yield* outcome(client.listPage(list))
+      expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "Unreachable" })
+      expect(String(answer)).toContain("ENOTFOUND")
+      expect(took).toBe(triedAgain.took)
+    })
+  )
+
+  /** A server with a certificate; what it is asked, and how many connections were tried. */
+  const secure = (cert: string) =>
+    Effect.acquireRelease(
+      Effect.async<{ readonly url: string; readonly connections: () => number; readonly close: () => void }>(
+        (resume) => {
+          let connections = 0
+          const server = createServer({ key: certificates.key, cert }, (_, response) => {
+            response.shouldKeepAlive = false
+            response.end(page)
+          })
+          server.on("connection", () => connections++)
+          server.listen(0, "127.0.0.1", () => {
+            const { port } = server.address() as AddressInfo
+            resume(
+              Effect.succeed({
+                url: `https://127.0.0.1:${port}`,
+                connections: () => connections,
+                close: () => {
+                  server.close()
+                  server.closeAllConnections()
+                }
+              })
+            )
+          })
+        }
+      ),
+      ({ close }) => Effect.sync(close)
+    )
+
+  it.scoped.each([
+    ["nobody vouches for", certificates.local, undefined, "self-signed certificate"],
+    ["is for another host", certificates.other, certificates.other, "altnames"],
+    ["has expired", certificates.expired, certificates.expired, "expired"],
+    ["is not valid yet, which time heals,", certificates.future, certificates.future, "not yet valid"]
+  ] as const)("with a certificate that %s is not asked twice", ([, cert, ca, words]) =>
+    Effect.gen(function* () {
+      const { connections, url } = yield* secure(cert)
+      const client = yield* makeClient(url, connecting({ ca }))
+      const { answer, took } = yield* outcome(client.listPage(list))
+      const isTransient = cert === certificates.future
+      expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "Unreachable", isTransient })
+      expect(String(answer)).toContain(`the certificate of ${url} is not accepted: `)
+      expect(String(answer)).toContain(words)
+      expect({ connections: connections(), took }).toEqual({ connections: 1, took: 0 })
+    })
+  )
+
+  it.scoped("with a certificate that somebody vouches for is fine", () =>
+    Effect.gen(function* () {
+      const { url } = yield* secure(certificates.local)
+      const client = yield* makeClient(url, connecting({ ca: certificates.local }))
+      expect(yield* outcome(client.listPage(list))).toEqual({ answer: { records: records(1) }, took: 0 })
+    })
+  )
+
+  it.scoped("whose server speaks no TLS, or nothing else, is asked again", () =>
+    Effect.gen(function* () {
+      const plain = yield* ScriptedServer.make(text(200, page))
+      const { url } = yield* secure(certificates.local)
+      for (const address of [plain.url.replace("http:", "https:"), url.replace("https:", "http:")]) {
+        const client = yield* makeClient(address)
+        const { answer, took } = yield* outcome(client.listPage(list))
+        expect(answer).toMatchObject({ _tag: "vitrine/TableError", reason: "Unreachable" })
+        expect(took).toBe(triedAgain.took)
+      }
+    })
+  )
+
+  it.scoped("that closes a connection which is kept for later is asked again", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(text(200, page))
+      const client = yield* makeClient(server.url, connecting({}))
+      yield* client.listPage(list)
+      const failures = yield* Queue.unbounded<unknown>()
+      const collected = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ message }) => void failures.unsafeOffer(message))
+      )
+      server.next(({ socket }) => socket?.resetAndDestroy())
+      const again = yield* client
+        .listPage(list)
+        .pipe(Effect.provide(collected), Logger.withMinimumLogLevel(LogLevel.Debug), Effect.fork)
+      yield* TestClock.adjust("215 millis")
+      expect(String(yield* Queue.take(failures))).toContain("ECONNRESET")
+      yield* TestClock.adjust("1 second")
+      expect(yield* Fiber.join(again)).toEqual({ records: records(1) })
+    })
+  )
+})
+
+describe("the key", () => {
+  /** With a quote and a slash, so that no two of its forms are the same. */
+  const apiKey = 'pat"12/3.TopSecret'
+  const url = encodeURIComponent(apiKey)
+  const base64 = Buffer.from(`Bearer ${apiKey}!`).toString("base64")
+  const traces = /topsecre|pat"?1|%2f3|3\.t|cGF0I|BhdCIx|Ub3BTZ/i
+
+  it.scoped.each([
+    ["an error", json(422, { error: { type: apiKey, message: `${url} ${base64}` } })],
+    ["a web page", text(500, `<title>${apiKey} ${url} ${base64}</title>`)],
+    ["text that is cut", text(403, `${"<p>".repeat(1360)}${apiKey}`)],
+    ["broken JSON", text(200, `{"key":${apiKey}}`)],
+    ["JSON broken in the middle of it", text(200, `{"key":"x","x":${apiKey.slice(0, 3)}`)],
+    ["an encoding", text(200, page, { "content-encoding": url })],
+    ["a record", json(200, { records: [{ id: "rec1", fields: apiKey }] })]
+  ] as const)("echoed in %s is in no message", ([, answer]) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(answer)
+      const client = yield* makeClient(server.url, undefined, apiKey)
+      const asked = yield* outcome(client.listPage(list))
+      expect(asked.answer).toMatchObject({ _tag: "vitrine/TableError" })
+      expect(String(asked.answer)).not.toMatch(traces)
+    })
+  )
+
+  it.scoped.each([json(404, {}), json(200, { id: "rec1", fields: {} })])(
+    "given as the id of a record is in no message: %#",
+    (answer) =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedServer.make(answer)
+        const client = yield* makeClient(server.url, undefined, apiKey)
+        const error = yield* Effect.flip(client.readRecord({ table: "Objects", recordId: apiKey }))
+        expect(error.message).toContain("the record <apiKey>")
+      })
+  )
+
+  it.scoped("echoed in the name of a host is in no message either", () =>
+    Effect.gen(function* () {
+      const apiKey = "patABC.TopSecret"
+      const server = yield* ScriptedServer.make(text(302, "", { location: `http://${apiKey}.example/` }))
+      const client = yield* makeClient(server.url, undefined, apiKey)
+      const { message } = yield* Effect.flip(client.listPage(list))
+      expect(message).toContain("redirects to http://<apiKey>.example, ")
+    })
+  )
+})
+
+/** As many chunks as the text has characters. */
+function bytewise(text: string): string {
+  return `${[...text].map((character) => `1\r\n${character}\r\n`).join("")}0\r\n\r\n`
+}

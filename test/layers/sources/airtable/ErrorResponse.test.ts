@@ -1,0 +1,35 @@
+import { expect, it } from "@effect/vitest"
+import { readErrorResponse } from "../../../../src/layers/sources/airtable/ErrorResponse.ts"
+
+const withoutSecret = (text: string) => text.replaceAll("secret", "…")
+
+it.each([
+  ['{"error":"NOT_FOUND"}', "NOT_FOUND", "NOT_FOUND"],
+  ['{"error":{"type":"T","message":"M"}}', "T", "T: M"],
+  ['{"error":{"type":"T"}}', "T", "T"],
+  ['{"error":{"message":"M"}}', "", "M"],
+  ['{"errors":[{"error":"T","message":"M"},{"error":"U"}]}', "T", "T: M"],
+  ['{"message":"M"}', "", "M"],
+  ['"M"', "", "M"],
+  ["{}", "", ""],
+  ["", "", ""],
+  ["null", "", ""],
+  ["5", "", ""],
+  ["[]", "", ""],
+  ['[{"error":"T"}]', "", ""],
+  ['{"error":null}', "", ""],
+  ['{"error":{"type":{"type":"T"},"message":["M"]}}', "", ""],
+  ['{"errors":{"0":{"error":"T"}}}', "", ""],
+  ['{"errors":[]}', "", ""],
+  ["<html><head><title>Busy</title></head><p>Later</p></html>", "", "Busy"],
+  ["<p>Later</p>", "", " Later "],
+  ["the secret is out", "", "the … is out"],
+  [`<${"p".repeat(4090)}>secret`, "", " …"]
+])("reads %s", (body, type, words) => {
+  expect(readErrorResponse(body, withoutSecret)).toEqual({ type, words })
+})
+
+it("takes no long time for a long text", () => {
+  const { words } = readErrorResponse("<title".repeat(1_000_000), withoutSecret)
+  expect(words.length).toBeLessThan(5000)
+})

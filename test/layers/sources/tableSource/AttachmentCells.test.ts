@@ -1,0 +1,67 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Option from "effect/Option"
+import { attachments } from "../../../../src/layers/sources/airtable/attachments.ts"
+import * as AttachmentCells from "../../../../src/layers/sources/tableSource/AttachmentCells.ts"
+
+const { allIn, isIn, withoutVolatileParts } = AttachmentCells.make(attachments)
+
+const attachment = (signature: string) => ({
+  id: "att1",
+  url: `https://files.example/${signature}`,
+  filename: "a.png",
+  size: 3,
+  thumbnails: { small: { url: `https://files.example/small/${signature}` } }
+})
+
+describe("attachments", () => {
+  it("are items of arrays, in lookups too", () => {
+    expect(isIn([{ id: "usr1", email: "a@example.org", name: "A" }])).toBe(false)
+    expect(isIn({ Photo: [attachment("x")] })).toBe(true)
+    expect(isIn({ Lookup: [null, [null, attachment("x")], { error: "#ERROR!" }] })).toBe(true)
+    expect(isIn({ Button: attachment("x") })).toBe(false)
+    expect(isIn({ Text: "a", Tags: ["b"], None: null })).toBe(false)
+  })
+
+  it("have a size where it is one", () => {
+    const sized = (size: unknown) => [{ ...attachment("x"), size }]
+    expect(
+      [3, 0, -1, 1.5, "3", undefined].flatMap((size) => allIn(sized(size)).map(({ size }) => size))
+    ).toEqual([Option.some(3), Option.some(0), ...Array.from({ length: 4 }, () => Option.none())])
+  })
+
+  it("are read as the client's base has them, and not at all where it has none", () => {
+    const cells = AttachmentCells.make({
+      read: ({ href }) =>
+        typeof href === "string"
+          ? Option.some({ id: href, url: href, filename: "file", size: Option.none() })
+          : Option.none(),
+      lastingFields: new Set(["title"])
+    })
+    const cell = [{ href: "https://files.example/1?sig", title: "One", localPath: "attachments/1/file" }]
+    expect(cells.allIn(cell).map(({ id }) => id)).toEqual(["https://files.example/1?sig"])
+    expect(cells.withoutVolatileParts(cell)).toEqual([{ title: "One", localPath: "attachments/1/file" }])
+    expect(AttachmentCells.make().isIn([attachment("x")])).toBe(false)
+  })
+
+  it("last but for what is signed anew", () => {
+    const cells = (signature: string) => ({
+      Photo: [attachment(signature)],
+      Lookup: [null, [attachment(signature), "text"]],
+      Text: "a"
+    })
+    const lasting = { id: "att1", filename: "a.png", size: 3 }
+    expect(withoutVolatileParts(cells("x"))).toEqual({
+      Photo: [lasting],
+      Lookup: [null, [lasting, "text"]],
+      Text: "a"
+    })
+    expect(withoutVolatileParts(cells("x"))).toEqual(withoutVolatileParts(cells("y")))
+  })
+
+  it("leave every other value as it is", () => {
+    const cells = JSON.parse(
+      '{"__proto__":{"url":"u"},"Button":{"url":"u","label":"l"},"Tags":[{"url":"u"}]}'
+    )
+    expect(JSON.stringify(withoutVolatileParts(cells))).toBe(JSON.stringify(cells))
+  })
+})

@@ -1,0 +1,157 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as FastCheck from "effect/FastCheck"
+import { keyValues } from "../../../../src/layers/sources/tableSource/KeyValueTable.ts"
+
+const rows = (...cells: ReadonlyArray<Record<string, unknown>>) =>
+  cells.map((fields, index) => ({ id: `rec${index}`, fields }))
+
+const read = (...cells: ReadonlyArray<Record<string, unknown>>) =>
+  Either.getOrThrowWith(keyValues("Settings", rows(...cells)), (error) => error)
+
+const value = (cell: unknown) => (read({ key: "k", value: cell }).value as Record<string, unknown>).k
+
+const failure = (...cells: ReadonlyArray<Record<string, unknown>>) =>
+  Either.match(keyValues("Settings", rows(...cells)), { onLeft: ({ message }) => message, onRight: () => "" })
+
+describe("a key/value table", () => {
+  it.each([
+    ["true", true],
+    ["false", false],
+    ["0", 0],
+    ["-1.5", -1.5],
+    ["1e+21", 1e21],
+    ["True", "True"],
+    ["007", "007"],
+    ["12 Main St", "12 Main St"],
+    ["2024-01-01", "2024-01-01"],
+    ["1e5", "1e5"],
+    ["1.0", "1.0"],
+    ["-0", "-0"],
+    [" 1", " 1"],
+    ["+1", "+1"],
+    ["0x10", "0x10"],
+    ["NaN", "NaN"],
+    ["Infinity", "Infinity"],
+    ["9007199254740993", "9007199254740993"],
+    [5, 5],
+    [true, true],
+    [null, null],
+    [undefined, null]
+  ])("reads the value %j as %j", (cell, expected) => {
+    expect(value(cell)).toBe(expected)
+  })
+
+  it("names records and keys on one line, whatever they are", () => {
+    const hostile = `rec\n09:30:00  error\u202e${"x".repeat(1000)}`
+    const fails = (key: string) =>
+      Either.match(keyValues("Settings", [{ id: hostile, fields: { key } }]), {
+        onLeft: ({ message }) => [message],
+        onRight: ({ warnings }) => warnings
+      })
+    for (const text of [...fails(""), ...fails(`${hostile}[10000]`)]) {
+      expect(text).toContain("rec 09:30:00 error\ufffdxxx")
+      expect(text).not.toMatch(/[\n\u202e]/)
+      expect(text.length).toBeLessThan(1500)
+    }
+  })
+
+  it("leaves values that are no text as they are", () => {
+    expect(value(["1", "true"])).toEqual(["1", "true"])
+    expect(value({ error: "#ERROR!" })).toEqual({ error: "#ERROR!" })
+  })
+
+  it.prop(
+    "reads every finite number as it is written in JavaScript",
+    [FastCheck.double({ noNaN: true })],
+    ([number]) => {
+      expect(value(String(number))).toBe(Number.isFinite(number) ? number + 0 : String(number))
+    }
+  )
+
+  it.prop("changes text only where writing it again gives the same", [FastCheck.string()], ([text]) => {
+    expect(String(value(text))).toBe(text)
+  })
+
+  it("sorts its keys and ignores other columns", () => {
+    const { value, warnings } = read(
+      { key: "b", value: { d: 1, c: 2 }, Notes: "…" },
+      { key: "a", value: "1" },
+      { key: "__proto__", value: "x" }
+    )
+    expect(JSON.stringify(value)).toBe('{"__proto__":"x","a":1,"b":{"c":2,"d":1}}')
+    expect(warnings).toEqual([])
+  })
+
+  it("builds arrays, with null in their holes", () => {
+    const { value } = read(
+      { key: "a[2]", value: "3" },
+      { key: "a[0]", value: "true" },
+      { key: "b c[0]" },
+      { key: "m[0][1]", value: "x" }
+    )
+    expect(value).toEqual({ a: [true, null, 3], "b c": [null], "m[0]": [null, "x"] })
+  })
+
+  it.each(["a[01]", "a[-1]", "a[1.0]", "a[ 1]", "a[]", "a[x]", "[0]", "a[1] ", "a[1"])(
+    "takes %j as an ordinary key",
+    (key) => {
+      expect(read({ key, value: "v" }).value).toEqual({ [key]: "v" })
+    }
+  )
+
+  it("says which rows were left out, five of them by name", () => {
+    const { value, warnings } = read(
+      {},
+      { value: "x" },
+      { key: "" },
+      { key: null },
+      { key: ["a"] },
+      { key: "k", value: "1" },
+      { key: { error: "#ERROR!" } }
+    )
+    expect(value).toEqual({ k: 1 })
+    expect(warnings).toEqual([
+      '6 rows have no text in the column "key"; left out (rec0, rec1, rec2, rec3, rec4, …)'
+    ])
+  })
+
+  it("lets the last of several rows count, and says so", () => {
+    const { value, warnings } = read(
+      { key: "a", value: "1" },
+      { key: "a", value: "2" },
+      { key: "b[0]", value: "3" },
+      { key: "b[0]" }
+    )
+    expect(value).toEqual({ a: 2, b: [null] })
+    expect(warnings).toEqual([
+      "2 rows have a key that an earlier row has too; the last row counts (rec1, rec3)"
+    ])
+  })
+
+  it("takes numbers as keys", () => {
+    expect(read({ key: 7, value: "x" }).value).toEqual({ 7: "x" })
+  })
+
+  it.each([[[{ key: "a" }, { key: "b" }, { key: "a[0]" }]], [[{ key: "a[3]" }, { key: "b" }, { key: "a" }]]])(
+    "refuses a key that is a value and an array, and names both records: %j",
+    (cells) => {
+      expect(failure(...cells)).toBe(
+        'Table "Settings": the key "a" is a value and an array at once, in the records rec0 and rec2; rename one of them'
+      )
+    }
+  )
+
+  it("refuses an array that is too long", () => {
+    expect(read({ key: "a[9999]" }).warnings).toEqual([])
+    expect(failure({ key: "b" }, { key: "a[10000]" })).toBe(
+      'Table "Settings": the key "a[10000]" of record rec1 is beyond "a[9999]"'
+    )
+    expect(failure({ key: `a[1${"0".repeat(400)}]` })).toContain("beyond")
+  })
+  it("refuses arrays that have a million items together, whatever holes these are", () => {
+    const cells = Array.from({ length: 101 }, (_, index) => ({ key: `a${index}[9999]` }))
+    expect(failure(...cells.slice(1))).toBe("")
+    expect(failure(...cells)).toContain("more than 1000000 items")
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { savedText, sorted } from "../../../../src/internal/sortedJson.ts"
+import { makeSavedRecord } from "../../../../src/layers/sources/tableSource/SavedRecords.ts"
+import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
+
+/** The same data with the keys of every object the other way round. */
+const reversed = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(reversed)
+    : typeof value === "object" && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .reverse()
+            .map(([key, part]) => [key, reversed(part)])
+        )
+      : value
+
+const savedRecord = (record: TableRecord) => makeSavedRecord()(record)
+
+const name = FastCheck.oneof(
+  FastCheck.string({ unit: "binary" }),
+  FastCheck.constantFrom(
+    "__proto__",
+    "constructor",
+    "toJSON",
+    "id",
+    "id_",
+    "10",
+    "9",
+    "-1",
+    "\ud800",
+    "ä",
+    "a",
+    "B"
+  )
+)
+
+/** Any JSON, with names and values that one might get wrong. */
+const { json } = FastCheck.letrec<{ json: unknown }>((tie) => ({
+  json: FastCheck.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    FastCheck.oneof(
+      FastCheck.jsonValue(),
+      FastCheck.string({ unit: "binary" }),
+      FastCheck.constantFrom(-0, 1e21, 1e-7, 5e-324, "\u2028", "\udc00", null, false, [], {})
+    ),
+    FastCheck.array(tie("json"), { maxLength: 3 }),
+    FastCheck.dictionary(name, tie("json"), { maxKeys: 4 })
+  )
+}))
+
+const tables = FastCheck.array(FastCheck.dictionary(name, json, { maxKeys: 4 }), { maxLength: 6 })
+
+/** By the letter of the contract, and without regard to its price. */
+const plainlySorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(plainlySorted)
+    : typeof value === "object" && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([one], [other]) => (one < other ? -1 : 1))
+            .map(([name, part]) => [name, plainlySorted(part)])
+        )
+      : value
+
+describe("saved JSON", () => {
+  it.prop(
+    "of records is their id and their sorted fields, whatever came before them",
+    [tables],
+    ([table]) => {
+      const form = makeSavedRecord()
+      for (const cells of table) {
+        const fields: TableRecord["fields"] = JSON.parse(JSON.stringify(cells))
+        const renamed = Object.entries(fields).map(([name, cell]) => [name === "id" ? "id_" : name, cell])
+        const sorted = Object.entries(Object(plainlySorted(Object.fromEntries(renamed))))
+        expect(savedText(form({ id: "rec1", fields }))).toBe(
+          JSON.stringify(Object.fromEntries([["id", "rec1"], ...sorted]), null, 2)
+        )
+      }
+    }
+  )
+
+  it("has the id first and the fields by name", () => {
+    const fields = { b: { z: 1, y: [{ d: 1, c: 2 }] }, a: "ü", B: null }
+    expect(savedText(savedRecord({ id: "rec1", fields }))).toBe(
+      JSON.stringify({ id: "rec1", B: null, a: "ü", b: { y: [{ c: 2, d: 1 }], z: 1 } }, null, 2)
+    )
+  })
+
+  it("keeps a column named id under another name", () => {
+    const saved = savedRecord({ id: "rec1", fields: { id: 7, ia: 1, idx: 2 } })
+    expect(Object.entries(saved)).toEqual([
+      ["id", "rec1"],
+      ["ia", 1],
+      ["id_", 7],
+      ["idx", 2]
+    ])
+  })
+
+  it("keeps names that objects have of themselves", () => {
+    const fields = JSON.parse('{"toJSON":"x","constructor":{"__proto__":[]},"__proto__":{"a":1}}')
+    expect(savedText(savedRecord({ id: "rec1", fields }))).toBe(
+      `{
+  "id": "rec1",
+  "__proto__": {
+    "a": 1
+  },
+  "constructor": {
+    "__proto__": []
+  },
+  "toJSON": "x"
+}`
+    )
+  })
+
+  it.prop("is equal for equal data, and nothing is lost", [FastCheck.jsonValue()], ([value]) => {
+    const data: unknown = JSON.parse(JSON.stringify(value))
+    expect(savedText(sorted(reversed(data)))).toBe(savedText(sorted(data)))
+    expect(JSON.parse(savedText(sorted(data)))).toEqual(data)
+  })
+})

@@ -1,0 +1,165 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Stream from "effect/Stream"
+import { type Pages, readTable } from "../../../../src/layers/sources/tableSource/TableReader.ts"
+import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
+import {
+  CursorExpired,
+  type Page,
+  TableError,
+  TableSourceClient
+} from "../../../../src/services/TableSourceClient.ts"
+import { records } from "../../../../src/testing/tableSourceClientContract.ts"
+
+const collect = (pages: Pages) => Stream.runFold(pages, records(0), (all, page) => [...all, ...page])
+
+const list = { table: "Objects", view: "Grid view" }
+
+/** A client whose n-th answer is what `answer` makes of n. */
+const answering = (answer: (request: number) => Effect.Effect<Page, TableError | CursorExpired>) => {
+  let requests = 0
+  return TableSourceClient.of({
+    listPage: () => Effect.suspend(() => answer(requests++)),
+    readRecord: () => Effect.dieMessage("only lists are read")
+  })
+}
+
+describe("readTable", () => {
+  it.effect.prop(
+    "reads every record once, in order, whatever the pages",
+    [FastCheck.integer({ min: 0, max: 30 }), FastCheck.integer({ min: 1, max: 12 })],
+    ([count, pageSize]) =>
+      Effect.gen(function* () {
+        const { client, requests, setTable } = yield* TableSourceClientMemory.make({ pageSize })
+        yield* setTable("Objects", records(count))
+        const read = yield* readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
+        expect(read).toEqual(records(count))
+        const asked = yield* requests
+        expect(asked).toHaveLength(Math.max(1, Math.ceil(count / pageSize)))
+        for (const request of asked) {
+          expect(request).toMatchObject(list)
+        }
+      }),
+    { fastCheck: { numRuns: 50 } }
+  )
+
+  it.effect.prop(
+    "takes the first of records that come twice",
+    [
+      FastCheck.array(FastCheck.array(FastCheck.integer({ min: 0, max: 9 }), { maxLength: 5 }), {
+        minLength: 1
+      })
+    ],
+    ([pages]) =>
+      Effect.gen(function* () {
+        const client = answering((request) => {
+          const page = (pages[request] ?? []).map((id, index) => ({
+            id: `rec${id}`,
+            fields: { place: [request, index] }
+          }))
+          return Effect.succeed(
+            request + 1 < pages.length ? { records: page, next: `itr${request}` } : { records: page }
+          )
+        })
+        const read = yield* readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
+        expect(read.map(({ id }) => id)).toEqual([...new Set(pages.flat().map((id) => `rec${id}`))])
+      }),
+    { fastCheck: { numRuns: 50 } }
+  )
+
+  it.effect("starts all over where the list is forgotten, three times", () =>
+    Effect.gen(function* () {
+      let starts = 0
+      const expiring = (times: number) =>
+        answering((request) =>
+          request % 2 === 0
+            ? Effect.succeed({ records: records(1), next: `itr${request}` })
+            : request < times * 2
+              ? new CursorExpired({ table: "Objects" })
+              : Effect.succeed({ records: records(2) })
+        )
+      const read = (times: number) =>
+        readTable(list, (pages) => {
+          starts++
+          return collect(pages)
+        }).pipe(Effect.provideService(TableSourceClient, expiring(times)))
+      expect(yield* read(3)).toEqual(records(2))
+      expect(starts).toBe(4)
+      const error = yield* Effect.flip(read(4))
+      expect(starts).toBe(8)
+      expect(error).toBeInstanceOf(TableError)
+      expect(error).toMatchObject({ table: "Objects", reason: "UnexpectedAnswer" })
+      expect(error.message).toContain("forgot the list 4 times")
+    })
+  )
+
+  it.effect("fails with what a page failed with", () =>
+    Effect.gen(function* () {
+      const { client, failNext, setTable } = yield* TableSourceClientMemory.make()
+      yield* setTable("Objects", records(1))
+      yield* failNext(new TableError({ table: "Objects", reason: "ServerError", detail: "broken" }))
+      const error = yield* Effect.flip(
+        readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
+      )
+      expect(error).toMatchObject({ reason: "ServerError" })
+    })
+  )
+
+  it.effect.each([
+    ["offsets that come again", (request: number) => `itr${request % 3}`],
+    ["pages that bring nothing new", (request: number) => `itr${request}`]
+  ] as const)("does not go round in a circle: %s", ([, next]) =>
+    Effect.gen(function* () {
+      const client = answering((request) => Effect.succeed({ records: records(1), next: next(request) }))
+      const error = yield* Effect.flip(
+        readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
+      )
+      expect(error).toMatchObject({ _tag: "vitrine/TableError", reason: "UnexpectedAnswer" })
+      expect(error.message).toContain("circle")
+    })
+  )
+
+  it.effect("does not go on for ever, though every page brings something new", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const client = answering((request) => {
+        asked++
+        return Effect.succeed({ records: [{ id: `rec${request}`, fields: {} }], next: `itr${request}` })
+      })
+      const error = yield* Effect.flip(
+        readTable(list, Stream.runDrain).pipe(Effect.provideService(TableSourceClient, client))
+      )
+      expect(error).toMatchObject({
+        _tag: "vitrine/TableError",
+        table: "Objects",
+        reason: "UnexpectedAnswer"
+      })
+      expect(error.message).toContain("after 10000 pages")
+      expect(asked).toBe(10_000)
+    })
+  )
+  it.effect("does not go on for ever, though pages are as large as the server likes", () =>
+    Effect.gen(function* () {
+      const page = (request: number) =>
+        Array.from({ length: 200_000 }, (_, index) => ({ id: `rec${request}-${index}`, fields: {} }))
+      const read = (pages: number) =>
+        readTable(
+          list,
+          Stream.runFold(0, (count: number, records) => count + records.length)
+        ).pipe(
+          Effect.provideService(
+            TableSourceClient,
+            answering((request) =>
+              Effect.succeed({
+                records: page(request),
+                ...(request + 1 < pages ? { next: `itr${request}` } : {})
+              })
+            )
+          )
+        )
+      expect(yield* read(5)).toBe(1_000_000)
+      expect((yield* Effect.flip(read(6))).message).toContain("more than 1000000 records")
+    })
+  )
+})

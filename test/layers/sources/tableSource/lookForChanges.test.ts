@@ -1,0 +1,161 @@
+/**
+ * Tables that can be asked what has changed.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
+import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
+import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
+import type { Changed } from "../../../../src/services/ContentSource.ts"
+import { TableError, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
+import { VersionStore } from "../../../../src/services/VersionStore.ts"
+import { temporaryStore } from "../../../support/content.ts"
+import { withLog } from "../../../support/logged.ts"
+
+const environment = temporaryStore.pipe(
+  Layer.provideMerge(NodeContext.layer),
+  Layer.merge(NodeHttpClient.layer)
+)
+
+const records = (...names: ReadonlyArray<string>) =>
+  names.map((Name, index) => ({ id: `rec${index}`, fields: { Name } }))
+
+const failure = (reason: TableError["reason"]) =>
+  new TableError({ table: "", reason, detail: `it says ${reason}` })
+
+/** A source of three tables, and what a controller does with it at a tick. */
+const setUp = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const store = yield* VersionStore
+  const memory = yield* TableSourceClientMemory.make({ changes: true })
+  yield* memory.setTable("Objects", records("vase"))
+  yield* memory.setTable("Rooms", records("hall"))
+  yield* memory.setTable("Settings", [{ id: "rec1", fields: { key: "title", value: "Show" } }])
+  const source = yield* TableSource.make({
+    id: "exhibits",
+    tables: ["Objects", "Rooms"],
+    keyValueTables: ["Settings"],
+    wholeEvery: "1 hour"
+  }).pipe(Effect.provideService(TableSourceClient, memory.client))
+  const { look = () => Effect.dieMessage("no look") } = source
+  let mark = Option.none<string>()
+
+  /** What the look says; where something has changed, it is fetched and promoted. */
+  const tick = Effect.gen(function* () {
+    const news = yield* look(mark)
+    mark = Option.some(news.mark)
+    if (news.changed.length > 0) yield* fetch(news.changed)
+    return news.changed
+  })
+
+  const fetch = (changed: Changed) =>
+    Effect.gen(function* () {
+      const staged = yield* store.stage
+      const { fingerprint, ...fetched } = yield* source.fetch({
+        directory: yield* staged.sourceDirectory("exhibits"),
+        previous: staged.previous("exhibits"),
+        progress: () => Effect.void,
+        ...(typeof changed === "string" ? {} : { changedParts: changed })
+      })
+      yield* staged.promote([{ sourceId: "exhibits", fingerprint, ...fetched }])
+    }).pipe(Effect.scoped)
+
+  const saved = (name: string) =>
+    Effect.flatMap(store.stage, ({ previous }) =>
+      fs.readFileString(`${Option.getOrThrow(previous("exhibits")).directory}/${name}.json`)
+    ).pipe(Effect.scoped)
+
+  return { ...memory, fetch, rows: source.rows ?? Effect.succeed([]), saved, tick }
+})
+
+describe("a table source that can ask what has changed", () => {
+  it.scoped("reads the tables that have changed, and takes the others over", () =>
+    Effect.gen(function* () {
+      const { requests, saved, setTable, tick } = yield* setUp
+      expect(yield* tick).toBe("everything")
+      expect(yield* requests).toHaveLength(3)
+      expect(yield* tick).toEqual([])
+      yield* setTable("Rooms", records("attic"))
+      yield* setTable("Elsewhere", records("x"))
+      expect(yield* tick).toEqual(["Rooms"])
+      expect((yield* requests).slice(3).map(({ table }) => table)).toEqual(["Rooms"])
+      expect(yield* saved("Rooms")).toContain("attic")
+      expect(yield* saved("Objects")).toContain("vase")
+      expect(JSON.parse(yield* saved("Settings"))).toEqual({ title: "Show" })
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.scoped("reads everything where the version before is not the one that it read last", () =>
+    Effect.gen(function* () {
+      const { requests, setTable, tick } = yield* setUp
+      const store = yield* VersionStore
+      yield* tick
+      const staged = yield* store.stage
+      yield* staged.sourceDirectory("exhibits")
+      yield* staged.promote([{ sourceId: "exhibits", fingerprint: "somebody else's" }])
+      yield* setTable("Rooms", records("attic"))
+      yield* tick
+      expect((yield* requests).slice(3)).toHaveLength(3)
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.scoped("reads everything once in an hour, though nothing has changed", () =>
+    Effect.gen(function* () {
+      const { tick } = yield* setUp
+      yield* tick
+      yield* TestClock.adjust("59 minutes")
+      expect(yield* tick).toEqual([])
+      yield* TestClock.adjust("1 minute")
+      expect(yield* tick).toBe("everything")
+      expect(yield* tick).toEqual([])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.scoped("reads everything now and then while it cannot ask, says so once, and misses nothing", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { failNextChanges, rows, setTable, tick } = yield* setUp
+      yield* tick
+      yield* failNextChanges(failure("NotFound"))
+      yield* failNextChanges(failure("NotFound"))
+      expect(yield* tick).toEqual([])
+      expect(yield* rows).toMatchObject([{ label: "Changes", tone: "warn" }])
+      yield* setTable("Rooms", records("attic"))
+      yield* TestClock.adjust("9 minutes")
+      expect(yield* tick).toEqual([])
+      yield* TestClock.adjust("1 minute")
+      expect(yield* tick).toBe("everything")
+      yield* setTable("Rooms", records("cellar"))
+      yield* TestClock.adjust("10 minutes")
+      // It can be asked again, and says what has changed since it was asked last.
+      yield* tick
+      expect(yield* rows).toMatchObject([{ label: "Changes", tone: "ok" }])
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        "WARN It cannot be asked what has changed: it says NotFound. Meanwhile all tables are read every 10m"
+      ])
+    }).pipe(Effect.provide(environment), withLog(log))
+  })
+
+  it.scoped("asks again soon after what may pass by itself, with growing pauses", () =>
+    Effect.gen(function* () {
+      const { failNextChanges, rows, tick } = yield* setUp
+      yield* tick
+      yield* failNextChanges(failure("Unreachable"))
+      yield* failNextChanges(failure("ServerError"))
+      yield* tick
+      yield* TestClock.adjust("15 seconds")
+      yield* tick
+      yield* TestClock.adjust("15 seconds")
+      yield* tick
+      expect(yield* rows).toMatchObject([{ tone: "warn" }])
+      yield* TestClock.adjust("15 seconds")
+      yield* tick
+      expect(yield* rows).toMatchObject([{ tone: "ok" }])
+    }).pipe(Effect.provide(environment), withLog([]))
+  )
+})

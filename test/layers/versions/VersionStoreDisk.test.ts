@@ -1,0 +1,248 @@
+import { execFileSync } from "node:child_process"
+import { createServer } from "node:net"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/TestClock"
+import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { promote } from "../../../src/testing/versionStoreContract.ts"
+import { versionStoreContract } from "../../../src/testing.ts"
+import { withCountedFiles } from "../../support/countedFiles.ts"
+
+const storeIn = (directory: string) =>
+  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
+
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+
+versionStoreContract(
+  "VersionStoreDisk",
+  Layer.unwrapScoped(
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      return storeIn(path.join(yield* temporary, "not", "there", "yet"))
+    })
+  ),
+  {
+    pair: Effect.map(temporary, (directory) => [storeIn(directory), storeIn(directory)] as const)
+  }
+)
+
+describe("VersionStoreDisk", () => {
+  const scenario = (
+    title: string,
+    test: (directory: string) => Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path>
+  ) =>
+    it.effect(title, () =>
+      Effect.flatMap(temporary, test).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+    )
+
+  const manifestIn = (directory: string) =>
+    Effect.flatMap(VersionStore, ({ manifest }) => manifest).pipe(Effect.provide(storeIn(directory)))
+
+  scenario("keeps its versions over a restart, and writes just the documented files", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+      expect(yield* manifestIn(directory)).toEqual({ status: "ok", manifest })
+      expect((yield* fs.readDirectory(directory, { recursive: true })).toSorted()).toEqual([
+        ".reserve",
+        ".staging",
+        "acks",
+        "manifest.json",
+        "versions",
+        "versions/19700101T000000Z",
+        "versions/19700101T000000Z/files.json",
+        "versions/19700101T000000Z/objects",
+        "versions/19700101T000000Z/objects/Objects.json"
+      ])
+      expect(JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`))).toEqual(manifest)
+    })
+  )
+
+  scenario("lets other users read what it wrote", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+      const { mode } = yield* fs.stat(`${directory}/versions/19700101T000000Z`)
+      expect(mode & 0o055).toBe(0o055)
+    })
+  )
+
+  scenario("reads the list of a version once, however often somebody asks what it is made of", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+      const counts = { reads: 0, parts: 0, stats: 0 }
+      const counted = withCountedFiles(counts, (path) => path.endsWith("/files.json"))
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        counts.reads = 0
+        const summaries = yield* Effect.replicateEffect(store.summarize(manifest.versionId), 10)
+        expect(new Set(summaries.map((summary) => JSON.stringify(summary)))).toHaveProperty("size", 1)
+        expect(counts.reads).toBe(1)
+      }).pipe(Effect.provide(storeIn(directory).pipe(Layer.provide(counted))))
+    })
+  )
+
+  scenario("empties the staging folder that a crash left behind", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${directory}/.staging/left/over`, { recursive: true })
+      yield* manifestIn(directory)
+      expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+    })
+  )
+
+  scenario("says what is wrong with a manifest, and replaces it at the next promotion", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const store = yield* VersionStore
+      const { manifest } = yield* promote("one")
+      const { versionId } = manifest
+      const nonsense: ReadonlyArray<readonly [text: string, says: string]> = [
+        ["{ half", "is no manifest"],
+        ["", "is no manifest"],
+        ['{ "schemaVersion": 1, "versionId": 7 }', "versionId"],
+        [JSON.stringify({ ...manifest, schemaVersion: 2 }), "schemaVersion"],
+        [JSON.stringify({ ...manifest, versionId: "20990101T000000Z" }), "20990101T000000Z"],
+        [JSON.stringify({ ...manifest, versionPath: "/etc" }), versionId],
+        [JSON.stringify({ ...manifest, sources: [{ sourceId: "objects", path: "../.." }] }), versionId],
+        [JSON.stringify({ ...manifest, sources: [{ sourceId: "other", path: "other" }] }), versionId]
+      ]
+      for (const [text, says] of nonsense) {
+        yield* fs.writeFileString(`${directory}/manifest.json`, text)
+        expect(yield* store.manifest).toMatchObject({
+          status: "invalid",
+          message: expect.stringContaining(says)
+        })
+      }
+      const again = yield* promote("one")
+      expect(again.changed).toBe(true)
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest: again.manifest })
+    }).pipe(Effect.provide(storeIn(directory)))
+  )
+
+  scenario("takes a manifest whose version was removed by hand for invalid", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { manifest } = yield* promote("one")
+      yield* fs.remove(`${directory}/${manifest.versionPath}`, { recursive: true })
+      expect(yield* Effect.flatMap(VersionStore, ({ manifest }) => manifest)).toMatchObject({
+        status: "invalid",
+        message: expect.stringContaining(manifest.versionId)
+      })
+    }).pipe(Effect.provide(storeIn(directory)))
+  )
+
+  scenario("honours leases that consumers write themselves, and passes over nonsense", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* TestClock.setTime(Date.now())
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promote("one")
+        yield* fs.writeFileString(
+          `${directory}/acks/unity.json`,
+          JSON.stringify({ versionId: manifest.versionId })
+        )
+        yield* fs.writeFileString(`${directory}/acks/broken.json`, "{")
+        yield* fs.writeFileString(`${directory}/acks/other.json`, JSON.stringify({ versionId: "../.." }))
+        yield* promote("two")
+        yield* promote("three")
+        expect(yield* store.sweep).toEqual([])
+        expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
+      }).pipe(Effect.provide(storeIn(directory)))
+    })
+  )
+
+  scenario("passes over what is no file among the leases, and does not wait for it", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const store = yield* VersionStore
+      yield* promote("one")
+      yield* fs.makeDirectory(`${directory}/acks/folder.json`)
+      yield* fs.symlink("itself.json", `${directory}/acks/itself.json`)
+      if (process.platform !== "win32") execFileSync("mkfifo", [`${directory}/acks/pipe.json`])
+      expect((yield* store.versions)[0]?.leases).toEqual([])
+    }).pipe(Effect.provide(storeIn(directory)))
+  )
+
+  scenario("leaves nothing behind when the manifest cannot be replaced", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${directory}/manifest.json/in/the/way`, { recursive: true })
+      const error = yield* Effect.flip(promote("one").pipe(Effect.provide(storeIn(directory))))
+      expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", path: `${directory}/manifest.json` })
+      expect(yield* fs.readDirectory(`${directory}/versions`)).toEqual([])
+      expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+    })
+  )
+
+  scenario("takes many leases of one consumer at once", (directory) =>
+    Effect.gen(function* () {
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promote("one")
+        yield* Effect.replicateEffect(store.acknowledge("screen-1", manifest.versionId), 50, {
+          concurrency: "unbounded"
+        })
+        expect((yield* store.versions)[0]?.leases).toMatchObject([{ consumerId: "screen-1" }])
+      }).pipe(Effect.provide(storeIn(directory)))
+    })
+  )
+
+  scenario("passes over folders that are no versions", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${directory}/versions/99999999T999999Z-99`, { recursive: true })
+      const { manifest } = yield* promote("one").pipe(Effect.provide(storeIn(directory)))
+      expect(manifest.versionId).toBe("19700101T000000Z")
+    })
+  )
+
+  scenario("refuses a folder that another controller works in, and names it", (directory) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(manifestIn(directory)).pipe(Effect.provide(storeIn(directory)))
+      expect(error._tag).toBe("vitrine/DownloadsInUse")
+      expect(error.message).toContain(directory)
+      expect(error.message).toContain(`process ${process.pid}`)
+      expect((yield* manifestIn(directory)).status).toBe("missing")
+    })
+  )
+
+  scenario("refuses a folder whose owner does not say who it is", (directory) =>
+    Effect.gen(function* () {
+      const mute = createServer()
+      yield* Effect.acquireRelease(
+        Effect.async<void>((resume) => {
+          mute.listen(`${directory}/.lock-mute`, () => resume(Effect.void))
+        }),
+        () => Effect.sync(() => mute.close())
+      ).pipe(
+        Effect.zipRight(Effect.flip(manifestIn(directory))),
+        Effect.tap((error) => Effect.sync(() => expect(error.message).toContain("it does not answer"))),
+        Effect.scoped
+      )
+    })
+  )
+
+  scenario("takes over from a process that was killed", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${directory}/.lock-killed`, "")
+      expect((yield* manifestIn(directory)).status).toBe("missing")
+    })
+  )
+
+  scenario("says clearly when a file stands where its folder should be", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${directory}/file`, "")
+      const error = yield* Effect.flip(manifestIn(`${directory}/file`))
+      expect(error.message).toBe(`Cannot make ${directory}/file: something else of this name stands there.`)
+    })
+  )
+})

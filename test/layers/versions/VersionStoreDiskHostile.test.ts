@@ -1,0 +1,732 @@
+/**
+ * What can happen to a downloads folder, and what becomes of its versions.
+ */
+import { SystemError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { promote } from "../../../src/testing/versionStoreContract.ts"
+import { withLocked } from "../../support/lockedFiles.ts"
+import { withLog } from "../../support/logged.ts"
+import { type Disk, mayMount, smallDisk } from "../../support/tmpfs.ts"
+
+type Environment = FileSystem.FileSystem | Path.Path | Scope.Scope
+
+const scenario = (
+  title: string,
+  test: (directory: string) => Effect.Effect<void, unknown, Environment>,
+  { skip = false } = {}
+) =>
+  it.effect.skipIf(skip)(title, () =>
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
+      Effect.flatMap(test),
+      Effect.scoped,
+      Effect.provide(NodeContext.layer)
+    )
+  )
+
+const storeIn = (directory: string) =>
+  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" })
+
+const manifest = Effect.flatMap(VersionStore, ({ manifest }) => manifest)
+const sweep = Effect.flatMap(VersionStore, ({ sweep }) => sweep)
+const versionIds = Effect.flatMap(VersionStore, ({ versions }) => versions).pipe(
+  Effect.map((versions) => versions.map(({ versionId }) => versionId))
+)
+
+/** Promotes each, a second apart, with a store of its own, and gives the last manifest. */
+const promoteAll = (directory: string, contents: ReadonlyArray<string>) =>
+  Effect.forEach(contents, (content) => Effect.zipRight(TestClock.adjust("1 second"), promote(content))).pipe(
+    Effect.map((promotions) => promotions.map(({ manifest }) => manifest)),
+    Effect.provide(storeIn(directory))
+  )
+
+describe("a manifest that does not tell the active version", () => {
+  const spoilt: ReadonlyArray<
+    readonly [title: string, spoil: (directory: string) => Effect.Effect<void, unknown, Environment>]
+  > = [
+    [
+      "is missing",
+      (directory) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${directory}/manifest.json`))
+    ],
+    [
+      "was edited into nonsense",
+      (directory) =>
+        Effect.flatMap(FileSystem.FileSystem, (fs) =>
+          fs.writeFileString(`${directory}/manifest.json`, "{ half")
+        )
+    ],
+    [
+      "names a version that was removed by hand",
+      (directory) =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const [newest] = yield* promoteAll(directory, ["newest"])
+          yield* fs.remove(`${directory}/${newest?.versionPath}`, { recursive: true })
+        })
+    ]
+  ]
+  for (const [title, spoil] of spoilt) {
+    scenario(`${title}: the newest version on disk is active again at the start`, (directory) =>
+      Effect.gen(function* () {
+        const log: Array<string> = []
+        const [, second] = yield* promoteAll(directory, ["one", "two"])
+        yield* spoil(directory)
+        expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toEqual({
+          status: "ok",
+          manifest: second
+        })
+        expect(log).toEqual([
+          expect.stringMatching(`^WARN .*manifest\\.json .* active again: ${second?.versionId}$`)
+        ])
+
+        expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toMatchObject({
+          status: "ok"
+        })
+        expect(log).toHaveLength(1)
+        expect((yield* promote("two").pipe(Effect.provide(storeIn(directory)))).changed).toBe(false)
+      })
+    )
+  }
+
+  scenario("is mended after the next fetch, too, even if that fails", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      yield* Effect.gen(function* () {
+        const { manifest: active } = yield* promote("one")
+        yield* fs.writeFileString(`${directory}/manifest.json`, "{ half")
+        yield* sweep
+        expect(yield* manifest).toEqual({ status: "ok", manifest: active })
+      }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(log).toEqual([expect.stringContaining("active again")])
+    })
+  )
+
+  scenario("passes over what is no whole version", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [first, second] = yield* promoteAll(directory, ["one", "two"])
+      yield* fs.remove(`${directory}/${second?.versionPath}/objects`, { recursive: true })
+      yield* fs.makeDirectory(`${directory}/versions/20990101T000000Z/objects`, { recursive: true })
+      expect(yield* Effect.provide(manifest, storeIn(directory))).toEqual({ status: "ok", manifest: first })
+    })
+  )
+
+  scenario("is kept beside the new one where it is of a later schema", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [, second] = yield* promoteAll(directory, ["one", "two"])
+      const write = (schemaVersion: unknown) =>
+        fs.writeFileString(`${directory}/manifest.json`, JSON.stringify({ schemaVersion, more: "to come" }))
+      const names = Effect.map(fs.readDirectory(directory), (names) =>
+        names.filter((name) => name.startsWith("manifest")).toSorted()
+      )
+      const log: Array<string> = []
+      yield* write(2)
+      expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toEqual({
+        status: "ok",
+        manifest: second
+      })
+      expect(yield* names).toEqual(["manifest.json", "manifest.schema-2.json"])
+      expect(JSON.parse(yield* fs.readFileString(`${directory}/manifest.schema-2.json`))).toEqual({
+        schemaVersion: 2,
+        more: "to come"
+      })
+      expect(log[0]).toMatch(
+        /^WARN .* is one of a later version of Vitrine\. It is kept as .*schema-2\.json$/
+      )
+
+      yield* Effect.gen(function* () {
+        for (const schemaVersion of [3, "../4", 0, 1.5]) {
+          yield* write(schemaVersion)
+          yield* promote(`after ${schemaVersion}`)
+        }
+      }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(yield* names).toEqual(["manifest.json", "manifest.schema-2.json", "manifest.schema-3.json"])
+    })
+  )
+
+  scenario("stays as it is where there is no version at all", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${directory}/manifest.json`, "nonsense")
+      expect(yield* Effect.provide(manifest, storeIn(directory))).toMatchObject({ status: "invalid" })
+      expect(yield* fs.readFileString(`${directory}/manifest.json`)).toBe("nonsense")
+    })
+  )
+
+  scenario("does not keep the controller from starting where it cannot be replaced", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      yield* promoteAll(directory, ["one"])
+      yield* fs.remove(`${directory}/manifest.json`)
+      yield* fs.makeDirectory(`${directory}/manifest.json/in/the/way`, { recursive: true })
+      const refused = yield* Effect.flip(manifest).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(refused.message).toBe(
+        `Cannot read ${directory}/manifest.json: a folder stands where a file is needed.`
+      )
+
+      expect(log).toEqual([`WARN ${refused.message}`])
+    })
+  )
+})
+
+describe("a version that is held and removed by hand", () => {
+  for (const [title, others, active] of [
+    ["the one before it", ["one", "two", "three"], 0],
+    ["a newer one, where there is none before it,", ["two", "three"], 1]
+  ] satisfies ReadonlyArray<[string, ReadonlyArray<string>, number]>) {
+    scenario(`is replaced by ${title} at the start: the hold stays, and says so`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        const promoted = yield* promoteAll(directory, others)
+        const [lost = "", waiting] = promoted.slice(-2).map(({ versionId }) => versionId)
+        yield* Effect.flatMap(VersionStore, ({ hold }) => hold({ versionId: lost, by: "anna" })).pipe(
+          Effect.provide(storeIn(directory))
+        )
+        yield* fs.remove(`${directory}/versions/${lost}`, { recursive: true })
+        const held = {
+          since: expect.any(String),
+          by: "anna",
+          lost,
+          ...(promoted[active]?.versionId === waiting ? {} : { waiting })
+        }
+        expect(yield* manifest.pipe(Effect.provide(storeIn(directory)), withLog(log))).toEqual({
+          status: "ok",
+          manifest: { ...promoted[active], held }
+        })
+        expect(log).toEqual([
+          `WARN manifest.json names a version that is not on disk: ${lost}. It was held; in its place, this version is: ${promoted[active]?.versionId}`
+        ])
+      })
+    )
+  }
+
+  scenario("does not let the next version pass: it waits, and is shown when that is resumed", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [first, second] = yield* promoteAll(directory, ["one", "two"])
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        yield* store.hold({})
+        yield* fs.remove(`${directory}/versions/${second?.versionId}`, { recursive: true })
+        yield* TestClock.adjust("1 second")
+        const { manifest } = yield* promote("three")
+        const waiting = "19700101T000003Z"
+        expect(manifest).toEqual({
+          ...first,
+          held: { since: expect.any(String), lost: second?.versionId, waiting }
+        })
+        expect(yield* store.resume).toMatchObject({ versionId: waiting })
+      }).pipe(Effect.provide(storeIn(directory)), withLog([]))
+    })
+  )
+})
+
+describe("a table of the active version", () => {
+  for (const [title, damage] of [
+    ["was cut", (fs, file) => fs.truncate(file, 2)],
+    ["was removed", (fs, file) => fs.remove(file)]
+  ] satisfies ReadonlyArray<
+    [string, (fs: FileSystem.FileSystem, file: string) => Effect.Effect<void, unknown>]
+  >) {
+    scenario(`${title}: a fetch of the same content puts a whole version in its place`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        yield* Effect.gen(function* () {
+          const first = yield* promote("one")
+          expect((yield* promote("one")).changed).toBe(false)
+          yield* damage(fs, `${directory}/${first.manifest.versionPath}/objects/Objects.json`)
+          const { changed, manifest } = yield* promote("one")
+          expect(changed).toBe(true)
+          expect(yield* fs.readFileString(`${directory}/${manifest.versionPath}/objects/Objects.json`)).toBe(
+            "one"
+          )
+          expect((yield* promote("one")).changed).toBe(false)
+        }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+        expect(log).toEqual([expect.stringMatching(/^WARN Files of version .* are missing or damaged/)])
+      })
+    )
+  }
+
+  scenario("is replaced once where its version has no list of its files", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      yield* Effect.gen(function* () {
+        const { manifest } = yield* promote("one")
+        yield* fs.remove(`${directory}/${manifest.versionPath}/files.json`)
+        expect((yield* promote("one")).changed).toBe(true)
+        expect((yield* promote("one")).changed).toBe(false)
+      }).pipe(Effect.provide(storeIn(directory)), withLog(log))
+      expect(log).toEqual([])
+    })
+  )
+
+  scenario("cannot be taken over: it is fetched anew the next time", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const refuse = () =>
+        new SystemError({ reason: "Unknown", module: "FileSystem", method: "copyFile", description: "EIO" })
+      const unreadable = Layer.succeed(FileSystem.FileSystem, { ...fs, link: refuse, copyFile: refuse })
+      yield* Effect.gen(function* () {
+        const promoteBoth = (tours: string) =>
+          Effect.gen(function* () {
+            const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
+            for (const sourceId of ["objects", "tours"]) {
+              yield* fs.writeFileString(`${yield* staged.sourceDirectory(sourceId)}/text`, "one")
+            }
+            return yield* staged.promote([
+              { sourceId: "objects", fingerprint: "one" },
+              { sourceId: "tours", fingerprint: tours }
+            ])
+          }).pipe(Effect.scoped)
+        const first = yield* promoteBoth("one")
+        const error = yield* Effect.flip(promoteBoth("two"))
+        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", action: "take over" })
+        expect(yield* manifest).toEqual({ status: "ok", manifest: first.manifest })
+        expect(yield* promoteBoth("two")).toMatchObject({ changed: true })
+        expect(yield* promoteBoth("two")).toMatchObject({ changed: false })
+      }).pipe(Effect.provide(storeIn(directory)), Effect.provide(unreadable), withLog([]))
+    })
+  )
+})
+
+describe("a clock that jumps", () => {
+  scenario("back: new versions still sort after all that readers have seen, over restarts", (directory) =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      for (const time of [
+        "2026-11-21T12:00:00Z",
+        "2026-11-21T11:59:59Z",
+        "2001-01-01T00:00:00Z",
+        "1970-01-01T00:00:00Z"
+      ]) {
+        yield* TestClock.setTime(Date.parse(time))
+        yield* Effect.gen(function* () {
+          seen.push((yield* promote(`${time} one`)).manifest.versionId)
+          seen.push((yield* promote(`${time} two`)).manifest.versionId)
+          yield* sweep
+          expect(yield* manifest).toMatchObject({ manifest: { versionId: seen.at(-1) } })
+        }).pipe(Effect.provide(storeIn(directory)))
+      }
+      expect(seen).toEqual(seen.toSorted())
+      expect(new Set(seen).size).toBe(seen.length)
+    })
+  )
+
+  scenario("back, when somebody has removed all versions: no id is given twice", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* TestClock.setTime(Date.parse("2026-11-21T12:00:00Z"))
+      yield* Effect.gen(function* () {
+        yield* promote("one")
+        yield* fs.remove(`${directory}/versions`, { recursive: true })
+        yield* TestClock.setTime(Date.parse("2001-01-01T00:00:00Z"))
+        expect((yield* promote("one")).manifest.versionId).toBe("20261121T120000Z-01")
+      }).pipe(Effect.provide(storeIn(directory)))
+    })
+  )
+
+  scenario("back: leases stay fresh, and run out from there", (directory) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-11-21T12:00:00Z"))
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promote("one")
+        yield* store.acknowledge("screen-1", manifest.versionId)
+        yield* TestClock.setTime(Date.parse("2001-01-01T00:00:00Z"))
+        yield* Effect.forEach(["two", "three", "four"], promote)
+        expect(yield* sweep).toHaveLength(1)
+        expect(yield* versionIds).toContain(manifest.versionId)
+        yield* TestClock.adjust("31 minutes")
+        yield* sweep
+        expect(yield* versionIds).not.toContain(manifest.versionId)
+      }).pipe(Effect.provide(storeIn(directory)))
+    })
+  )
+})
+
+describe("folders that somebody removes while the controller runs", () => {
+  for (const removed of ["", "/versions", "/acks", "/.staging"]) {
+    scenario(`${removed || "the whole of it"}: the next fetch makes them anew`, (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const downloads = `${directory}/downloads`
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          yield* promote("one")
+          yield* fs.remove(`${downloads}${removed}`, { recursive: true })
+          yield* Effect.zipRight(store.versions, sweep)
+          const { manifest } = yield* promote("two")
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+          yield* store.acknowledge("screen-1", manifest.versionId)
+          yield* sweep
+          expect((yield* store.versions).at(-1)).toEqual({
+            versionId: manifest.versionId,
+            active: true,
+            isWaiting: false,
+            leases: [expect.objectContaining({ consumerId: "screen-1" })],
+            isRead: false
+          })
+        }).pipe(Effect.provide(storeIn(downloads)))
+      })
+    )
+  }
+
+  scenario(
+    "of a version that is being fetched: that fetch fails, and the active version stays",
+    (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          const first = yield* promote("one")
+          const failed = yield* Effect.gen(function* () {
+            const staged = yield* store.stage
+            yield* staged.sourceDirectory("objects")
+            yield* fs.remove(`${directory}/.staging`, { recursive: true })
+            return yield* Effect.flip(staged.promote([{ sourceId: "objects", fingerprint: "two" }]))
+          }).pipe(Effect.scoped)
+          expect(failed.message).toMatch(/^Cannot read .*: it is not there\.$/)
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+          expect((yield* promote("two")).changed).toBe(true)
+        }).pipe(Effect.provide(storeIn(directory)))
+      })
+  )
+})
+
+describe("files that another program has open", () => {
+  scenario("keep their version from being swept; it is tried again", (directory) =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const [first, second] = yield* promoteAll(directory, ["one", "two", "three", "four"])
+      let locked: string | undefined = first?.versionId
+      yield* Effect.gen(function* () {
+        expect(yield* sweep).toEqual([second?.versionId])
+        expect(log).toEqual([
+          `WARN Cannot remove ${directory}/${first?.versionPath}: another program has it open. It is tried again after the next fetch.`
+        ])
+        expect(yield* sweep).toEqual([])
+        expect(log).toHaveLength(1)
+        expect(yield* versionIds).toHaveLength(3)
+        locked = undefined
+        expect(yield* sweep).toEqual([first?.versionId])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked !== undefined && path.endsWith(locked))),
+        withLog(log)
+      )
+    })
+  )
+
+  scenario("are removed by a later sweep where their version is gone already", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      const [first] = yield* promoteAll(directory, ["one", "two", "three"])
+      let locked = true
+      yield* Effect.gen(function* () {
+        expect(yield* sweep).toEqual([first?.versionId])
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toHaveLength(1)
+        expect(log).toEqual([expect.stringContaining("another program has it open")])
+        locked = false
+        expect(yield* sweep).toEqual([])
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked && path.includes("/.staging/"))),
+        withLog(log)
+      )
+    })
+  )
+
+  scenario("that a crash left behind do not keep the controller from starting", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      const [active] = yield* promoteAll(directory, ["one"])
+      yield* fs.makeDirectory(`${directory}/.staging/left/over`, { recursive: true })
+      yield* fs.makeDirectory(`${directory}/.staging/other`, { recursive: true })
+      let locked = true
+      yield* Effect.gen(function* () {
+        expect(yield* manifest).toEqual({ status: "ok", manifest: active })
+        expect(log).toEqual([expect.stringContaining(`${directory}/.staging/left`)])
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual(["left"])
+        locked = false
+        yield* sweep
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked && path.endsWith("left"))),
+        withLog(log)
+      )
+    })
+  )
+
+  scenario("in a version that was not promoted are removed by a later sweep", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      let locked = true
+      yield* Effect.gen(function* () {
+        const { stage } = yield* VersionStore
+        yield* Effect.scoped(Effect.flatMap(stage, ({ sourceDirectory }) => sourceDirectory("objects")))
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toHaveLength(1)
+        locked = false
+        yield* sweep
+        expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+      }).pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked((path) => locked && path.includes("/.staging/"))),
+        withLog([])
+      )
+    })
+  )
+})
+
+describe("a disk (skipped where this user may not mount one)", () => {
+  const onSmallDisk = (title: string, test: (disk: Disk) => Effect.Effect<void, unknown, Environment>) =>
+    scenario(title, () => Effect.flatMap(smallDisk, test), { skip: !mayMount })
+
+  onSmallDisk(
+    "that is full: nothing is half promoted, and it goes on when there is room",
+    ({ fill, folder, free }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          const first = yield* promote("one")
+          const failures: Array<unknown> = []
+          for (const blocksLeft of [0, 1, 2]) {
+            yield* fill(blocksLeft)
+            failures.push(yield* Effect.flip(promote("two")))
+            expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+            expect(yield* fs.readDirectory(`${folder}/versions`)).toEqual([first.manifest.versionId])
+            expect(yield* fs.readDirectory(`${folder}/.staging`)).toEqual([])
+            yield* free
+          }
+          expect(failures).toEqual([
+            expect.objectContaining({ method: "writeFile" }),
+            expect.objectContaining({
+              path: expect.stringContaining(".staging"),
+              detail: "the disk is full."
+            }),
+            expect.objectContaining({ path: `${folder}/manifest.json`, detail: "the disk is full." })
+          ])
+          expect((yield* promote("two")).changed).toBe(true)
+        }).pipe(Effect.provide(storeIn(folder)))
+      })
+  )
+
+  onSmallDisk("that is full when the controller starts: the active version is there", ({ fill, folder }) =>
+    Effect.gen(function* () {
+      const [active] = yield* promoteAll(folder, ["one"])
+      yield* fill(0)
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
+        const refused = yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? ""))
+        expect(refused.message).toBe(`Cannot write ${folder}/acks/screen-1.json: the disk is full.`)
+        expect((yield* store.versions)[0]?.leases).toEqual([])
+      }).pipe(Effect.provide(storeIn(folder)))
+    })
+  )
+
+  for (const when of ["since the controller started", "when the controller starts"]) {
+    onSmallDisk(`that is full ${when}: versions can be gone back to, held and resumed`, ({ fill, folder }) =>
+      Effect.gen(function* () {
+        const [first, second] = yield* promoteAll(folder, ["one", "two"])
+        const isFullBefore = when.startsWith("when")
+        yield* isFullBefore ? fill(0) : Effect.void
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          yield* isFullBefore ? Effect.void : fill(0)
+          for (let times = 0; times < 3; times++) {
+            const back = yield* store.hold({ versionId: first?.versionId ?? "" })
+            expect(back).toMatchObject({
+              versionId: first?.versionId,
+              held: { waiting: second?.versionId }
+            })
+            expect(yield* store.manifest).toEqual({ status: "ok", manifest: back })
+            expect(yield* store.resume).toEqual(second)
+            expect(yield* store.hold({})).toMatchObject({ ...second, held: { since: expect.any(String) } })
+            expect(yield* store.resume).toEqual(second)
+          }
+          expect(yield* versionIds).toHaveLength(2)
+          expect(yield* Effect.flip(promote("three"))).toMatchObject({ method: "writeFile" })
+        }).pipe(Effect.provide(storeIn(folder)))
+      })
+    )
+  }
+
+  onSmallDisk(
+    "that is read-only: the active version is there, fetches say why they fail",
+    ({ folder, makeReadOnly }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        const [, , active] = yield* promoteAll(folder, ["one", "two", "three"])
+        yield* fs.makeDirectory(`${folder}/.staging/left/over`, { recursive: true })
+        yield* makeReadOnly
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
+          expect((yield* Effect.flip(promote("four"))).message).toMatch(
+            /^Cannot write to .*\.staging: the disk is read-only\.$/
+          )
+          expect(yield* store.sweep).toEqual([])
+          expect(log).toHaveLength(2)
+          expect(log.every((line) => line.includes("the disk is read-only"))).toBe(true)
+          const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
+          expect(other._tag).toBe("vitrine/DownloadsInUse")
+        }).pipe(Effect.provide(storeIn(folder)), withLog(log))
+      })
+  )
+
+  onSmallDisk(
+    "that is read-only and has lost its manifest: the controller starts, and says so",
+    ({ folder, makeReadOnly }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        yield* promoteAll(folder, ["one"])
+        yield* fs.remove(`${folder}/manifest.json`)
+        yield* makeReadOnly
+        expect(yield* manifest.pipe(Effect.provide(storeIn(folder)), withLog(log))).toEqual({
+          status: "missing"
+        })
+        expect(log).toEqual([`WARN Cannot write ${folder}/manifest.json: the disk is read-only.`])
+      })
+  )
+
+  /** No socket and no temporary file elsewhere: all that there is lies on this disk. */
+  const withTemporaryFolder = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const { TMPDIR } = process.env
+        process.env.TMPDIR = folder
+        return TMPDIR
+      }),
+      () => effect,
+      (before) =>
+        Effect.sync(() => {
+          if (before === undefined) {
+            delete process.env.TMPDIR
+          } else {
+            process.env.TMPDIR = before
+          }
+        })
+    )
+
+  for (const [title, end, again, problem] of [
+    [
+      "is read-only, sockets and all",
+      ({ makeReadOnly }) => makeReadOnly,
+      ({ makeWritable }) => makeWritable,
+      "the disk is read-only"
+    ],
+    [
+      "has no room for one more file",
+      ({ limitFiles }) => limitFiles(0),
+      ({ limitFiles }) => limitFiles(100),
+      "the disk is full"
+    ]
+  ] satisfies ReadonlyArray<
+    [string, (disk: Disk) => Effect.Effect<void>, (disk: Disk) => Effect.Effect<void>, string]
+  >) {
+    onSmallDisk(`that ${title} when the controller starts: the active version is there`, (disk) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const log: Array<string> = []
+        const { folder } = disk
+        const [, active] = yield* promoteAll(folder, ["one", "two"])
+        yield* fs.remove(`${folder}/.staging`, { recursive: true })
+        yield* end(disk)
+        yield* Effect.gen(function* () {
+          const store = yield* VersionStore
+          expect(log).toEqual([
+            `WARN Cannot make ${folder}/.staging: ${problem}. The content that is there can be shown; nothing can be fetched until that is mended.`
+          ])
+          expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
+          expect(yield* versionIds).toHaveLength(2)
+          expect(yield* store.sweep).toEqual([])
+          expect((yield* Effect.flip(promote("three"))).message).toBe(
+            `Cannot make ${folder}/.staging: ${problem}.`
+          )
+          expect((yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? "")))._tag).toBe(
+            "vitrine/VersionStoreError"
+          )
+          yield* again(disk)
+          expect((yield* promote("three")).changed).toBe(true)
+          const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
+          expect(other._tag).toBe("vitrine/DownloadsInUse")
+        }).pipe(Effect.provide(storeIn(folder)), withLog(log), (scenario) =>
+          withTemporaryFolder(folder, scenario)
+        )
+      })
+    )
+  }
+
+  onSmallDisk("that another controller has claimed since: nothing is written", (disk) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, makeReadOnly, makeWritable } = disk
+      yield* promoteAll(folder, ["one"])
+      yield* fs.remove(`${folder}/.staging`, { recursive: true })
+      yield* makeReadOnly
+      yield* Effect.gen(function* () {
+        const late = yield* VersionStore
+        yield* makeWritable
+        const refused = yield* Effect.flip(Effect.provideService(promote("two"), VersionStore, late)).pipe(
+          Effect.provide(storeIn(folder))
+        )
+        expect(refused.message).toMatch(/^Cannot write to .* is in use by another controller \(process \d+\)/)
+      }).pipe(Effect.provide(storeIn(folder)), withLog([]), (scenario) =>
+        withTemporaryFolder(folder, scenario)
+      )
+    })
+  )
+
+  onSmallDisk("that is full of versions which nobody shows: they can be removed", ({ fill, folder, free }) =>
+    Effect.gen(function* () {
+      const promoted = yield* promoteAll(folder, ["one", "two", "three"])
+      yield* Effect.gen(function* () {
+        const { acknowledge, makeRoom } = yield* VersionStore
+        yield* acknowledge("screen-1", promoted[1]?.versionId ?? "")
+        yield* fill(0)
+        expect(yield* makeRoom).toEqual([promoted[0]?.versionId])
+        expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
+        yield* free
+      }).pipe(Effect.provide(storeIn(folder)))
+    })
+  )
+
+  onSmallDisk("for staging that is not that of the versions: it is said, and old versions go", (disk) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const own = yield* fs.makeTempDirectoryScoped()
+      const promoted = yield* promoteAll(own, ["one", "two", "three"])
+      yield* fs.remove(`${own}/.staging`, { recursive: true })
+      yield* fs.symlink(disk.folder, `${own}/.staging`)
+      yield* Effect.gen(function* () {
+        expect((yield* Effect.flip(promote("four"))).message).toBe(
+          `Cannot write to ${own}/versions: nothing can be moved from one disk to another: all of it must be on one disk.`
+        )
+        expect(yield* sweep).toEqual([promoted[0]?.versionId])
+        expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
+        expect(yield* fs.readDirectory(disk.folder)).toEqual([])
+      }).pipe(Effect.provide(storeIn(own)))
+    })
+  )
+})

@@ -1,0 +1,327 @@
+/**
+ * Leases in any number, size and state, and a clock that is set.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/TestClock"
+import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { promote } from "../../../src/testing/versionStoreContract.ts"
+import { withCountedFiles } from "../../support/countedFiles.ts"
+import { inMemory } from "../../support/inMemory.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
+import { withLog } from "../../support/logged.ts"
+
+const storeIn = (directory: string) =>
+  VersionStoreDisk.layer({ directory, keepVersions: 1, ackLease: "30 minutes" })
+
+const start = Date.parse("2026-11-21T09:30:00Z")
+
+/** `test` gets the store's folder. */
+const scenario = (
+  title: string,
+  test: (directory: string) => Effect.Effect<void, unknown, VersionStore | FileSystem.FileSystem | Path.Path>,
+  store = storeIn
+) =>
+  it.effect(title, () =>
+    Effect.gen(function* () {
+      const directory = yield* Effect.flatMap(FileSystem.FileSystem, (fs) =>
+        fs.makeTempDirectoryScoped(inMemory)
+      )
+      yield* TestClock.setTime(start)
+      yield* Effect.provide(test(directory), store(directory))
+    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+  )
+
+const acksIn = (directory: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(`${directory}/acks`)).pipe(
+    Effect.map((names) => names.toSorted())
+  )
+
+const sweep = Effect.flatMap(VersionStore, ({ sweep }) => sweep)
+const versions = Effect.flatMap(VersionStore, ({ versions }) => versions)
+const acknowledge = (consumerId: string, versionId: string, problem?: string) =>
+  Effect.flatMap(VersionStore, ({ acknowledge }) => acknowledge(consumerId, versionId, problem))
+const acknowledgeAll = (count: number, versionId: string) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, index) => `screen-${index}`),
+    (consumerId) => acknowledge(consumerId, versionId)
+  )
+
+/** Writes a file as a consumer does without the controller. */
+const write = (file: string, content: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const now = new Date(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis))
+    yield* fs.writeFileString(file, content)
+    yield* fs.utimes(file, now, now)
+  })
+
+describe("leases that are over", () => {
+  scenario("are removed at the sweep, and nothing else is", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one")
+      const lease = JSON.stringify({ versionId: manifest.versionId })
+      yield* acknowledge("screen-1", manifest.versionId)
+      yield* write(`${directory}/acks/unity.json`, lease)
+      yield* write(`${directory}/acks/notes.txt`, lease)
+      yield* write(`${directory}/acks/package.json`, '{ "name": "kiosk" }')
+      yield* write(`${directory}/acks/half.json`, '{ "versionId": "2026')
+      yield* TestClock.adjust("29 minutes")
+      yield* acknowledge("screen-2", manifest.versionId)
+      yield* sweep
+      expect(yield* acksIn(directory)).toHaveLength(6)
+      yield* TestClock.adjust("2 minutes")
+      yield* sweep
+      expect(yield* acksIn(directory)).toEqual(["half.json", "notes.txt", "package.json", "screen-2.json"])
+    })
+  )
+
+  scenario("are removed where a store before has taken them", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one")
+      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
+      yield* TestClock.adjust("3 days")
+      yield* sweep
+      expect(yield* acksIn(directory)).toEqual([])
+    })
+  )
+
+  scenario("stay where they were renewed in the last moment", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one")
+      yield* acknowledge("unity", manifest.versionId)
+      yield* TestClock.adjust("31 minutes")
+      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
+      yield* sweep
+      expect((yield* versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
+    })
+  )
+})
+
+describe("many consumers", () => {
+  scenario("are refused where 256 have a lease; those renew it as before", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one")
+      yield* acknowledgeAll(256, manifest.versionId)
+      const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId))
+      expect(refused).toMatchObject({ _tag: "vitrine/TooManyLeases", limit: 256 })
+      expect(refused.message).toBe(
+        "256 consumers hold a lease, and there can be no more. Give every screen one consumerId and keep it when the page loads again; leases that are not renewed end after 30m."
+      )
+      yield* TestClock.adjust("20 minutes")
+      yield* acknowledge("screen-7", manifest.versionId)
+      expect(yield* acksIn(directory)).toHaveLength(256)
+
+      yield* TestClock.adjust("11 minutes")
+      yield* acknowledge("one-more", manifest.versionId)
+      expect(yield* acksIn(directory)).toEqual(["one-more.json", "screen-7.json"])
+    })
+  )
+
+  scenario("count over a restart", (directory) =>
+    Effect.gen(function* () {
+      const store = storeIn(`${directory}/own`)
+      const { manifest } = yield* promote("one").pipe(
+        Effect.tap(({ manifest }) => acknowledgeAll(256, manifest.versionId)),
+        Effect.provide(store)
+      )
+      const refused = yield* Effect.flip(acknowledge("one-more", manifest.versionId)).pipe(
+        Effect.provide(store)
+      )
+      expect(refused._tag).toBe("vitrine/TooManyLeases")
+    })
+  )
+
+  const counts = { reads: 0, stats: 0, parts: 0 }
+  scenario(
+    "have their files read once, and looked at once by readings at the same time",
+    (directory) =>
+      Effect.gen(function* () {
+        const { manifest } = yield* promote("one")
+        for (let index = 0; index < 20; index++) {
+          yield* write(
+            `${directory}/acks/screen-${index}.json`,
+            JSON.stringify({ versionId: manifest.versionId })
+          )
+        }
+        yield* TestClock.adjust("1 minute")
+        counts.reads = 0
+        expect((yield* versions)[0]?.leases).toHaveLength(20)
+        expect((yield* versions)[0]?.leases).toHaveLength(20)
+        yield* sweep
+        expect(counts.reads).toBe(20)
+        counts.stats = 0
+        yield* Effect.replicateEffect(versions, 10, { concurrency: "unbounded" })
+        expect(counts.stats).toBe(20)
+      }),
+    (directory) => storeIn(directory).pipe(Layer.provide(withCountedFiles(counts, isAck)))
+  )
+})
+
+const isAck = (path: string) => /[\\/]acks[\\/]./.test(path)
+
+describe("the file of a lease", () => {
+  scenario("is not read where it is far too large", (directory) =>
+    Effect.gen(function* () {
+      const { manifest } = yield* promote("one")
+      const lease = JSON.stringify({ versionId: manifest.versionId })
+      yield* write(`${directory}/acks/large.json`, lease.padEnd(5000))
+      yield* write(`${directory}/acks/unity.json`, lease.padEnd(4096))
+      expect((yield* versions)[0]?.leases).toMatchObject([{ consumerId: "unity" }])
+    })
+  )
+
+  scenario("is read again when it is replaced within the same moment", (directory) =>
+    Effect.gen(function* () {
+      const first = yield* promote("one")
+      yield* acknowledge("keeper", first.manifest.versionId)
+      yield* TestClock.adjust("1 second")
+      const second = yield* promote("two")
+      for (const { manifest } of [first, second]) {
+        yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
+        const shown = (yield* versions).find(({ leases }) =>
+          leases.some(({ consumerId }) => consumerId === "unity")
+        )
+        expect(shown?.versionId).toBe(manifest.versionId)
+      }
+    })
+  )
+
+  scenario("says what a consumer could not show, in one line of bounded length", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { manifest } = yield* promote("one")
+      const { versionId } = manifest
+      yield* acknowledge("screen-1", versionId, "\u001b[2Jno film\r\n\u202e.gpj ")
+      yield* acknowledge("screen-2", versionId, "🎞".repeat(600))
+      yield* acknowledge("screen-3", versionId, "\n")
+      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId, problem: "no\tsound" }))
+      yield* write(`${directory}/acks/other.json`, JSON.stringify({ versionId, problem: 7 }))
+      const problems = (yield* versions)[0]?.leases.map(({ consumerId, problem }) => [consumerId, problem])
+      expect(Object.fromEntries(problems ?? [])).toEqual({
+        "screen-1": "[2Jno film �.gpj",
+        "screen-2": `${"🎞".repeat(500)}…`,
+        "screen-3": undefined,
+        unity: "no sound",
+        other: undefined
+      })
+      expect(JSON.parse(yield* fs.readFileString(`${directory}/acks/screen-1.json`))).toEqual({
+        versionId,
+        problem: "[2Jno film �.gpj"
+      })
+    })
+  )
+})
+
+scenario("logs what a consumer cannot show when it comes, changes and goes, and no more", (directory) =>
+  Effect.gen(function* () {
+    const { manifest } = yield* promote("one")
+    const { versionId } = manifest
+    const log: Array<string> = []
+    yield* Effect.gen(function* () {
+      for (const problem of [undefined, "no film", "no film", "no sound", undefined]) {
+        yield* acknowledge("screen-1", versionId, problem)
+      }
+      yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId, problem: "no light" }))
+      yield* versions
+      yield* versions
+    }).pipe(withLog(log))
+    expect(log).toEqual([
+      "WARN Screen screen-1 has a problem: no film",
+      "WARN Screen screen-1 has a problem: no sound",
+      "INFO Screen screen-1 has no problem any more",
+      "WARN Screen unity has a problem: no light"
+    ])
+  })
+)
+
+scenario(
+  "says no more of a problem whose consumer went away before a restart, until it is back",
+  (directory) =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const store = storeIn(`${directory}/own`)
+      const { manifest } = yield* promote("one").pipe(
+        Effect.tap(({ manifest: { versionId } }) =>
+          Effect.flatMap(VersionStore, ({ acknowledge }) => acknowledge("page", versionId, "no film", 60_000))
+        ),
+        Effect.provide(store)
+      )
+      yield* TestClock.adjust("3 minutes")
+      yield* Effect.gen(function* () {
+        expect((yield* versions)[0]?.leases).toEqual([
+          {
+            consumerId: "page",
+            versionId: manifest.versionId,
+            until: start + 30 * 60_000,
+            heardAt: start,
+            isSilent: true
+          }
+        ])
+        expect(log).toEqual([])
+        yield* acknowledge("page", manifest.versionId, "no film")
+        yield* acknowledge("page", manifest.versionId)
+      }).pipe(withLog(log), Effect.provide(store))
+      expect(log).toEqual([
+        "WARN Screen page has a problem: no film",
+        "INFO Screen page has no problem any more"
+      ])
+    })
+)
+
+scenario("takes nonsense in a file for a renewal every ten minutes", (directory) =>
+  Effect.gen(function* () {
+    const { manifest } = yield* promote("one")
+    const { versionId } = manifest
+    for (const [name, renewMs] of [
+      ["one", 60_000],
+      ["two", "soon"],
+      ["three", -1]
+    ] as const) {
+      yield* write(`${directory}/acks/${name}.json`, JSON.stringify({ versionId, renewMs }))
+    }
+    yield* TestClock.adjust("3 minutes")
+    const silent = (yield* versions)[0]?.leases.flatMap(({ consumerId, isSilent }) =>
+      isSilent ? [consumerId] : []
+    )
+    expect(silent).toEqual(["one"])
+  })
+)
+
+describe("a clock that is set while the controller runs", () => {
+  for (const [title, jump] of [
+    ["forward", 365 * 86_400_000],
+    ["back", -365 * 86_400_000]
+  ] as const) {
+    scenario(`${title}: leases last as long as they would have`, (directory) =>
+      withJumpingClock(({ adjust, set }) =>
+        Effect.gen(function* () {
+          const { manifest } = yield* promote("one")
+          yield* acknowledge("screen-1", manifest.versionId)
+          yield* write(`${directory}/acks/unity.json`, JSON.stringify({ versionId: manifest.versionId }))
+          yield* versions
+          yield* set(jump)
+          yield* adjust("29 minutes")
+          yield* sweep
+          expect((yield* versions)[0]?.leases).toEqual(
+            ["screen-1", "unity"].map((consumerId) => ({
+              consumerId,
+              versionId: manifest.versionId,
+              until: start + jump + 30 * 60_000,
+              heardAt: start + jump,
+              isSilent: true
+            }))
+          )
+          yield* adjust("2 minutes")
+          yield* sweep
+          expect(yield* acksIn(directory)).toEqual([])
+        })
+      )
+    )
+  }
+})
