@@ -30,11 +30,14 @@ describe("the documentation", () => {
   })
 
   it("names files that are there, and every folder of the source", () => {
-    const files = ["src", "test", "docs", "scratchpad"].flatMap((folder) =>
-      readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).map(
-        (file) => `/${folder}/${file}`
+    const files = [
+      ...readdirSync(repository).map((file) => `/${file}`),
+      ...["src", "test", "docs", "scratchpad"].flatMap((folder) =>
+        readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).map(
+          (file) => `/${folder}/${file}`
+        )
       )
-    )
+    ]
     const named = pages
       .flatMap((page) => codeIn(proseOf(page)))
       .filter((code) => /^[\w/.-]+\.(cs|ts)$/.test(code) && !code.startsWith("vitrine.config"))
