@@ -1,65 +1,28 @@
 /**
- * The API page names every export of the package, what modules have in them, and nothing else.
+ * The API page names the plugins, the services and the modules of the package, its suites and its metrics.
  */
 import { readdirSync } from "node:fs"
+import * as Context from "effect/Context"
 import { describe, expect, it } from "vitest"
 import * as index from "../src/index.ts"
 import * as nats from "../src/nats.ts"
-import * as plain from "../src/plain.ts"
 import * as testing from "../src/testing.ts"
 import { below, codeIn, read, rowsOf } from "./support/documents.ts"
 
 const api = read("docs/api.md")
-/** Below "Configuration" are the tables of options as well. */
-const ofIndex = [
-  below("## Configuration", api).split("\n### ")[0],
-  below("## Layers and services", api)
-].join("\n")
-const ofPlain = below("## `vitrine/plain`", api)
-const ofNats = below("## `vitrine/nats`", api).split("\n### ")[0] ?? ""
-const ofClient = below("## `vitrine/client`", api)
-const ofTesting = below("## `vitrine/testing`", api)
 
-interface Export {
-  readonly name: string
-  /** Of a module. */
-  readonly members: ReadonlyArray<string>
-}
+const documented = codeIn(
+  rowsOf(below("## Layers and services", api))
+    .map(([service, , modules]) => `${service} ${modules}`)
+    .join()
+)
 
-const byName = (exports: ReadonlyArray<Export>) =>
-  Object.fromEntries(exports.map(({ members, name }) => [name, members]))
+const isModule = (value: object) => Symbol.toStringTag in value && value[Symbol.toStringTag] === "Module"
 
-/** The rows of all tables; those of three columns are of modules. */
-const documented = (part: string) =>
-  byName(
-    rowsOf(part).map(([name = "", members = "", ...rest]) => ({
-      name: codeIn(name).join(),
-      members: rest.length === 0 ? [] : codeIn(members)
-    }))
-  )
-
-const exported = (module: object) =>
-  byName(
-    Object.entries(module).map(([name, value]) => ({
-      name,
-      members: value[Symbol.toStringTag] === "Module" ? Object.keys(value).sort() : []
-    }))
-  )
-
-const documentedTypes = (part: string) => codeIn(/\nTypes: (.*?)\.\n/s.exec(part)?.[1] ?? "")
-
-/** The names in the source that are exported as a type only. */
-const exportedTypes = (source: string) =>
-  [
-    ...[...source.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, isType, names = ""]) =>
-      names
-        .split(",")
-        .map((name) => name.trim())
-        .filter((name) => name !== "" && (isType !== undefined || name.startsWith("type ")))
-        .map((name) => name.replace(/^type /, "").replace(/^.* as /, ""))
-    ),
-    ...[...source.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = ""]) => name)
-  ].sort()
+const namesOf = (module: object, isNamed: (value: object) => boolean) =>
+  Object.entries(module)
+    .filter(([, value]) => isNamed(value))
+    .map(([name]) => name)
 
 /** The metrics that any file of the source names. */
 const metricsInSource = () =>
@@ -69,44 +32,20 @@ const metricsInSource = () =>
     .sort()
 
 describe("the API page", () => {
-  it("names the exports of vitrine", () => {
-    expect(documented(ofIndex)).toEqual(exported(index))
+  it("names the modules and the services of vitrine, and no others", () => {
+    const exported = new Set([...namesOf(index, isModule), ...namesOf(index, Context.isTag)])
+    const modulesOfNats = namesOf(nats, isModule).filter((name) => name !== "NatsConnection")
+    // Of the platform: it is provided, and not exported.
+    expect([...new Set(documented)].sort()).toEqual(["HttpClient", ...exported, ...modulesOfNats].sort())
   })
 
-  it("names the types of vitrine", () => {
-    expect(documentedTypes(ofIndex)).toEqual(exportedTypes(read("src/index.ts")))
-  })
-
-  it("names the exports of vitrine/plain", () => {
-    expect(documented(ofPlain)).toEqual(exported(plain))
-  })
-
-  it("names the types of vitrine/plain", () => {
-    expect(documentedTypes(ofPlain)).toEqual(exportedTypes(read("src/plain.ts")))
-  })
-
-  it("names the exports of vitrine/nats", () => {
-    expect(documented(ofNats)).toEqual(exported(nats))
-  })
-
-  it("names the types of vitrine/nats", () => {
-    expect(documentedTypes(ofNats)).toEqual(exportedTypes(read("src/nats.ts")))
-  })
-
-  it("names the types of vitrine/client", () => {
-    expect(documentedTypes(ofClient)).toEqual(exportedTypes(read("src/client.ts")))
-  })
-
-  it("names the exports of vitrine/testing", () => {
-    expect(documented(ofTesting)).toEqual(exported(testing))
-  })
-
-  it("names the types of vitrine/testing", () => {
-    expect(documentedTypes(ofTesting)).toEqual(exportedTypes(read("src/testing.ts")))
+  it("names the suites for tests of one's own", () => {
+    const named = codeIn(below("## `vitrine/testing`", api))
+    expect(named).toEqual(expect.arrayContaining(Object.keys(testing)))
   })
 
   it("names the metrics", () => {
-    const rows = Object.keys(documented(below("## Metrics and spans", api)))
-    expect(rows.filter((name) => name.startsWith("vitrine_")).sort()).toEqual(metricsInSource())
+    const named = rowsOf(below("## Metrics and spans", api)).flatMap(([name = ""]) => codeIn(name))
+    expect(named.sort()).toEqual(metricsInSource())
   })
 })
