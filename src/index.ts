@@ -71,7 +71,7 @@ export * as Plugin from "./services/Plugin.ts"
 export { encodeJson } from "./internal/JsonText.ts"
 export { InvalidOptions } from "./internal/Options.ts"
 export { ErrorChain, type SerializedError } from "./internal/SerializedError.ts"
-export { BindError } from "./layers/http/BindError.ts"
+export { BindError } from "./layers/http/listen.ts"
 export {
   type Command,
   CommandAlreadyRegistered,

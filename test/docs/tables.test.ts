@@ -30,7 +30,7 @@ import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { ContentOptions } from "../../src/layers/fetching/ContentOptions.ts"
 import { surplus } from "../../src/layers/http/connectionLimit.ts"
 import { maxBodyBytes } from "../../src/layers/http/errors.ts"
-import * as serialized from "../../src/layers/http/serialized.ts"
+import * as HttpServer from "../../src/layers/http/HttpServer.ts"
 import { maxUnread, stallTimeout } from "../../src/layers/http/stallTimeout.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
 import * as connection from "../../src/layers/ipc/connection.ts"
@@ -132,7 +132,7 @@ describe("the limits of", () => {
     expect(limitsBelow("## 8. Limits")).toMatchObject({
       "body of a command": expect.stringContaining(number(maxBodyBytes)),
       "requests that wait on a connection (pipelining)": expect.stringContaining(
-        number(serialized.maxWaiting)
+        number(HttpServer.maxWaiting)
       ),
       "queued for one client": expect.stringContaining(number(maxQueuedBytes)),
       "waiting on the bus": expect.stringMatching(`^${number(maxEvents)} .*${number(maxEventsSize)} `),

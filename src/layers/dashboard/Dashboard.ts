@@ -19,20 +19,18 @@ import type { DashboardState } from "../../services/Health.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
 import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
 import * as application from "../http/application.ts"
-import type { BindError } from "../http/BindError.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import * as HttpServer from "../http/HttpServer.ts"
-import { listen, urlOf } from "../http/listen.ts"
-import * as RequestBody from "../http/NodeRequestBody.ts"
+import { type BindError, listen, urlOf } from "../http/listen.ts"
 import * as Access from "./access.ts"
 import * as Actions from "./actions.ts"
 import { type DashboardConfig, decode, rulesOf } from "./DashboardOptions.ts"
 import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
 import { makeLogTail } from "./logTail.ts"
-import * as routes from "./node/routes.ts"
 import { makeOverview } from "./overview.ts"
 import * as Resources from "./resources.ts"
+import * as routes from "./routes.ts"
 
 export { Dashboard }
 
@@ -113,7 +111,6 @@ export const make = Effect.fnUntraced(function* (
   })
   const server = yield* HttpServer.make({
     handler,
-    onWait: RequestBody.begin,
     headers: routes.everyResponse
   })
   connections.watch(server)

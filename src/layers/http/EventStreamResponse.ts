@@ -6,11 +6,14 @@
  */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type { FrameSink } from "../fanOut/FanOut.ts"
 import { makeSocketSink } from "../fanOut/SocketSink.ts"
 import type { TooManyClients } from "./errors.ts"
 import * as SseFrame from "./SseFrame.ts"
+import { closed } from "./stallTimeout.ts"
 import { handOver } from "./writeResponse.ts"
 
 export interface EventStream {
@@ -29,11 +32,12 @@ export interface EventStream {
  * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
  */
 export const open = (
-  response: ServerResponse,
+  to: HttpServerRequest,
   eventStream: EventStream,
   headers: Headers
 ): Effect.Effect<void, TooManyClients> =>
   Effect.suspend(() => {
+    const response = NodeHttpServerRequest.toServerResponse(to)
     const { req: request } = response
     // A body that nobody reads would keep the server from learning that the client has gone.
     request.resume()
@@ -48,6 +52,10 @@ export const open = (
       }
     })
   })
+
+/** Waits for the end of the stream that a request was answered with. */
+export const ended = (request: HttpServerRequest): Effect.Effect<void> =>
+  closed(NodeHttpServerRequest.toServerResponse(request))
 
 /** Whoever has closed its side has gone: it is not to take up a stream until something is written to it. */
 const endWithClient = (socket: Socket, response: ServerResponse) => {

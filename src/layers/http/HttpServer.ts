@@ -2,15 +2,14 @@
  * A Node server whose every response is the application's own, in the order of the requests.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
+import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
 import { type Answer, handleClientErrors, type Refusal } from "./clientErrors.ts"
-import { serialized } from "./serialized.ts"
+import * as RequestBody from "./RequestBody.ts"
 import { allowHalfClosed } from "./stallTimeout.ts"
 
 export interface HttpServerOptions {
   readonly handler: RequestListener
-  /** Told of requests that wait for their turn on a connection. */
-  readonly onWait?: (request: IncomingMessage) => void
   /** Of the answer to what Node could not parse. */
   readonly headers?: Answer["headers"]
   readonly bodyOf?: (refusal: Refusal) => Answer["body"]
@@ -26,8 +25,7 @@ export const keepAliveTimeout = 15_000
 export const make = ({
   bodyOf = ({ message }) => ({ error: { message } }),
   handler,
-  headers = {},
-  onWait = () => {}
+  headers = {}
 }: HttpServerOptions): Effect.Effect<Server> =>
   Effect.suspend(() => {
     const server = createServer(
@@ -38,7 +36,7 @@ export const make = ({
         connectionsCheckingInterval: 2000,
         requireHostHeader: false
       },
-      serialized(handler, onWait)
+      serialized(handler, RequestBody.begin)
     )
     // Node's own answers would lack what every answer carries, and come before it is their turn.
     for (const event of ["checkContinue", "checkExpectation"]) {
@@ -46,3 +44,39 @@ export const make = ({
     }
     return allowHalfClosed(handleClientErrors(server, (refusal) => ({ headers, body: bodyOf(refusal) })))
   })
+
+/** How many requests may wait on a connection. Whoever sends more, behind an event stream for example, is cut off. */
+export const maxWaiting = 16
+
+/**
+ * Handles each request when it is its turn to be answered; those that must wait are told to `onWait`.
+ *
+ * Node hands out a pipelined request before those in front of it on its connection are answered. Its response has no
+ * socket until then and never learns that the client has gone: what was begun for it would never end.
+ */
+export const serialized = (
+  handler: RequestListener,
+  onWait: (request: IncomingMessage) => void
+): RequestListener => {
+  const waiting = new WeakMap<Socket, number>()
+  const count = (socket: Socket, change: number) => {
+    const now = (waiting.get(socket) ?? 0) + change
+    waiting.set(socket, now)
+    return now
+  }
+  return (request, response) => {
+    if (response.socket !== null) {
+      handler(request, response)
+    } else if (count(request.socket, 1) > maxWaiting) {
+      request.socket.destroy()
+    } else {
+      onWait(request)
+      response.once("socket", (socket: Socket) => {
+        count(socket, -1)
+        if (!socket.destroyed) {
+          handler(request, response)
+        }
+      })
+    }
+  }
+}

@@ -5,9 +5,9 @@
  *
  * - left the rest of a response's life to a handler without a fiber that waits (`EventStreamResponse.ts` and
  *   `writeResponse.ts` use the raw response, and `writableEnded`);
- * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`NodeRequestBody.ts`);
+ * - limited a body's size and lingered before it closes the connection, and answered `Expect` (`RequestBody.ts`);
  * - gave the version of HTTP and the raw headers of a request (`access.ts`, for two `Host` headers);
- * - handled pipelined requests in turn, and let half-closed clients read (`serialized.ts`, `stallTimeout.ts`);
+ * - handled pipelined requests in turn, and let half-closed clients read (`HttpServer.ts`, `stallTimeout.ts`);
  * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `listen.ts`).
  */
 import type { RequestListener } from "node:http"
@@ -31,15 +31,23 @@ import { writeResponse } from "./writeResponse.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-export interface Options {
-  readonly routes: ReadonlyArray<HttpRouter.Route<RequestError>>
+type Response = HttpServerResponse.HttpServerResponse
+
+/** What every request goes through, on any server. */
+export interface Guard {
   /** Why a request is refused, whatever it asks for; none where it may go on. */
-  readonly refuse: (request: RequestHead) => Option.Option<RequestError>
-  readonly connections?: ConnectionLimit
+  readonly refuse: (request: Request) => Option.Option<RequestError>
   /** Of every response that does not say otherwise. */
   readonly headers: (request: RequestHead) => Headers.Input
+  /** How an error becomes a response. Default: as in `responses.ts`. */
+  readonly errorResponse?: (error: RequestError) => Response
+}
+
+export interface Options extends Guard {
+  readonly routes: ReadonlyArray<HttpRouter.Route<RequestError>>
+  readonly connections?: ConnectionLimit
   /** The answer to every `OPTIONS`; without one they are routed as others. */
-  readonly preflight?: HttpServerResponse.HttpServerResponse
+  readonly preflight?: Response
   /** Whether a route of `GET` answers `HEAD`, too. Default true. */
   readonly answersHead?: boolean
   /** What is said to a method and a path of which there is no route. */
@@ -48,72 +56,78 @@ export interface Options {
   readonly untraced?: (request: Request) => boolean
 }
 
+/** Keeps out who may not send the request, and answers whatever happens to the others. */
+export const guarded =
+  ({ errorResponse = responses.error, headers, refuse }: Guard) =>
+  <E, R>(handler: Effect.Effect<Response, E, R>) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      Option.match(refuse(request), {
+        onNone: () => Effect.catchAllCause(handler, responses.unexpected),
+        onSome: (refusal) => Effect.succeed(errorResponse(refusal))
+      }).pipe(
+        Effect.map((answer) =>
+          HttpServerResponse.setHeaders(
+            answer,
+            Headers.merge(Headers.fromInput(headers(request)), answer.headers)
+          )
+        )
+      )
+    )
+
 /** A listener that answers everything. What is still being answered when its client has gone is interrupted. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<RequestListener> {
   const {
     answersHead = true,
     connections,
-    headers,
+    errorResponse = responses.error,
     otherwise = notFound,
     preflight,
-    refuse,
-    routes,
     untraced = constTrue
   } = options
 
-  const refusalOf = (request: Request): Option.Option<RequestError> =>
+  const refuse = (request: Request): Option.Option<RequestError> =>
     Option.fromNullable(connections).pipe(
       Option.flatMap(({ refuse }) => refuse(NodeHttpServerRequest.toIncomingMessage(request).socket)),
       Option.orElse(() =>
-        RequestTarget.isReadable(request.url) ? refuse(request) : Option.some(unreadableTarget)
+        RequestTarget.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
       )
     )
 
-  const edge = <E, R>(routed: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+  const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      const refusal = refusalOf(request)
-      if (Option.isSome(refusal)) {
-        return Effect.succeed(responses.error(refusal.value))
-      }
       if (request.method === "OPTIONS" && preflight !== undefined) {
         return Effect.succeed(preflight)
       }
       if (!hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
-        return Effect.succeed(oneHost)
+        return Effect.succeed(errorResponse(oneHost))
       }
       const path = RequestTarget.path(request.url)
       if (Option.isNone(path)) {
-        return Effect.succeed(responses.error(unreadableTarget))
+        return Effect.succeed(errorResponse(unreadableTarget))
       }
       if (request.method === "HEAD" && !answersHead) {
-        return Effect.succeed(responses.error(otherwise(request)))
+        return Effect.succeed(errorResponse(otherwise(request)))
       }
-      const url = RequestTarget.literal(path.value)
-      return url === request.url
-        ? routed
-        : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request.modify({ url }))
+      const literal = request.modify({ url: RequestTarget.literal(path.value) })
+      return Effect.provideService(routed, HttpServerRequest.HttpServerRequest, literal)
     })
 
   // Not as a layer: those of one program would be one and the same router.
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, exactMatching)
-  yield* router.addAll(routes.map((route) => ({ ...route, handler: responses.answering(route.handler) })))
+  yield* router.addAll(
+    options.routes.map((route) => ({
+      ...route,
+      handler: Effect.catchAll(route.handler, (error) => Effect.succeed(errorResponse(error)))
+    }))
+  )
   yield* router.addGlobalMiddleware(edge)
 
   const answer = router.asHttpEffect().pipe(
-    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.succeed(responses.error(otherwise(request)))),
-    Effect.catchAllCause(responses.unexpected)
+    Effect.catchIf(isRouteNotFound, ({ request }) => Effect.succeed(errorResponse(otherwise(request)))),
+    guarded({ ...options, refuse })
   )
-
   const written = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.flatMap(answer, (answer) =>
-      writeResponse(
-        NodeHttpServerRequest.toServerResponse(request),
-        HttpServerResponse.setHeaders(
-          answer,
-          Headers.merge(Headers.fromInput(headers(request)), answer.headers)
-        )
-      )
-    )
+    Effect.flatMap(answer, (answer) => writeResponse(NodeHttpServerRequest.toServerResponse(request), answer))
   )
   return yield* Effect.locally(
     NodeHttpServer.makeHandler(written),
@@ -132,7 +146,7 @@ export const pathOf = ({ originalUrl }: Request): string =>
 
 const unreadableTarget = new BadRequest({ message: "The request target cannot be read." })
 
-const oneHost = responses.error(new BadRequest({ message: "A request must have one Host header." }))
+const oneHost = new BadRequest({ message: "A request must have one Host header." })
 
 /** Paths match exactly (decisions, part B), however long they are. */
 const exactMatching = {

@@ -6,8 +6,38 @@ import { type AddressInfo, isIPv6 } from "node:net"
 import { networkInterfaces } from "node:os"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { BindError } from "./BindError.ts"
+import { ErrorChain } from "../../internal/SerializedError.ts"
+
+/** The port could not be bound. */
+export class BindError extends Schema.TaggedError<BindError>()("vitrine/BindError", {
+  host: Schema.String,
+  port: Schema.Number,
+  /** The system's code, `EADDRINUSE` for example. */
+  code: Schema.String,
+  cause: ErrorChain
+}) {
+  override get message() {
+    const host = this.host.includes(":") ? `[${this.host}]` : this.host
+    return `Cannot listen on ${host}:${this.port}: ${advice(this)}`
+  }
+}
+
+const advice = ({ cause, code, host, port }: BindError): string => {
+  switch (code) {
+    case "EADDRINUSE":
+      return `port ${port} is already in use. Stop the program that uses it, or set another "port" (0 picks a free one).`
+    case "EACCES":
+      return `this user may not use port ${port}. Set a "port" above 1023.`
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `this machine has no interface "${host}". Set "host" to an address of this machine, such as "127.0.0.1".`
+    default:
+      return cause instanceof Error ? cause.message : String(cause)
+  }
+}
 
 export interface ListenOptions {
   readonly host: string

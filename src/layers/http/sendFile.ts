@@ -2,6 +2,9 @@
  * A file as a response, or a part of it: conditions and ranges are the library's.
  */
 import type { ServerResponse } from "node:http"
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
 import { closedUnlessStalled } from "./stallTimeout.ts"
@@ -19,8 +22,9 @@ export const makeSendFile = Effect.map(
   Effect.promise(() => import("send")),
   ({ default: send }) =>
     /** Done when the response has ended. What the client does not read waits on disk. */
-    (response: ServerResponse, { file, headers, size }: SentFile) =>
+    (to: HttpServerRequest, { file, headers, size }: SentFile) =>
       Effect.suspend(() => {
+        const response = NodeHttpServerRequest.toServerResponse(to)
         const request = response.req
         if (request.method === "HEAD" || isLongerSuffix(request.headers.range, size)) {
           delete request.headers.range
@@ -35,6 +39,7 @@ export const makeSendFile = Effect.map(
             .pipe(response)
         })
         return Effect.raceFirst(failed, closedUnlessStalled(response)).pipe(
+          Effect.as(HttpServerResponse.empty()),
           Effect.tapError(() => Effect.sync(() => removeHeaders(response))),
           Effect.onInterrupt(() => Effect.sync(() => response.headersSent && handOver(response)))
         )

@@ -4,6 +4,8 @@
  */
 import type { AddressInfo } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -18,11 +20,12 @@ import type { EventBus } from "../../services/EventBus.ts"
 import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import * as application from "../http/application.ts"
-import type { BindError } from "../http/BindError.ts"
+import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import * as HttpServer from "../http/HttpServer.ts"
-import { listen, urlOf } from "../http/listen.ts"
-import * as RequestBody from "../http/NodeRequestBody.ts"
+import { type BindError, listen, urlOf } from "../http/listen.ts"
+import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
+import { clientOf } from "./Audience.ts"
 import * as EventStream from "./EventStream.ts"
 import {
   decode,
@@ -33,7 +36,7 @@ import {
   type RoutesConfig
 } from "./HttpTransportOptions.ts"
 import * as mountedRoutes from "./mountedRoutes.ts"
-import * as ownRoutes from "./node/routes.ts"
+import * as transportRoutes from "./routes.ts"
 import { nothingDone } from "./statistics.ts"
 import { audienceState, statisticsData, statusRows } from "./transportStatus.ts"
 
@@ -73,7 +76,11 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
   const eventStream = yield* EventStream.make(options, () => audience.unsafeOffer())
   const access = Access.make(options)
   const handler = yield* application.make({
-    routes: yield* ownRoutes.make({ access, eventStream, options }),
+    routes: yield* transportRoutes.make({
+      options,
+      events: eventsOf(eventStream, access, options.traceRequests),
+      body: RequestBody.read
+    }),
     refuse: access.refuse,
     headers: access.corsHeaders,
     preflight: access.preflight,
@@ -82,7 +89,6 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
   })
   const server = yield* HttpServer.make({
     handler,
-    onWait: RequestBody.begin,
     headers: access.corsHeadersOfMalformed
   })
   const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
@@ -92,6 +98,26 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
   yield* report(eventStream, audience, options, { url })
   return serviceOf(eventStream, Option.some(address))
 })
+
+/** On the own port, all event streams share their bytes. The span of a request ends with its handler. */
+const eventsOf = (
+  { join, leave }: EventStream.EventStream,
+  access: Access.Access,
+  isTraced = false
+): transportRoutes.RoutesContext["events"] =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const client = clientOf(request.headers)
+    yield* EventStreamResponse.open(
+      request,
+      { join: (sink) => join(sink, client), leave },
+      access.corsHeaders(request)
+    )
+    if (isTraced) {
+      yield* EventStreamResponse.ended(request)
+    }
+    return HttpServerResponse.empty({ status: 200 })
+  })
 
 /**
  * Adds the transport to the router of the environment, for a server of your own: one of the platform's, or

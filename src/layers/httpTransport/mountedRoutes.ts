@@ -8,9 +8,8 @@ import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import { guarded } from "../http/application.ts"
 import * as RequestBody from "../http/RequestBody.ts"
-import * as responses from "../http/responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
 import { clientOf } from "./Audience.ts"
@@ -34,21 +33,13 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
       Effect.flatMap(({ headers }) => eventStream.stream(clientOf(headers))),
       Effect.map((frames) => HttpServerResponse.stream(frames, { headers: SseFrame.headers }))
     ),
-    body: Effect.flatMap(HttpServerRequest.HttpServerRequest, RequestBody.read)
+    body: RequestBody.readMounted
   })
+  const guard = guarded({ refuse: access.refuse, headers: access.corsHeaders })
   const preflights = new Set(own.map(({ path }) => path))
   const preflight = Effect.succeed(access.preflight)
   const all = [...own, ...[...preflights].map((path) => HttpRouter.route("OPTIONS", path, preflight))]
   yield* (prefix === "" ? router : router.prefixed(prefix)).addAll(
-    all.map((route) => ({ ...route, handler: guarded(access, route.handler) }))
+    all.map((route) => ({ ...route, handler: guard(route.handler) }))
   )
 })
-
-/** Keeps out who may not send the request, and adds what every response carries. */
-const guarded = <E, R>(access: Access, handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Option.match(access.refuse(request), {
-      onNone: () => Effect.catchAllCause(handler, responses.unexpected),
-      onSome: (refusal) => Effect.succeed(responses.error(refusal))
-    }).pipe(Effect.map(HttpServerResponse.setHeaders(access.corsHeaders(request))))
-  )

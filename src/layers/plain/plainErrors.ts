@@ -3,7 +3,7 @@
  */
 import * as Options from "../../internal/Options.ts"
 import * as Plugin from "../../services/Plugin.ts"
-import * as Bind from "../http/BindError.ts"
+import * as Listen from "../http/listen.ts"
 import * as Context from "./checkContext.ts"
 
 /** A class to compare with. Only Vitrine makes instances. */
@@ -22,7 +22,7 @@ export interface BindError extends Error {
   /** The system's code, `EADDRINUSE` for example. */
   readonly code: string
 }
-export const BindError: ErrorClass<BindError> = Bind.BindError
+export const BindError: ErrorClass<BindError> = Listen.BindError
 
 /** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
 export interface InvalidContext extends Error {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import { type ListenOptions, listen, urlOf } from "../../../src/layers/http/listen.ts"
+import { BindError, type ListenOptions, listen, urlOf } from "../../../src/layers/http/listen.ts"
 import { connect, format, request } from "../../support/rawHttp.ts"
 
 const host = "127.0.0.1"
@@ -133,4 +133,24 @@ describe("listen", () => {
       expect(server.listening).toBe(false)
     })
   )
+})
+
+describe("BindError", () => {
+  it.each([
+    ["EADDRINUSE", /port 8710 is already in use\. Stop .*, or set another "port"/],
+    ["EACCES", /may not use port 8710\. Set a "port" above 1023\.$/],
+    ["EADDRNOTAVAIL", /no interface "exhibit"\. Set "host" to an address of this machine/],
+    ["ENOTFOUND", /no interface "exhibit"\. Set "host"/],
+    ["EAI_AGAIN", /no interface "exhibit"\. Set "host"/],
+    ["EMFILE", /: too many open files$/]
+  ])("says after %s what to do", (code, advice) => {
+    const error = new BindError({
+      host: "exhibit",
+      port: 8710,
+      code,
+      cause: new Error("too many open files")
+    })
+    expect(error.message).toMatch(/^Cannot listen on exhibit:8710: /)
+    expect(error.message).toMatch(advice)
+  })
 })

@@ -1,23 +1,21 @@
 /**
  * The routes of the dashboard.
  */
-import type { IncomingMessage } from "node:http"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
-import { notFound } from "../../http/application.ts"
-import * as EventStreamResponse from "../../http/EventStreamResponse.ts"
-import * as RequestBody from "../../http/NodeRequestBody.ts"
-import * as responses from "../../http/responses.ts"
-import { type Access, isLoopback } from "../access.ts"
-import type { Act } from "../actions.ts"
-import type { Live } from "../live.ts"
-import type { Resources } from "../resources.ts"
+import { notFound } from "../http/application.ts"
+import * as EventStreamResponse from "../http/EventStreamResponse.ts"
+import * as RequestBody from "../http/RequestBody.ts"
+import * as responses from "../http/responses.ts"
+import { type Access, isLoopback } from "./access.ts"
+import type { Act } from "./actions.ts"
+import type { Live } from "./live.ts"
+import type { Resources } from "./resources.ts"
 
 export interface Context {
   readonly access: Access
@@ -45,10 +43,9 @@ export const make = Effect.fnUntraced(function* ({ access, act, live, resources 
     if (Option.isSome(refusal)) {
       return yield* refusal.value
     }
-    const response = NodeHttpServerRequest.toServerResponse(request)
-    const body = yield* RequestBody.read(response)
+    const body = yield* RequestBody.read
     // Whoever leaves does not interrupt what was begun.
-    const result = yield* Effect.flatMap(FiberSet.run(acting, act(body, remoteOf(response.req))), Fiber.join)
+    const result = yield* Effect.flatMap(FiberSet.run(acting, act(body, remoteOf(request))), Fiber.join)
     live.changed()
     return responses.result(result)
   })
@@ -57,7 +54,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live, resources 
     if (request.method === "HEAD") {
       return yield* notFound(request)
     }
-    yield* EventStreamResponse.open(NodeHttpServerRequest.toServerResponse(request), live, everyResponse)
+    yield* EventStreamResponse.open(request, live, everyResponse)
     return HttpServerResponse.empty()
   })
 
@@ -69,7 +66,9 @@ export const make = Effect.fnUntraced(function* ({ access, act, live, resources 
 })
 
 /** The address across the network that a request comes from; none on this machine. */
-const remoteOf = ({ socket: { remoteAddress = "" } }: IncomingMessage): string | undefined => {
-  const address = remoteAddress.replace(/^::ffff:/, "")
-  return isLoopback(address) ? undefined : address
-}
+const remoteOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string | undefined =>
+  remoteAddress.pipe(
+    Option.map((address) => address.replace(/^::ffff:/, "")),
+    Option.filter((address) => !isLoopback(address)),
+    Option.getOrUndefined
+  )

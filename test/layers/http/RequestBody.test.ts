@@ -1,11 +1,16 @@
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import { maxBodyBytes as maxBytes } from "../../../src/layers/http/errors.ts"
-import { read } from "../../../src/layers/http/NodeRequestBody.ts"
+import {
+  type BodyTooLarge,
+  type BodyUnreadable,
+  maxBodyBytes as maxBytes
+} from "../../../src/layers/http/errors.ts"
+import * as RequestBody from "../../../src/layers/http/RequestBody.ts"
 import { format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
@@ -219,11 +224,18 @@ describe("the body of a request", () => {
 
   it.effect("is unreadable where the request is given up", () =>
     Effect.gen(function* () {
-      const request = new IncomingMessage(new Socket())
-      const reading = yield* Effect.fork(Effect.flip(read(new ServerResponse(request))))
-      yield* Effect.yieldNow()
+      const request = Object.assign(new IncomingMessage(new Socket()), { method: "POST", url: "/command" })
+      const failure = yield* Deferred.make<BodyTooLarge | BodyUnreadable>()
+      const handle = yield* NodeHttpServer.makeHandler(
+        Effect.flip(RequestBody.read).pipe(
+          Effect.flatMap((error) => Deferred.succeed(failure, error)),
+          Effect.as(HttpServerResponse.empty())
+        )
+      )
+      handle(request, new ServerResponse(request))
+      yield* eventLoopTurn
       request.destroy()
-      expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "vitrine/BodyUnreadable" })
+      expect(yield* Deferred.await(failure)).toMatchObject({ _tag: "vitrine/BodyUnreadable" })
     })
   )
 })

@@ -1,21 +1,19 @@
 /**
  * The routes of the content server.
  */
-import type { ServerResponse } from "node:http"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { messageOf } from "../../../internal/SerializedError.ts"
-import { makeWarnOnce } from "../../../internal/warnOnce.ts"
-import { pathOf } from "../../http/application.ts"
-import { Unreadable } from "../../http/errors.ts"
-import * as responses from "../../http/responses.ts"
-import { makeSendFile } from "../../http/sendFile.ts"
-import type { Reading } from "../reading.ts"
-import type { FileResource, Resources, TextResource } from "../resources.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { makeWarnOnce } from "../../internal/warnOnce.ts"
+import { pathOf } from "../http/application.ts"
+import { Unreadable } from "../http/errors.ts"
+import * as responses from "../http/responses.ts"
+import { makeSendFile } from "../http/sendFile.ts"
+import type { Reading } from "./reading.ts"
+import type { FileResource, Resources, TextResource } from "./resources.ts"
 
 export interface Context {
   readonly reading: Reading
@@ -38,16 +36,12 @@ export const make = Effect.fnUntraced(function* ({ reading, resources }: Context
   const sendFile = yield* makeSendFile
   const warnOnce = makeWarnOnce((problem) => `Content cannot be served: ${problem}`)
 
-  const file = (response: ServerResponse, resource: FileResource) => {
+  const file = (request: HttpServerRequest.HttpServerRequest, resource: FileResource) => {
     const sending = Option.match(
-      Option.filter(resource.gzip, () => wantsGzip(response.req.headers)),
+      Option.filter(resource.gzip, () => wantsGzip(request.headers)),
       {
-        onNone: () =>
-          Effect.as(
-            sendFile(response, { ...resource, headers: { ...everyResponse, ...resource.headers } }),
-            HttpServerResponse.empty()
-          ),
-        onSome: Effect.map((compressed) => text(response.req.headers, compressed))
+        onNone: () => sendFile(request, { ...resource, headers: { ...everyResponse, ...resource.headers } }),
+        onSome: Effect.map((compressed) => text(request.headers, compressed))
       }
     )
     return Option.match(resource.versionId, {
@@ -67,7 +61,7 @@ export const make = Effect.fnUntraced(function* ({ reading, resources }: Context
           headers: { Location: resource.location, "Cache-Control": "no-cache" }
         })
       case "File":
-        return yield* file(NodeHttpServerRequest.toServerResponse(request), resource)
+        return yield* file(request, resource)
     }
   })
 
