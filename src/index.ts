@@ -66,82 +66,25 @@ export * as TableServer from "./layers/tableServer/TableServer.ts"
 export * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
 export * as Plugin from "./services/Plugin.ts"
 
-// The services, with the errors and types that go with them.
+// The services, each with its types, schemas and errors.
 
 export { encodeJson } from "./internal/JsonText.ts"
 export { InvalidOptions } from "./internal/Options.ts"
 export { ErrorChain, type SerializedError } from "./internal/SerializedError.ts"
 export { BindError } from "./layers/http/listen.ts"
-export {
-  type Command,
-  CommandAlreadyRegistered,
-  CommandBus,
-  CommandFailed,
-  type CommandHandler,
-  CommandUnavailable,
-  DispatchError,
-  type DispatchOptions,
-  InvalidCommandFields,
-  UnknownCommand
-} from "./services/CommandBus.ts"
-export { CopyFailed } from "./services/Content.ts"
-export { ContentCheck } from "./services/ContentCheck.ts"
-export { ContentEvent, FetchOutcome } from "./services/ContentEvents.ts"
-export {
-  ContentSource,
-  type ContentSourceDefinition,
-  type FetchedSource,
-  type FetchTarget,
-  type PreviousContent,
-  SourceFailed,
-  type SourceNews,
-  type SourceProgress
-} from "./services/ContentSource.ts"
-export {
-  ControllerState,
-  type GlobalState,
-  type Row,
-  type SectionSource,
-  type StatusSnapshot
-} from "./services/ControllerState.ts"
-export { type BusEvent, EventBus, EventBusError } from "./services/EventBus.ts"
-export { FileList } from "./services/FileList.ts"
-export {
-  CommandRefused,
-  ControllerNotRunning,
-  ControllerUnreachable,
-  ControllerUnresponsive,
-  IpcClient,
-  IpcConnectionLost,
-  type IpcError,
-  type IpcEvent,
-  IpcProtocolError
-} from "./services/IpcClient.ts"
-export { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "./services/ReplayBacklog.ts"
-export { type Pacer, RequestPacing } from "./services/RequestPacing.ts"
-export {
-  CursorExpired,
-  type Page,
-  type PageRequest,
-  type RecordRequest,
-  TableError,
-  type TableRecord,
-  TableSourceClient
-} from "./services/TableSourceClient.ts"
-export {
-  CannotRollBack,
-  DownloadsInUse,
-  HoldOutcome,
-  InvalidConsumerId,
-  Manifest,
-  TooManyLeases,
-  Verification,
-  VersionNotFound,
-  VersionStore,
-  VersionStoreError,
-  VersionsReport
-} from "./services/VersionStore.ts"
-export { Violation } from "./services/Violation.ts"
+export * as CommandBus from "./services/CommandBus.ts"
+export * as ContentCheck from "./services/ContentCheck.ts"
+export * as ContentEvents from "./services/ContentEvents.ts"
+export * as ContentSource from "./services/ContentSource.ts"
+export * as ControllerState from "./services/ControllerState.ts"
+export * as EventBus from "./services/EventBus.ts"
+export * as FileList from "./services/FileList.ts"
+export * as IpcClient from "./services/IpcClient.ts"
+export * as ReplayBacklog from "./services/ReplayBacklog.ts"
+export * as RequestPacing from "./services/RequestPacing.ts"
+export * as TableSourceClient from "./services/TableSourceClient.ts"
+export * as VersionStore from "./services/VersionStore.ts"
+export * as Violation from "./services/Violation.ts"
 
 /** The configuration of a controller; the default export of `vitrine.config.ts`. */
 export const defineConfig = (configuration: ConfigurationFile): ConfigurationFile => configuration

@@ -22,7 +22,7 @@ import {
   Controller,
   ControllerServices,
   HttpClientNode,
-  Manifest
+  VersionStore
 } from "vitrine"
 import * as EventBusJournal from "../scratchpad/second-bus/EventBusJournal.ts"
 import { startShelfServer } from "../scratchpad/second-table/shelfServer.ts"
@@ -164,12 +164,12 @@ it.scopedLive("a controller with scratchpad/second-table saves the tables of the
     ])
     yield* withEnvironment({ DOWNLOADS: downloads, SHELVES: url, SHELVES_TOKEN: "secret" })
     const configuration = yield* configurationOf(() => import("../scratchpad/second-table/vitrine.config.ts"))
-    const fetch = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
+    const fetch = Effect.flatMap(CommandBus.CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
     yield* Controller.runTask(configuration, fetch).pipe(
       Effect.provide(ControllerServices.layer("task")),
       withLog([])
     )
-    const { versionPath } = yield* Schema.decode(Schema.parseJson(Manifest))(
+    const { versionPath } = yield* Schema.decode(Schema.parseJson(VersionStore.Manifest))(
       yield* fs.readFileString(`${downloads}/manifest.json`)
     )
     expect(JSON.parse(yield* fs.readFileString(`${downloads}/${versionPath}/library/Books.json`))).toEqual([

@@ -6,9 +6,9 @@ import { copyFile, link, readdir, stat, utimes } from "node:fs/promises"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type ContentSourceDefinition, type FetchTarget, SourceFailed } from "vitrine"
+import { ContentSource } from "vitrine"
 
-export const folderSource = (id: string, folder: string): ContentSourceDefinition => ({
+export const folderSource = (id: string, folder: string): ContentSource.ContentSourceDefinition => ({
   id,
   issues: [],
   make: Effect.succeed({
@@ -16,12 +16,12 @@ export const folderSource = (id: string, folder: string): ContentSourceDefinitio
     fetch: (target) =>
       Effect.tryPromise({
         try: () => copy(folder, target),
-        catch: (cause) => new SourceFailed({ sourceId: id, cause })
+        catch: (cause) => new ContentSource.SourceFailed({ sourceId: id, cause })
       })
   })
 })
 
-const copy = async (folder: string, { directory, previous }: FetchTarget) => {
+const copy = async (folder: string, { directory, previous }: ContentSource.FetchTarget) => {
   const before = Option.getOrUndefined(previous)
   const fingerprint = createHash("sha256")
   let bytes = 0

@@ -7,7 +7,7 @@ import { Console, Effect, Schema } from "effect"
 import { CommandBus, CommandBusMemory } from "vitrine"
 
 const program = Effect.gen(function* () {
-  const { dispatch, register, types } = yield* CommandBus
+  const { dispatch, register, types } = yield* CommandBus.CommandBus
   yield* register({
     type: "lamp.dim",
     fields: Schema.Struct({ percent: Schema.Int.pipe(Schema.between(0, 100)) }),

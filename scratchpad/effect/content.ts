@@ -8,7 +8,7 @@ import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import * as Vitrine from "vitrine"
 
-const make = Effect.map(FileSystem.FileSystem, (fs): Vitrine.ContentSource => {
+const make = Effect.map(FileSystem.FileSystem, (fs): Vitrine.ContentSource.ContentSource => {
   const save = (directory: string) => Effect.orDie(fs.writeFileString(`${directory}/moon.json`, '"full"'))
   const fetched = { fingerprint: "full", records: 1, bytes: 6 }
   return { id: "sky", fetch: ({ directory }) => Effect.as(save(directory), fetched) }

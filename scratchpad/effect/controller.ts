@@ -12,7 +12,7 @@ const lamp: Vitrine.Plugin.Plugin = {
   issues: [],
   setup: () =>
     Effect.gen(function* () {
-      const { register } = yield* Vitrine.CommandBus
+      const { register } = yield* Vitrine.CommandBus.CommandBus
       yield* register({ type: "lamp.on", fields: Schema.Struct({}), run: () => Effect.succeed("bright") })
       yield* Effect.addFinalizer(() => Console.log("The lamp is off."))
       return Console.log("Everything is set up.")
@@ -21,7 +21,7 @@ const lamp: Vitrine.Plugin.Plugin = {
 const configuration = { cwd: process.cwd(), plugins: [lamp, Vitrine.httpTransport()] }
 
 const task = Effect.gen(function* () {
-  const { dispatch } = yield* Vitrine.CommandBus
+  const { dispatch } = yield* Vitrine.CommandBus.CommandBus
   yield* Console.log(yield* dispatch({ type: "lamp.on" }))
 })
 const platform = Layer.merge(NodeContext.layer, Vitrine.HttpClientNode.layer)

@@ -7,7 +7,7 @@ import { Console, Effect, Fiber, Stream } from "effect"
 import { EventBus, EventBusMemory } from "vitrine"
 
 const program = Effect.gen(function* () {
-  const { publish, subscribe } = yield* EventBus
+  const { publish, subscribe } = yield* EventBus.EventBus
   const feed = yield* subscribe
   const listener = yield* feed.pipe(
     Stream.filter(({ name }) => name.startsWith("lamp:")),

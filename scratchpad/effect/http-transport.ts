@@ -23,7 +23,7 @@ const send = (name: string, allowedCommands: ReadonlyArray<string>) =>
   }).pipe(Effect.provide(Vitrine.HttpTransport.layer({ port: 0, name, allowedCommands })))
 
 const program = Effect.gen(function* () {
-  const { register } = yield* Vitrine.CommandBus
+  const { register } = yield* Vitrine.CommandBus.CommandBus
   yield* register({ type: "lamp.on", fields: Schema.Struct({}), run: () => Effect.succeed("bright") })
   yield* Effect.all([send("everybody", []), send("desk", ["lamp.on"])])
 })

@@ -9,7 +9,7 @@ import { Console, Deferred, Effect, Layer } from "effect"
 import * as Vitrine from "vitrine"
 
 const ask = Effect.gen(function* () {
-  const controller = yield* Vitrine.IpcClient
+  const controller = yield* Vitrine.IpcClient.IpcClient
   yield* Console.log((yield* controller.status).sections.map(({ title }) => title))
   yield* controller.stop
 })

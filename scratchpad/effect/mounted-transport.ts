@@ -17,7 +17,7 @@ const app = HttpLayerRouter.serve(Layer.merge(hello, transport)).pipe(
 )
 
 const program = Effect.gen(function* () {
-  const { register } = yield* CommandBus
+  const { register } = yield* CommandBus.CommandBus
   yield* register({ type: "lamp.on", fields: Schema.Struct({}), run: () => Effect.succeed("bright") })
   const url = yield* HttpServer.addressFormattedWith(Effect.succeed)
   const read = (path: string, body?: string) =>

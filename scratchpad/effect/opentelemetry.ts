@@ -18,7 +18,7 @@ const sky = content({ sources: [{ id: source.id, issues: [], make: Effect.succee
 
 const program = Effect.gen(function* () {
   const cwd = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-  const fetch = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
+  const fetch = Effect.flatMap(CommandBus.CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
   yield* Effect.flatMap(Controller.runTask({ cwd, plugins: [sky] }, fetch), Console.log)
 })
 

@@ -7,7 +7,7 @@ import { Console, Effect, Layer, Option, Stream } from "effect"
 import * as Vitrine from "vitrine"
 
 const kept = new Map([["greeting", { name: "greeting", data: '"Welcome back"', sequence: 0 }]])
-const backlog = Layer.succeed(Vitrine.ReplayBacklog, {
+const backlog = Layer.succeed(Vitrine.ReplayBacklog.ReplayBacklog, {
   remember: (event) => Effect.sync(() => kept.set(event.name, event)),
   snapshot: Effect.sync(() => [...kept.values()])
 })

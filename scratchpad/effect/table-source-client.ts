@@ -19,7 +19,7 @@ const client = Layer.unwrapEffect(
 )
 
 const program = Effect.gen(function* () {
-  const { listPage } = yield* Vitrine.TableSourceClient
+  const { listPage } = yield* Vitrine.TableSourceClient.TableSourceClient
   const { records } = yield* listPage({ table: "Settings", view: null })
   yield* Effect.forEach(records, ({ fields }) => Console.log(fields))
   yield* listPage({ table: "Nothing", view: null })

@@ -17,7 +17,7 @@ const source = TableSource.layer({ id: "exhibits", tables: ["Objects"], keyValue
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
-  const { fetch } = yield* ContentSource
+  const { fetch } = yield* ContentSource.ContentSource
   const fetched = yield* fetch({ directory, previous: Option.none(), progress: Console.log })
   yield* Console.log(fetched.records, yield* fs.readDirectory(directory))
   yield* Console.log(yield* fs.readFileString(`${directory}/Settings.json`))

@@ -17,7 +17,7 @@ export const mqttPublisher = ({ topic, url }: { readonly topic: string; readonly
       void (version && client.connected && client.publish(topic, version, { retain: true }))
     client.on("connect", publish).on("error", () => {})
 
-    const { addSection } = yield* ControllerState
+    const { addSection } = yield* ControllerState.ControllerState
     const broker = () => (client.connected ? "connected" : `${url} is away`)
     yield* addSection({
       name: "mqtt",
@@ -25,7 +25,7 @@ export const mqttPublisher = ({ topic, url }: { readonly topic: string; readonly
       rows: Effect.sync(() => [{ type: "kv", label: "Broker", value: broker() }])
     })
 
-    const events = yield* (yield* EventBus).subscribe
+    const events = yield* (yield* EventBus.EventBus).subscribe
     const promoted = Stream.filter(events, ({ name }) => name === "content:version:promoted")
     const remember = ({ payload }: { readonly payload: unknown }) =>
       Effect.sync(() => {

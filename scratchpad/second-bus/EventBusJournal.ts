@@ -16,7 +16,7 @@ export class JournalUnusable extends Data.TaggedError("JournalUnusable")<{ file:
   }
 }
 
-export const layer = (file: string) => Layer.scoped(EventBus, make(file))
+export const layer = (file: string) => Layer.scoped(EventBus.EventBus, make(file))
 
 export const make = (file: string) =>
   Effect.gen(function* () {
@@ -45,7 +45,7 @@ export const make = (file: string) =>
       }
     }
 
-    return EventBus.of({
+    return EventBus.EventBus.of({
       publish: (name, payload) =>
         // One write at the end of the file, which the system does as a whole.
         Effect.tryPromise(() => journal.appendFile(`${JSON.stringify([name, payload ?? null])}\n`)).pipe(

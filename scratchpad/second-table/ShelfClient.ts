@@ -6,7 +6,7 @@
  */
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Layer, type ParseResult, Predicate, type Redacted, Schedule, Schema } from "effect"
-import { TableError, TableSourceClient } from "vitrine"
+import { TableSourceClient } from "vitrine"
 
 export interface ShelfClientOptions {
   readonly url: string
@@ -23,16 +23,17 @@ const Items = Schema.Struct({ total: Schema.NonNegativeInt, items: Schema.Array(
 
 const toRecord = ({ key, values }: typeof Item.Type) => ({ id: key, fields: values })
 
-export const layer = (options: ShelfClientOptions) => Layer.effect(TableSourceClient, make(options))
+export const layer = (options: ShelfClientOptions) =>
+  Layer.effect(TableSourceClient.TableSourceClient, make(options))
 
 export const make = ({ pageSize = 100, token, url }: ShelfClientOptions) =>
   Effect.map(HttpClient.HttpClient, (http) => {
     const get = <A, I>(table: string, path: string, schema: Schema.Schema<A, I>) => {
       const fail = (
-        reason: TableError["reason"],
+        reason: TableSourceClient.TableError["reason"],
         detail: string,
         rest: { readonly status?: number; readonly cause?: unknown } = {}
-      ) => new TableError({ table, reason, detail, ...rest })
+      ) => new TableSourceClient.TableError({ table, reason, detail, ...rest })
 
       const request = HttpClientRequest.get(`${url}/shelves/${encodeURIComponent(table)}${path}`).pipe(
         HttpClientRequest.bearerToken(token)
@@ -66,7 +67,7 @@ export const make = ({ pageSize = 100, token, url }: ShelfClientOptions) =>
       )
     }
 
-    return TableSourceClient.of({
+    return TableSourceClient.TableSourceClient.of({
       listPage: ({ cursor = "0", table, view }) => {
         const start = Number(cursor)
         return view === null
@@ -76,7 +77,7 @@ export const make = ({ pageSize = 100, token, url }: ShelfClientOptions) =>
               return end < total ? { ...page, next: String(end) } : page
             })
           : Effect.fail(
-              new TableError({
+              new TableSourceClient.TableError({
                 table,
                 reason: "NotFound",
                 detail: `there is no view ${JSON.stringify(view)}`
@@ -88,7 +89,7 @@ export const make = ({ pageSize = 100, token, url }: ShelfClientOptions) =>
     })
   })
 
-const reasonOf = (status: number): TableError["reason"] =>
+const reasonOf = (status: number): TableSourceClient.TableError["reason"] =>
   status === 401 || status === 403
     ? "Unauthorized"
     : status === 404

@@ -2,7 +2,7 @@
  * Shelves as a source of content: the table source, over the client of this API.
  */
 import { Effect, Redacted } from "effect"
-import { type ContentSourceDefinition, TableSource, TableSourceClient } from "vitrine"
+import { type ContentSource, TableSource, TableSourceClient } from "vitrine"
 import * as ShelfClient from "./ShelfClient.ts"
 
 export interface ShelfSourceConfig {
@@ -12,12 +12,17 @@ export interface ShelfSourceConfig {
   readonly shelves: ReadonlyArray<string>
 }
 
-export const shelfSource = ({ id, shelves, token, url }: ShelfSourceConfig): ContentSourceDefinition => ({
+export const shelfSource = ({
+  id,
+  shelves,
+  token,
+  url
+}: ShelfSourceConfig): ContentSource.ContentSourceDefinition => ({
   id,
   issues: [],
   make: Effect.provideServiceEffect(
     TableSource.make({ id, tables: shelves, defaultView: null }),
-    TableSourceClient,
+    TableSourceClient.TableSourceClient,
     ShelfClient.make({ url, token: Redacted.make(token) })
   )
 })

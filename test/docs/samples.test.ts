@@ -25,9 +25,9 @@ const shapes: Readonly<Record<string, (text: string) => Either.Either<unknown, u
     Schema.Struct({ type: Schema.String, consumerId: Schema.String, versionId: Schema.String })
   ),
   CommandError: decoderOf(Schema.Struct({ error: SerializedError })),
-  FileList: decoderOf(vitrine.FileList),
+  FileList: decoderOf(vitrine.FileList.FileList),
   GlobalState: decoderOf(GlobalStateSchema),
-  Manifest: decoderOf(vitrine.Manifest),
+  Manifest: decoderOf(vitrine.VersionStore.Manifest),
   StatusSnapshot: decoderOf(StatusSnapshotSchema),
   Views: (text) => parseViews("views.json", text)
 }
@@ -38,7 +38,7 @@ function decoderOf<A, I>(schema: Schema.Schema<A, I>) {
 
 /** Of an event, its name and a sample of its payload. */
 const decodeEvent = (name: string, text: string) =>
-  Schema.decodeUnknownEither(vitrine.ContentEvent, { onExcessProperty: "error" })({
+  Schema.decodeUnknownEither(vitrine.ContentEvents.ContentEvent, { onExcessProperty: "error" })({
     name,
     payload: JSON.parse(text)
   })

@@ -13,29 +13,20 @@ import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import {
-  type Command,
-  CommandAlreadyRegistered,
-  CommandBus,
-  CommandBusMemory,
-  CommandUnavailable,
-  DispatchError,
-  ErrorChain,
-  UnknownCommand
-} from "../../src/index.ts"
+import { CommandBus, CommandBusMemory, ErrorChain } from "../../src/index.ts"
 
 /** To the engine; one with an `id` is replied to. */
 type Request =
   | { readonly do: "register" | "unregister"; readonly id: number; readonly type: string }
   | { readonly do: "types"; readonly id: number }
-  | { readonly do: "dispatch"; readonly id: number; readonly command: Command }
+  | { readonly do: "dispatch"; readonly id: number; readonly command: CommandBus.Command }
   | { readonly do: "cancel"; readonly id: number }
   | { readonly do: "settle"; readonly call: number; readonly exit: string }
 
 /** From the engine: a reply to a request, or a command to carry out. */
 type Message =
   | { readonly id: number; readonly done: Reply }
-  | { readonly call: number; readonly command: Command }
+  | { readonly call: number; readonly command: CommandBus.Command }
   | { readonly cancel: number }
 
 type Reply =
@@ -44,7 +35,7 @@ type Reply =
   | { readonly is: "settled"; readonly exit: string }
 
 const DispatchExit = Schema.parseJson(
-  Schema.Exit({ success: Schema.Unknown, failure: DispatchError, defect: ErrorChain })
+  Schema.Exit({ success: Schema.Unknown, failure: CommandBus.DispatchError, defect: ErrorChain })
 )
 
 const send = (socket: Socket, message: Request | Message) => socket.write(`${JSON.stringify(message)}\n`)
@@ -155,7 +146,7 @@ export const makeBus = Effect.fnUntraced(function* (port: number) {
   const replies = new Map<number, Deferred.Deferred<Reply>>()
   const running = new Map<number, Fiber.RuntimeFiber<unknown, unknown>>()
 
-  const carryOut = (call: number, command: Command) =>
+  const carryOut = (call: number, command: CommandBus.Command) =>
     local.dispatch(command).pipe(
       Effect.exit,
       Effect.flatMap(Schema.encode(DispatchExit)),
@@ -201,23 +192,23 @@ export const makeBus = Effect.fnUntraced(function* (port: number) {
     Effect.acquireRelease(
       Effect.flatMap(
         ask((id) => ({ do: "register", id, type })),
-        ({ is }) => (is === "taken" ? new CommandAlreadyRegistered({ type }) : Effect.void)
+        ({ is }) => (is === "taken" ? new CommandBus.CommandAlreadyRegistered({ type }) : Effect.void)
       ),
       () => ask((id) => ({ do: "unregister", id, type }))
     )
 
-  const outcomeOf = (reply: Reply, type: string): Effect.Effect<unknown, DispatchError> => {
+  const outcomeOf = (reply: Reply, type: string): Effect.Effect<unknown, CommandBus.DispatchError> => {
     switch (reply.is) {
       case "settled":
         return Effect.flatten(Effect.orDie(Schema.decode(DispatchExit)(reply.exit)))
       case "unknown":
-        return Effect.flatMap(types, (known) => new UnknownCommand({ type, known }))
+        return Effect.flatMap(types, (known) => new CommandBus.UnknownCommand({ type, known }))
       default:
-        return new CommandUnavailable({ type, reason: "lost", mayHaveRun: true })
+        return new CommandBus.CommandUnavailable({ type, reason: "lost", mayHaveRun: true })
     }
   }
 
-  const bus = CommandBus.of({
+  const bus = CommandBus.CommandBus.of({
     types,
     register: (handler) =>
       Effect.gen(function* () {
@@ -238,7 +229,7 @@ export const makeBus = Effect.fnUntraced(function* (port: number) {
         ? dispatched
         : Effect.timeoutFail(dispatched, {
             duration: timeout,
-            onTimeout: () => new CommandUnavailable({ type, reason: "timeout", mayHaveRun: true })
+            onTimeout: () => new CommandBus.CommandUnavailable({ type, reason: "timeout", mayHaveRun: true })
           })
     }
   })

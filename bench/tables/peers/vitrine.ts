@@ -9,7 +9,7 @@ import { runTask } from "#dist/layers/controller/Controller.js"
 import { configuration, platform, tablesOf } from "./controller.ts"
 import { serve } from "./serve.ts"
 
-const fetchOnce = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
+const fetchOnce = Effect.flatMap(CommandBus.CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
 
 const Outcome = Schema.Struct({ versionId: Schema.String, changed: Schema.Boolean })
 

@@ -22,7 +22,7 @@ const listener: Plugin.Plugin = {
   issues: [],
   setup: () =>
     Effect.gen(function* () {
-      const { subscribe } = yield* EventBus
+      const { subscribe } = yield* EventBus.EventBus
       const events = yield* subscribe
       yield* Effect.forkScoped(
         Stream.runForEach(events, ({ name, payload }) =>

@@ -35,12 +35,14 @@ serve(async ({ keepAliveMs, nats }) => {
     keepAliveMs
   })
   const commands = Layer.scopedDiscard(
-    nats === undefined ? Effect.flatMap(Vitrine.CommandBus, ({ register }) => register(command)) : Effect.void
+    nats === undefined
+      ? Effect.flatMap(Vitrine.CommandBus.CommandBus, ({ register }) => register(command))
+      : Effect.void
   )
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.merge(transport, commands), services))
 
-  const bus = await runtime.runPromise(Vitrine.EventBus)
-  const { state } = await runtime.runPromise(Vitrine.ControllerState)
+  const bus = await runtime.runPromise(Vitrine.EventBus.EventBus)
+  const { state } = await runtime.runPromise(Vitrine.ControllerState.ControllerState)
   const slices = Schema.decodeUnknownSync(Slice)((await runtime.runPromise(state)).plugins)
   return {
     port: Number(new URL(slices["http-transport"].url).port),

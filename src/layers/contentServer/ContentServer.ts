@@ -25,6 +25,7 @@ import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
 import { makeRecorder, nothingDone } from "./statistics.ts"
 
+export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export { ContentServer }
 
 type Environment = CommandBus | ControllerState | FileSystem.FileSystem | Path.Path

@@ -17,9 +17,10 @@ import { type ContentConfig, decodeFetching, defaultSettle } from "./ContentOpti
 import { fetchSources } from "./fetchSources.ts"
 import { makeContent } from "./makeContent.ts"
 
+export { CopyFailed, type FetchError } from "../../services/Content.ts"
 export { Content }
 
-type FetchingConfig = Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "settle" | "sources">
+export type FetchingConfig = Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "settle" | "sources">
 
 /**
  * The content of these sources, in any store of versions. It registers the commands `content.fetch`, `content.ack` and

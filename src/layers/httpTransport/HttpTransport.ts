@@ -40,7 +40,8 @@ import * as transportRoutes from "./routes.ts"
 import { nothingDone } from "./statistics.ts"
 import { audienceState, statisticsData, statusRows } from "./transportStatus.ts"
 
-export { HttpTransport }
+export type { TransportStatistics } from "../../services/HttpTransport.ts"
+export { HttpTransport, type RoutesConfig }
 
 /**
  * The transport with the given options. Options are validated in every mode; in task mode nothing is bound.

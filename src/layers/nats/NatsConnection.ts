@@ -27,6 +27,8 @@ import { type Link, statusData, statusRows, type Unclaimed } from "./natsStatus.
 import { open, requestTimeout, type Session } from "./Session.ts"
 import { makeTraffic, type Traffic } from "./traffic.ts"
 
+export type { NatsFailure, Session, Traffic, Unclaimed }
+
 export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
   NatsConnection,
   {

@@ -15,6 +15,8 @@ import type { VersionStore } from "../../services/VersionStore.ts"
 import { makeReplica } from "./makeReplica.ts"
 import { decodeLayer, type ReplicaLayerConfig } from "./ReplicaOptions.ts"
 
+export type { ReplicaLayerConfig }
+
 /**
  * The versions of another controller, under the same ids, in a store of versions on disk. Commands, events, status and state
  * are those of `Content.layer`.

@@ -37,7 +37,8 @@ import { tableId } from "./tables/identifiers.ts"
 import * as TableFolder from "./tables/TableFolder.ts"
 import * as Webhooks from "./webhooks/Webhooks.ts"
 
-export { InvalidFault, TableServer }
+export type { RequestCounts } from "../../services/TableServer.ts"
+export { InvalidFault, type TableFolderError, TableServer, type TableServerInput }
 
 /** Serves the tables of a folder until the scope ends. A folder that cannot be listed fails it. */
 export const layer = (

@@ -46,6 +46,8 @@ import {
 } from "./VersionStoreDiskOptions.ts"
 import { makeVerify } from "./verify.ts"
 
+export type { VersionStoreDiskConfig }
+
 /** The versions in a folder, which is this controller's alone as long as the layer lives. */
 export const layer = (
   config: VersionStoreDiskConfig

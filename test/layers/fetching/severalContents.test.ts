@@ -40,12 +40,12 @@ const start = (settings: Pick<ContentConfig, "commands" | "name">, text: string)
           })
       }
     ])
-  ).pipe(Effect.provideServiceEffect(VersionStore, makeTemporaryStore), Effect.orDie)
+  ).pipe(Effect.provideServiceEffect(VersionStore.VersionStore, makeTemporaryStore), Effect.orDie)
 
 const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
-  Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ ...fields, type }))
+  Effect.flatMap(CommandBus.CommandBus, ({ dispatch }) => dispatch({ ...fields, type }))
 
-const types = Effect.flatMap(CommandBus, ({ types }) => types)
+const types = Effect.flatMap(CommandBus.CommandBus, ({ types }) => types)
 
 const commandsOf = (name: string) =>
   ["ack", "check", "fetch", "hold", "keep", "manifest.read", "resume", "rollback", "verify", "versions"].map(
@@ -58,7 +58,7 @@ it.scoped("contents with two names have their own commands, events, status and s
     yield* start({ name: "archive" }, "three")
     expect(yield* types).toEqual([...commandsOf("archive"), ...commandsOf("content")])
 
-    const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
+    const events = yield* Effect.flatMap(EventBus.EventBus, ({ subscribe }) => subscribe)
     expect(yield* dispatch("content.fetch")).toMatchObject({ records: 3 })
     expect(yield* dispatch("archive.fetch")).toMatchObject({ records: 5 })
     const namesOf = (name: string) =>
@@ -73,7 +73,7 @@ it.scoped("contents with two names have their own commands, events, status and s
     expect(yield* dispatch("archive.manifest.read")).toMatchObject({ status: "ok" })
     yield* dispatch("archive.ack", { consumerId: "screen-1", versionId: "19700101T000000Z" })
 
-    const { state, status } = yield* ControllerState
+    const { state, status } = yield* ControllerState.ControllerState
     expect((yield* status).sections.map(({ name, title }) => [name, title])).toEqual([
       ["content", "Content"],
       ["archive", "Content: archive"]

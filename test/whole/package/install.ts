@@ -118,7 +118,7 @@ const runs = ({ vitrine }: Pick<Project, "vitrine">, configuration: string) =>
 /** A plugin of the project's own, made with the Effect that it has installed. */
 const ownPlugin = `import { Effect, Layer } from "effect"
 import { defineConfig, EventBus, httpTransport, Plugin } from "vitrine"
-const heard = Layer.scopedDiscard(Effect.flatMap(EventBus, ({ publish }) => publish("mine", {})))
+const heard = Layer.scopedDiscard(Effect.flatMap(EventBus.EventBus, ({ publish }) => publish("mine", {})))
 export default defineConfig({ plugins: [Plugin.fromLayer("mine", heard), httpTransport({ port: 0 })] })
 `
 

@@ -12,6 +12,7 @@ import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { type AirtableClientConfig, decodeClient } from "./AirtableOptions.ts"
 import { makeTableClient } from "./tableClient.ts"
 
+export type { AirtableClientConfig } from "./AirtableOptions.ts"
 export { attachments } from "./attachments.ts"
 
 /** The client of one base. Its requests take their turn in the pacing of the process. */
