@@ -79,11 +79,11 @@ export const collect = (bus: typeof EventBus.Service) =>
     const fiber = yield* Effect.forkScoped(
       Effect.exit(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))
     )
-    /** Waits for the last of the numbers that somebody publishes; the feed has not ended. */
-    const last = Effect.gen(function* () {
-      yield* until(() => seen.at(-1)?.name === lastNumber)
-      expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
-    })
+    /** Waits for the last of the numbers that somebody publishes; fails at once if the feed ends before. */
+    const last = Effect.raceFirst(
+      until(() => seen.at(-1)?.name === lastNumber),
+      Effect.flatMap(Fiber.join(fiber), (exit) => Effect.dieMessage(`The feed has ended: ${exit}`))
+    )
     return { seen, fiber, last }
   })
 

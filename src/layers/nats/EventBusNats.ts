@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Mailbox from "effect/Mailbox"
 import * as MutableRef from "effect/MutableRef"
-import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
@@ -38,12 +37,7 @@ export const make = Effect.gen(function* () {
 
   const publish = (name: string, payload: unknown) =>
     Effect.gen(function* () {
-      const subject = yield* subjectOf(prefix, "events", name).pipe(
-        Option.match({
-          onNone: () => refused("publish", `the name "${name.slice(0, 40)}…" is too long for a subject`),
-          onSome: Effect.succeed
-        })
-      )
+      const subject = yield* Effect.mapError(subjectOf(prefix, "events", name), failed("publish"))
       const session = yield* Effect.mapError(nats.session, failed("publish"))
       const data = new TextEncoder().encode(encodeJson(payload).text)
       const limit = (session.connection.info?.max_payload ?? 0) - overhead

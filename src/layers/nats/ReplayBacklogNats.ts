@@ -16,7 +16,7 @@ import { encodeJson } from "../../internal/JsonText.ts"
 import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../services/ReplayBacklog.ts"
 import { NatsConnection } from "./NatsConnection.ts"
-import { ask, inTime, isOutOfDate, NatsFailure } from "./NatsFailure.ts"
+import { ask, inTime, isOutOfDate, type NatsFailure } from "./NatsFailure.ts"
 import {
   ensureEvents,
   ensureState,
@@ -37,10 +37,7 @@ export const make = Effect.gen(function* () {
   const write = (event: RememberedEvent) =>
     Effect.gen(function* () {
       const session = yield* nats.session
-      const subject = yield* Option.match(subjectOf(prefix, "backlog", event.name), {
-        onNone: () => tooLong(event.name),
-        onSome: Effect.succeed
-      })
+      const subject = yield* subjectOf(prefix, "backlog", event.name)
       const { created } = yield* ensureEvents(session, nats)
       yield* ensureState(session, nats)
       const replace = Effect.gen(function* () {
@@ -104,12 +101,6 @@ const rememberedEvent = ({ data, info, subject }: JsMsg): RememberedEvent => ({
   data: encodeJson(payloadOf(data)).text,
   sequence: info.streamSequence
 })
-
-const tooLong = (name: string) =>
-  new NatsFailure({
-    detail: `the name "${name.slice(0, 40)}…" is too long for a subject`,
-    mayHaveHappened: false
-  })
 
 const failed =
   (action: ReplayBacklogError["action"]) =>

@@ -10,22 +10,15 @@ import * as Either from "effect/Either"
 import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import { encodeJson } from "../../internal/JsonText.ts"
 import {
   type Command,
   CommandFailed,
   CommandUnavailable,
-  type DispatchError,
+  DispatchError,
   InvalidCommandFields
 } from "../../services/CommandBus.ts"
-import {
-  decodeReply,
-  decodeRequest,
-  decodeResult,
-  encodeReply,
-  encodeRequest,
-  encodeResult,
-  type Request
-} from "./commandWire.ts"
 import type { Lease } from "./leases.ts"
 import { ask, attempt, isWithoutResponders } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
@@ -81,10 +74,10 @@ export const makeInstance = Effect.fnUntraced(function* (
         return FiberMap.remove(running, request.id)
       case "isRunning":
         return Effect.map(FiberMap.has(running, request.id), (isRunning) => {
-          message.respond(encodeReply(isRunning))
+          message.respond(encodeMessage(isRunning))
         })
       case "isHeld":
-        return Effect.sync(() => void message.respond(encodeReply(has(request.type))))
+        return Effect.sync(() => void message.respond(encodeMessage(has(request.type))))
     }
   }
 
@@ -110,7 +103,7 @@ export const makeInstance = Effect.fnUntraced(function* (
   /** What an instance replies. Where nobody is connected by that name, no; where the reply does not come in time, yes: it is busy. */
   const asks = ({ connection }: Session, instance: string, question: Request): Effect.Effect<boolean> =>
     ask(() =>
-      connection.request(subjectOf(instance), encodeRequest(question), { timeout: questionTimeout })
+      connection.request(subjectOf(instance), encodeMessage(question), { timeout: questionTimeout })
     ).pipe(
       Effect.match({
         onFailure: (failure) => !isWithoutResponders(failure),
@@ -136,7 +129,7 @@ export const makeInstance = Effect.fnUntraced(function* (
       const { type } = command
       const { connection } = session
       const lost = new CommandUnavailable({ type, reason: "lost", mayHaveRun: true })
-      const data = encodeRequest({ do: "dispatch", command })
+      const data = encodeMessage({ do: "dispatch", command })
       const limit = limitOf(session)
       if (data.length > limit) {
         const issues = `they have ${data.length} bytes, and NATS accepts ${limit}`
@@ -160,7 +153,7 @@ export const makeInstance = Effect.fnUntraced(function* (
       return yield* Deferred.await(reply).pipe(
         Effect.raceFirst(Effect.zipRight(Effect.raceFirst(untilLost, session.ended), lost)),
         Effect.onInterrupt(() =>
-          Effect.ignore(send(session, instance, encodeRequest({ do: "cancel", id: inbox })))
+          Effect.ignore(send(session, instance, encodeMessage({ do: "cancel", id: inbox })))
         )
       )
     }).pipe(
@@ -194,3 +187,49 @@ const resultOf = (message: Msg, { type }: Command): Effect.Effect<unknown, Dispa
         onNone: () => new CommandFailed({ type, cause: new Error("the result is not one of Vitrine's") }),
         onSome: (result) => ("error" in result ? result.error : Effect.succeed(result.value))
       })
+
+/** To an instance. The `id` of a dispatch is where its result is wanted. */
+const Request = Schema.parseJson(
+  Schema.Union(
+    Schema.Struct({
+      do: Schema.Literal("dispatch"),
+      command: Schema.Struct({ type: Schema.String }, { key: Schema.String, value: Schema.Unknown })
+    }),
+    Schema.Struct({ do: Schema.Literal("cancel"), id: Schema.String }),
+    /** Whether the instance carries that dispatch out. */
+    Schema.Struct({ do: Schema.Literal("isRunning"), id: Schema.String }),
+    /** Whether the instance has registered that command. */
+    Schema.Struct({ do: Schema.Literal("isHeld"), type: Schema.String })
+  )
+)
+type Request = typeof Request.Type
+
+/** To a question. */
+const Reply = Schema.parseJson(Schema.Boolean)
+
+const Result = Schema.parseJson(
+  Schema.Union(Schema.Struct({ error: DispatchError }), Schema.Struct({ value: Schema.Unknown }))
+)
+
+const decoder = <A, I>(schema: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (data: Uint8Array) => decode(new TextDecoder().decode(data))
+}
+
+const encodeMessage = (value: unknown): Uint8Array => new TextEncoder().encode(encodeJson(value).text)
+
+const encodeError = Schema.encodeSync(DispatchError)
+
+const decodeRequest = decoder(Request)
+
+const decodeReply = decoder(Reply)
+
+const encodeResult = (result: Either.Either<unknown, DispatchError>): Uint8Array =>
+  encodeMessage(
+    Either.match(result, {
+      onLeft: (error) => ({ error: encodeError(error) }),
+      onRight: (value) => ({ value: value ?? null })
+    })
+  )
+
+const decodeResult = decoder(Result)

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { ask, isNoSuchStream, isOutOfDate, NatsFailure } from "./NatsFailure.ts"
+import { ask, isNoSuchStream, isOutOfDate, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
 import { ensureState, lastOfEach, nameOf, type Place, stateStream, subjectOf } from "./streams.ts"
 
@@ -41,7 +41,7 @@ export const claim = (
   isHeld: (lease: Lease) => Effect.Effect<boolean>
 ): Effect.Effect<Claim, NatsFailure> =>
   Effect.gen(function* () {
-    const subject = yield* subjectOfCommand(place, type)
+    const subject = yield* subjectOf(place.prefix, "lease", type)
     const last = yield* lastMessage(session, place, subject)
     const present = Option.flatMap(last, leaseOf(type))
     const isTaken = yield* Option.match(present, {
@@ -70,7 +70,7 @@ export const find = (
   place: Place,
   type: string
 ): Effect.Effect<Option.Option<Lease>, NatsFailure> =>
-  subjectOfCommand(place, type).pipe(
+  subjectOf(place.prefix, "lease", type).pipe(
     Effect.flatMap((subject) => lastMessage(session, place, subject)),
     Effect.map(Option.flatMap(leaseOf(type)))
   )
@@ -103,18 +103,6 @@ export const all = (session: Session, { prefix }: Place): Effect.Effect<Readonly
       )
     )
   )
-
-const subjectOfCommand = ({ prefix }: Place, type: string): Effect.Effect<string, NatsFailure> =>
-  Option.match(subjectOf(prefix, "lease", type), {
-    onNone: () =>
-      Effect.fail(
-        new NatsFailure({
-          detail: `the type "${type.slice(0, 40)}…" is too long for a subject`,
-          mayHaveHappened: false
-        })
-      ),
-    onSome: Effect.succeed
-  })
 
 const Owner = Schema.parseJson(Schema.Struct({ instance: Schema.UUID }))
 

@@ -22,17 +22,41 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { ask, inTime, isNoSuchStream, NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import * as subjectToken from "./subjectToken.ts"
 
 /** What a subject is for. */
 export type Space = "events" | "backlog" | "lease"
 
-/** The subject of a name, or none where the name is too long for one. */
-export const subjectOf = (prefix: string, space: Space, name: string): Option.Option<string> =>
-  Option.map(subjectToken.encode(name), (token) => `${prefix}.${space}.${token}`)
+/** The server's limit for a whole command line is 4,096 bytes. */
+const maxTokenLength = 1024
 
-/** The name that a subject stands for. */
-export const nameOf = (subject: string): string => subjectToken.decode(subject.split(".").slice(2).join("."))
+/**
+ * The subject of a name, which is one token of it. Letters, digits and `:_-` stay as they are, so that
+ * `content:version:promoted` can be read in the tools of NATS.
+ */
+export const subjectOf = (prefix: string, space: Space, name: string): Effect.Effect<string, NatsFailure> => {
+  const token = name === "" ? emptyToken : name.replace(/[^\w:-]/g, escapeUnit)
+  return token.length > maxTokenLength
+    ? new NatsFailure({
+        detail: `the name "${name.slice(0, 40)}…" is too long for a subject`,
+        mayHaveHappened: false
+      })
+    : Effect.succeed(`${prefix}.${space}.${token}`)
+}
+
+/** The name that a subject stands for; a token of somebody else's is given as it is. */
+export const nameOf = (subject: string): string => {
+  const token = subject.split(".").slice(2).join(".")
+  return token === emptyToken
+    ? ""
+    : token.replace(/=([0-9a-f]{4})/g, (_, digits: string) =>
+        String.fromCharCode(Number.parseInt(digits, 16))
+      )
+}
+
+const emptyToken = "="
+
+/** UTF-16 code units, not characters: half of a surrogate pair has to come back as well. */
+const escapeUnit = (unit: string): string => `=${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 export const eventStream = (prefix: string): string => `${prefix}_events`
 
