@@ -1,15 +1,19 @@
 /**
  * One controller to a folder.
  *
- * The lock is a listening socket (a named pipe on Windows). The system closes it with the process, however that
- * ends, so that no lock outlives a crash or a loss of power.
+ * The lock is a socket at which its holder listens. The system closes it with the process, however that ends, so that no
+ * lock outlives a crash or a loss of power. On Windows it is a named pipe, of which nothing is left then and which two cannot
+ * have. Elsewhere a file is left at which nobody listens, and which somebody has to remove without ever removing the socket
+ * that another one has put there meanwhile. So each socket has a name of its own, in the folder `.lock`, and comes there
+ * with that folder: a folder that has it, listening already, is renamed to `.lock`. The system lets that replace nothing or
+ * an empty folder, and no other one, so that one of many that come at the same moment gets through. Everybody else asks the
+ * sockets in `.lock`: one that answers has the lock; dead ones can be removed at any time, and then it is tried again.
  */
 import { randomBytes } from "node:crypto"
-import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises"
+import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises"
 import * as Net from "node:net"
 import { userInfo } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { setTimeout } from "node:timers/promises"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -19,7 +23,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { ErrorChain } from "../../internal/SerializedError.ts"
 import { hashOf, socketAddress, socketFile } from "../../internal/socketFile.ts"
-import { explain } from "../../internal/systemError.ts"
+import { errorCode, explain } from "../../internal/systemError.ts"
 
 /** Another process has the lock of the folder. */
 export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/FolderLocked", {
@@ -53,38 +57,26 @@ export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("vi
 
 /**
  * Takes the lock of a folder, given by its real absolute path, until the scope ends. `scratch` is a folder on
- * the same disk. The Effect that it gives takes the lock anew where its socket is gone, because the folder was
- * removed and made anew, and does nothing otherwise.
- *
- * Whoever wants the lock puts up a socket under a name that nobody else ever has, and only then looks who else
- * is there: the second of two that come at the same moment sees the first, and a dead socket can be removed at
- * any time. The socket lies in the folder, for all that see the folder.
+ * the same disk. The Effect that it gives says whether the lock is still there, or has gone with the folder, which was
+ * removed.
  *
  * Where no socket can be made in the folder (a disk that is full or read-only, a file system that has none, as
  * exFAT and many network shares), it is made in `~/.local/state/vitrine` of the user that the process runs as,
- * whatever the environment says. There it protects against controllers of the same user alone.
+ * whatever the environment says. There it protects against controllers of the same user alone. Of two that come at the
+ * moment at which the disk takes sockets again, neither gets the lock.
  *
- * Every user may connect. To one who may not, a dead socket looks like a live one, so that what a crash
- * leaves would keep the controllers of all other users from a folder that they share. There is little to guard:
+ * Every user may connect: to one who may not, a dead socket would look like a live one. There is little to guard:
  * who connects is told the id of a process, is not listened to, and is disconnected at once. What others say there
  * is trusted no further than that somebody is there.
  */
-export const lockFolder = Effect.fnUntraced(function* (directory: string, scratch: string) {
-  const scope = yield* Effect.scope
-  const take = Effect.mapError(
-    orNothing(process.platform === "win32" ? lockPipe(directory) : lockSockets(directory, scratch)),
+export const lockFolder = (directory: string, scratch: string) =>
+  Effect.mapError(
+    orNothing(process.platform === "win32" ? lockPipe(directory) : lockSocket(directory, scratch)),
     (error) =>
       error instanceof FolderLocked
         ? error
         : new FolderLockFailed({ path: directory, detail: explain(error), cause: error })
-  ).pipe(Scope.extend(scope))
-  let isThere = yield* take
-  return Effect.gen(function* () {
-    if (!(yield* isThere)) {
-      isThere = yield* take
-    }
-  })
-})
+  )
 
 /** Somebody who has the lock of a folder. */
 export interface LockHolder {
@@ -105,24 +97,23 @@ export const lockHolder = Effect.fnUntraced(function* (directory: string) {
   const holders = yield* Effect.forEach(sockets, (socket) =>
     Effect.map(
       ask(socket),
-      ({ pid, state }): Option.Option<LockHolder> =>
-        state === "holds"
-          ? Option.some({
-              name: unreadyName(socket.slice(-tokenLength)),
-              pid: Option.fromNullable(pid),
-              holds: Effect.map(
-                ask(socket),
-                // A pipe has the same name whoever has it.
-                (now) => now.state === "holds" && (now.pid ?? pid) === (pid ?? now.pid)
-              )
-            })
-          : Option.none()
+      Option.map(
+        ({ pid }): LockHolder => ({
+          name: basename(socket),
+          pid: Option.fromNullable(pid),
+          // A pipe has the same name whoever has it.
+          holds: Effect.map(
+            ask(socket),
+            Option.exists((now) => (now.pid ?? pid) === (pid ?? now.pid))
+          )
+        })
+      )
     )
   )
   return Array.head(Array.getSomes(holders))
 })
 
-/** What was acquired is released at once where the whole fails: the others wait for it. */
+/** What was acquired is released at once where the whole fails. */
 const orNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
@@ -132,211 +123,183 @@ const orNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   })
 
-/** A pipe has no name that could outlive it, and two cannot have the same. */
+const pipeOf = (directory: string) => `\\\\.\\pipe\\vitrine-${hashOf(directory)}`
+
 const lockPipe = (directory: string) => {
   const pipe = pipeOf(directory)
-  return Effect.acquireRelease(listen(pipe, { holds: true }), close).pipe(
+  return listen(pipe).pipe(
     Effect.as(Effect.succeed(true)),
     Effect.catchIf(
-      ({ code }) => code === "EADDRINUSE",
-      () => Effect.flatMap(ask(pipe), (answer) => inUse(directory, pipe, answer))
+      (error) => errorCode(error) === "EADDRINUSE",
+      () =>
+        Effect.flatMap(ask(pipe), (answer) =>
+          locked(
+            directory,
+            pipe,
+            Option.getOrElse(answer, () => ({}))
+          )
+        )
     )
   )
 }
 
-/** Gives whether its own socket is still there. */
-const lockSockets = Effect.fnUntraced(function* (directory: string, scratch: string) {
-  const token = randomBytes(6).toString("hex")
-  const state = { holds: false }
-  const own = yield* putUp(placeIn(directory), scratch, token, state).pipe(
-    Effect.catchAll((error) =>
-      Option.match(sparePlace(directory), {
-        onNone: () => Effect.fail(error),
-        onSome: (spare) =>
-          attempt(() => mkdir(spare.folder, { recursive: true, mode: 0o700 })).pipe(
-            Effect.zipRight(putUp(spare, spare.folder, token, state)),
-            Effect.orElseFail(() => error)
-          )
-      })
-    )
+/** Gives whether its socket is still there. */
+const lockSocket = Effect.fnUntraced(function* (directory: string, scratch: string) {
+  const inFolder = takePlace(placeIn(directory), scratch, directory)
+  const socket = yield* Option.match(sparePlace(directory), {
+    onNone: () => inFolder,
+    onSome: (spare) =>
+      Effect.catchIf(inFolder, isNotLocked, (error) =>
+        attempt(() => mkdir(dirname(spare), { recursive: true, mode: 0o700 })).pipe(
+          Effect.zipRight(takePlace(spare, dirname(spare), directory)),
+          Effect.mapError((other) => (isNotLocked(other) ? error : other))
+        )
+      )
+  })
+  const others = placesOf(directory).filter((place) => place !== dirname(socket))
+  yield* Effect.forEach(others, (place) =>
+    Effect.catchIf(removeDead(place, directory), isNotLocked, () => Effect.void)
   )
-  for (const socket of (yield* Effect.forEach(placesOf(directory), socketsIn)).flat()) {
-    if (socket !== own) {
-      const yields = socket.slice(-token.length) > token
-      yield* waitForRelease(socket, yields, directory)
-    }
-  }
-  state.holds = true
-  return Effect.isSuccess(attempt(() => lstat(own)))
+  return Effect.isSuccess(attempt(() => lstat(socket)))
 })
 
-/** Where sockets lie that have to do with one folder. */
-interface Place {
-  readonly folder: string
-  /** What their names begin with. */
-  readonly prefix: string
-}
+const isNotLocked = (error: Error) => !(error instanceof FolderLocked)
 
-const tokenLength = 12
-
-const placeOf = (folder: string, prefix: string): Place => {
-  const file = socketFile(folder, `${prefix}-${"0".repeat(tokenLength)}`)
-  return { folder: dirname(file), prefix: basename(file).slice(0, -tokenLength - 1) }
-}
+/** Where the sockets of a folder lie. Each place is a folder with the socket of one process, and with dead ones at most. */
+const placeOf = (folder: string, name: string) =>
+  dirname(socketFile(folder, `${name}/lock-${"0".repeat(12)}`))
 
 const placeIn = (directory: string) => placeOf(directory, ".lock")
 
 /** None where the system knows no home of the user, as of many that a container is run as. */
-const sparePlace = (directory: string): Option.Option<Place> =>
+const sparePlace = (directory: string): Option.Option<string> =>
   Option.map(homeFolder(), (home) =>
     placeOf(join(home, ".local", "state", "vitrine"), `${hashOf(directory)}.lock`)
   )
 
 const homeFolder = Option.liftThrowable(() => userInfo().homedir)
 
-const placesOf = (directory: string): ReadonlyArray<Place> => [
+const placesOf = (directory: string): ReadonlyArray<string> => [
   placeIn(directory),
   ...Option.toArray(sparePlace(directory))
 ]
 
-interface State {
-  /** Whether the lock was taken, or is still fought for. */
-  holds: boolean
+/**
+ * Puts a socket into a place and gives its file; fails where somebody is there. It is bound in `scratch` itself, by which name
+ * the kernel knows it for good.
+ */
+const takePlace = (place: string, scratch: string, directory: string) =>
+  Effect.gen(function* () {
+    const name = `lock-${randomBytes(6).toString("hex")}`
+    const bound = socketFile(scratch, name)
+    const prepared = `${bound}.folder`
+    const socket = join(place, name)
+    yield* Effect.flatMap(socketAddress(bound), listen)
+    yield* Effect.addFinalizer(() =>
+      Effect.ignore(attempt(() => removeAll([bound, prepared, socket], place)))
+    )
+    yield* attempt(async () => {
+      await mkdir(prepared)
+      // Whoever may remove what is in the folder may remove what a crash leaves in here.
+      await chmod(prepared, (await stat(dirname(place))).mode & 0o1777)
+      await rename(bound, join(prepared, name))
+    })
+    const enter: Effect.Effect<void, Error> = Effect.catchIf(
+      attempt(() => rename(prepared, place)),
+      (error) => ["EEXIST", "ENOTEMPTY"].includes(errorCode(error) ?? ""),
+      () => Effect.zipRight(removeDead(place, directory), enter)
+    )
+    yield* enter
+    return socket
+  }).pipe(orNothing)
+
+const removeAll = async (own: ReadonlyArray<string>, place: string) => {
+  await Promise.all(own.map((path) => rm(path, { recursive: true, force: true })))
+  await rmdir(place)
 }
 
-const pipeOf = (directory: string) => `\\\\.\\pipe\\vitrine-${hashOf(directory)}`
+/** Removes the dead sockets in a place; fails where somebody answers at one. */
+const removeDead = Effect.fnUntraced(function* (place: string, directory: string) {
+  for (const socket of yield* socketsIn(place)) {
+    const answer = yield* ask(socket)
+    if (Option.isSome(answer)) {
+      return yield* locked(directory, socket, answer.value)
+    }
+    yield* attempt(() => rm(socket, { force: true }))
+  }
+})
 
-const socketsIn = ({ folder, prefix }: Place) =>
-  Effect.promise(() => readdir(folder).catch((): ReadonlyArray<string> => [])).pipe(
-    Effect.map((names) => names.filter((name) => name.startsWith(prefix)).map((name) => join(folder, name)))
+const socketsIn = (place: string) =>
+  attempt(() => readdir(place)).pipe(
+    Effect.map((names) => names.map((name) => join(place, name))),
+    Effect.catchIf(
+      (error) => errorCode(error) === "ENOENT",
+      () => Effect.succeed([])
+    )
   )
 
 const attempt = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action, catch: asError })
 
-const unreadyName = (token: string) => `lock-${token}`
-
-/** Puts up a socket and gives its file. It is made elsewhere: until it listens, it cannot be told from a dead one. */
-const putUp = ({ folder, prefix }: Place, scratch: string, token: string, state: State) => {
-  const socket = join(folder, `${prefix}-${token}`)
-  const unready = socketFile(scratch, unreadyName(token))
-  return Effect.flatMap(socketAddress(unready), (address) =>
-    Effect.acquireRelease(
-      Effect.tap(listen(address, state), (server) =>
-        Effect.tapError(
-          attempt(() => rename(unready, socket)),
-          () => close(server)
-        )
-      ),
-      (server) => Effect.zipRight(remove(socket), close(server))
-    )
-  ).pipe(Effect.as(socket))
-}
-
-const listen = (address: string, state: State) =>
-  Effect.async<Net.Server, NodeJS.ErrnoException>((resume) => {
-    const server = Net.createServer((socket) => {
-      const disconnect = () => socket.destroy()
-      // Left open, or with something in it that nobody reads, it would take up a file handle for good.
-      socket.on("error", disconnect).end(`${state.holds ? holding : ""}process ${process.pid}`, disconnect)
-    })
-    server.on("error", (error) => resume(Effect.fail(error)))
-    try {
-      // Whichever user asks: one who may not would take a dead socket for a mute one.
-      server.listen({ path: address, readableAll: true, writableAll: true }, () =>
-        resume(Effect.succeed(server))
-      )
-    } catch (error) {
-      // Thrown where one that has the lock cleans its staging folder before the socket has its mode.
-      resume(Effect.fail(asError(error)))
-    }
-    server.unref()
-  })
-
-const close = (server: Net.Server) => Effect.sync(() => server.close())
-
-/** One who cannot remove a dead socket passes it over. */
-const remove = (socket: string) => Effect.promise(() => rm(socket, { force: true }).catch(() => {}))
-
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
 
-/** What one that has the lock says first. */
-const holding = "held by "
+/** Until the scope ends. */
+const listen = (address: string) =>
+  Effect.acquireRelease(
+    Effect.async<Net.Server, Error>((resume) => {
+      const server = Net.createServer((socket) => {
+        const disconnect = () => socket.destroy()
+        // Left open, or with something in it that nobody reads, it would take up a file handle for good.
+        socket.on("error", disconnect).end(`held by process ${process.pid}`, disconnect)
+      })
+      server.on("error", (error) => resume(Effect.fail(error)))
+      try {
+        server.listen({ path: address, readableAll: true, writableAll: true }, () =>
+          resume(Effect.succeed(server))
+        )
+      } catch (error) {
+        // Thrown where one that has the lock cleans its staging folder before the socket has its mode.
+        resume(Effect.fail(asError(error)))
+      }
+      server.unref()
+    }),
+    (server) => Effect.sync(() => server.close())
+  )
 
-/** What a controller says, and a length that it never has. */
-const said = new RegExp(`^(${holding})?process (\\d+)$`)
-const tooLong = 64
-
-/** How often one that is still fighting for the lock is asked how it went, and the pause between, in milliseconds. */
-const maxAsked = 100
-const pauseMs = 20
-
-/** Waits until nobody is behind another's socket; fails where that one has the lock, or does not give way. */
-const waitForRelease = Effect.fnUntraced(function* (address: string, yields: boolean, directory: string) {
-  for (let asked = 1; ; asked++) {
-    const answer = yield* ask(address)
-    if (answer.state === "gone") {
-      return yield* remove(address)
-    }
-    if (answer.state === "holds" || !yields || asked === maxAsked) {
-      return yield* inUse(directory, address, answer)
-    }
-    yield* Effect.promise(() => setTimeout(pauseMs))
-  }
-})
-
-const inUse = (path: string, address: string, { pid }: Answer) =>
-  new FolderLocked({ path, socket: address, ...(pid === undefined ? {} : { pid }) })
+const locked = (path: string, socket: string, answer: Answer) => new FolderLocked({ path, socket, ...answer })
 
 interface Answer {
-  readonly state: "gone" | "contends" | "holds"
-  /** The process behind it, where it told. */
+  /** The process behind a socket, where it said so as a controller does. */
   readonly pid?: number
 }
 
 /** How long a process may take to say who it is, in milliseconds. */
 const answerMs = 1000
 
-/** Asks who is behind a socket. One that does not answer, or not as a controller does, is taken to have the lock. */
+/** Asks who is behind a socket; none where nobody listens. */
 const ask = (file: string) =>
   socketAddress(file).pipe(
     Effect.flatMap(askAt),
-    Effect.catchAll((error) => Effect.succeed<Answer>({ state: stateOf(error) })),
+    Effect.asSome,
+    Effect.catchAll((error) =>
+      Effect.succeed(
+        ["ECONNREFUSED", "ENOENT"].includes(errorCode(error) ?? "") ? Option.none() : Option.some<Answer>({})
+      )
+    ),
     Effect.scoped
   )
 
 const askAt = (address: string) =>
-  Effect.async<Answer>((resume) => {
-    let text = ""
-    const answer = (state: Answer["state"], pid?: string) => {
+  Effect.async<Answer, Error>((resume) => {
+    const answer = (said = "") => {
+      const pid = /^held by process (\d+)$/.exec(said)?.[1]
       socket.destroy()
-      resume(Effect.succeed({ state, ...(pid === undefined ? {} : { pid: Number(pid) }) }))
+      resume(Effect.succeed(pid === undefined ? {} : { pid: Number(pid) }))
     }
     const socket = Net.connect(address)
       .setEncoding("utf8")
-      .setTimeout(answerMs, () => answer("holds"))
-      .on("data", (data) => {
-        text += data
-        if (text.length >= tooLong) {
-          answer("holds")
-        }
-      })
-      .on("end", () => {
-        const [, held, pid] = said.exec(text) ?? []
-        answer(pid === undefined || held !== undefined ? "holds" : "contends", pid)
-      })
-      .on("error", (error) => answer(stateOf(error)))
+      .setTimeout(answerMs, () => answer())
+      .on("data", (said: string) => answer(said))
+      .on("end", () => answer())
+      .on("error", (error) => resume(Effect.fail(error)))
     return Effect.sync(() => socket.destroy())
   })
-
-const stateOf = (error: NodeJS.ErrnoException): Answer["state"] => {
-  switch (error.code) {
-    case "ECONNREFUSED":
-    case "ENOENT":
-      return "gone"
-    case "ECONNRESET":
-    case "EPIPE":
-      return "contends"
-    default:
-      return "holds"
-  }
-}

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { DownloadsInUse, VersionStoreError } from "../../services/VersionStore.ts"
-import { type FolderLocked, type FolderLockFailed, lockFolder } from "../folderLock/FolderLock.ts"
+import { lockFolder } from "../folderLock/FolderLock.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import type { Trash } from "./Trash.ts"
@@ -18,16 +18,20 @@ export const makeClaim = Effect.fnUntraced(function* (folder: DownloadsFolder, t
   const path = yield* Path.Path
   const scope = yield* Effect.scope
   const claiming = yield* Effect.makeSemaphore(1)
-  /** Takes the lock of the folder anew where its socket is gone; there as soon as it was taken once. */
-  let keepLocked = Option.none<Effect.Effect<void, FolderLocked | FolderLockFailed>>()
+  /** Whether the lock is still there; missing until it was taken once. */
+  let isLocked = Option.none<Effect.Effect<boolean>>()
 
   const claim = Effect.gen(function* () {
     yield* folder.makeFolders
-    if (Option.isSome(keepLocked)) {
-      return yield* keepLocked.value
+    if (Option.isSome(isLocked) && (yield* isLocked.value)) {
+      return
     }
     const real = yield* fs.realPath(folder.root).pipe(mapDiskError("read", folder.root))
-    keepLocked = Option.some(yield* Scope.extend(lockFolder(real, folder.staging), scope))
+    const isFirst = Option.isNone(isLocked)
+    isLocked = Option.some(yield* Scope.extend(lockFolder(real, folder.staging), scope))
+    if (!isFirst) {
+      return
+    }
     for (const name of yield* Effect.orElseSucceed(folder.namesIn(folder.staging), () => [])) {
       trash.add(path.join(folder.staging, name))
     }
@@ -53,6 +57,6 @@ export const makeClaim = Effect.fnUntraced(function* (folder: DownloadsFolder, t
     ),
 
     /** Whether the lock was ever taken. */
-    wasClaimed: () => Option.isSome(keepLocked)
+    wasClaimed: () => Option.isSome(isLocked)
   }
 })

@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { lstat, readdir } from "node:fs/promises"
+import { lstat, mkdir, readdir } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { userInfo } from "node:os"
 import { join } from "node:path"
@@ -43,9 +43,9 @@ const isRefused = (directory: string) =>
 const socketOf = (directory: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const names = (yield* fs.readDirectory(directory)).filter((name) => name.startsWith(".lock-"))
+    const names = yield* fs.readDirectory(`${directory}/.lock`)
     expect(names).toHaveLength(1)
-    return `${directory}/${names[0]}`
+    return `${directory}/.lock/${names[0]}`
   })
 
 /** The sockets of a folder that takes none. */
@@ -59,7 +59,8 @@ const stranger = (directory: string, behave: (socket: Socket) => void) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const server = createServer((socket) => behave(socket.on("error", () => {})))
-      await once(server.listen(`${directory}/.lock-ffffffffffff`), "listening")
+      await mkdir(`${directory}/.lock`, { recursive: true })
+      await once(server.listen(`${directory}/.lock/lock-ffffffffffff`), "listening")
       return server
     }),
     (server) => Effect.sync(() => server.close())
@@ -82,10 +83,11 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
 
   scenario("goes to exactly one of many that come at the same moment after a crash", (directory) =>
     Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
       for (let round = 0; round < 20; round++) {
-        yield* leaveDeadSocket(`${directory}/.lock`)
-        yield* leaveDeadSocket(`${directory}/.lock-000000000000`)
-        yield* leaveDeadSocket(`${directory}/.lock-ffffffffffff`)
+        yield* fs.makeDirectory(`${directory}/.lock`, { recursive: true })
+        yield* leaveDeadSocket(`${directory}/.lock/lock-000000000000`)
+        yield* leaveDeadSocket(`${directory}/.lock/lock-ffffffffffff`)
         for (const refusal of yield* contend(lock(directory))) {
           expect(refusal).toMatchObject({ _tag: "vitrine/FolderLocked", pid: process.pid })
         }
@@ -132,29 +134,33 @@ describe.skipIf(process.platform === "win32")("lockFolder", () => {
         const refusal = Effect.zipRight(stranger(directory, behave), Effect.flip(lock(directory)))
         expect(yield* Effect.scoped(refusal)).toMatchObject({
           _tag: "vitrine/FolderLocked",
-          owner: `it does not answer at ${directory}/.lock-ffffffffffff`
+          owner: `it does not answer at ${directory}/.lock/lock-ffffffffffff`
         })
       }
     })
   )
 
-  scenario("is taken anew when the folder was removed and made anew, if nobody else has it", (directory) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const makeAnew = fs
-        .remove(directory, { recursive: true })
-        .pipe(Effect.zipRight(fs.makeDirectory(`${directory}/scratch`, { recursive: true })))
-      const keepLocked = yield* lock(directory)
-      yield* keepLocked
-      const before = yield* socketOf(directory)
-      yield* makeAnew
-      yield* keepLocked
-      expect(yield* socketOf(directory)).not.toBe(before)
-      expect(yield* isRefused(directory)).toBe(true)
-      yield* makeAnew
-      yield* lock(directory)
-      expect(yield* Effect.flip(keepLocked)).toMatchObject({ _tag: "vitrine/FolderLocked", pid: process.pid })
-    })
+  scenario(
+    "is gone with a folder that was removed, and can be taken again if nobody else has it",
+    (directory) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const makeAnew = fs
+          .remove(directory, { recursive: true })
+          .pipe(Effect.zipRight(fs.makeDirectory(`${directory}/scratch`, { recursive: true })))
+        const isLocked = yield* lock(directory)
+        expect(yield* isLocked).toBe(true)
+        const before = yield* socketOf(directory)
+        yield* makeAnew
+        expect(yield* isLocked).toBe(false)
+        const isLockedAgain = yield* lock(directory)
+        expect(yield* socketOf(directory)).not.toBe(before)
+        expect(yield* isRefused(directory)).toBe(true)
+        yield* makeAnew
+        yield* lock(directory)
+        expect(yield* isLockedAgain).toBe(false)
+        expect(yield* isRefused(directory)).toBe(true)
+      })
   )
 
   scenario("is held for a folder whose path is too long for a socket, in that folder", (directory) =>

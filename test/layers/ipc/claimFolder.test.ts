@@ -61,7 +61,7 @@ describe("the place of the controller", () => {
         names.filter((name) => name.startsWith(".lock"))
       )
       expect(locks).toHaveLength(1)
-      yield* Effect.forEach(locks, (lock) => fs.remove(join(folder, lock)))
+      yield* Effect.forEach(locks, (lock) => fs.remove(join(folder, lock), { recursive: true }))
       expect(yield* refusal(configurationFolder)).toMatchObject({
         _tag: "vitrine/ControllerAlreadyRunning",
         path: socket,

@@ -215,10 +215,12 @@ describe("VersionStoreDisk", () => {
 
   scenario("refuses a folder whose owner does not say who it is", (directory) =>
     Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
       const mute = createServer()
+      yield* fs.makeDirectory(`${directory}/.lock`)
       yield* Effect.acquireRelease(
         Effect.async<void>((resume) => {
-          mute.listen(`${directory}/.lock-mute`, () => resume(Effect.void))
+          mute.listen(`${directory}/.lock/lock-mute`, () => resume(Effect.void))
         }),
         () => Effect.sync(() => mute.close())
       ).pipe(
@@ -232,7 +234,8 @@ describe("VersionStoreDisk", () => {
   scenario("takes over from a process that was killed", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${directory}/.lock-killed`, "")
+      yield* fs.makeDirectory(`${directory}/.lock`)
+      yield* fs.writeFileString(`${directory}/.lock/lock-killed`, "")
       expect((yield* manifestIn(directory)).status).toBe("missing")
     })
   )
