@@ -56,6 +56,13 @@ export const optional = <A, I>(schema: Schema.Schema<A, I>, defaultValue: A) =>
 export const expects = <A, I, R>(schema: Schema.Schema<A, I, R>, what: string): Schema.Schema<A, I, R> =>
   explaining(schema, (actual) => `expected ${what}, got ${show(actual)}`)
 
+/**
+ * Says what is wrong with a value that a user made with another major version of Effect. Effect itself would fail
+ * with `Not a valid effect: undefined`.
+ */
+export const needsEffect3 = (expected: "a Layer" | "an Effect") =>
+  `Vitrine needs effect 3: expected ${expected} of that version`
+
 /** As `expects`, for values that must never be shown. */
 export const expectsSecret = <A, I, R>(
   schema: Schema.Schema<A, I, R>,

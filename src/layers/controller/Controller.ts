@@ -9,8 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import { needsEffect3 } from "../../internal/needsEffect3.ts"
-import { InvalidOptions } from "../../internal/Options.ts"
+import { InvalidOptions, needsEffect3 } from "../../internal/Options.ts"
 import type { PlacedIssue } from "../../internal/ParseIssues.ts"
 import {
   type Plugin,

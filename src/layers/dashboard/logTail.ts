@@ -5,7 +5,6 @@ import * as Cause from "effect/Cause"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
-import { makeSlidingQueue } from "../../internal/slidingQueue.ts"
 
 export interface LogLine {
   /** ISO 8601, UTC. */
@@ -27,17 +26,13 @@ export const maxLength = 1000
 
 /** `changed` is called when there is another line. What is less important than `info` is not kept. */
 export const makeLogTail = (changed: () => void): LogTail => {
-  const tail = makeSlidingQueue<LogLine>({
-    maxLength: maxLines,
-    maxSize: maxLines * maxLength,
-    onDropped: () => {}
-  })
+  let lines: ReadonlyArray<LogLine> = []
   return {
-    lines: () => [...tail],
+    lines: () => lines,
     logger: Logger.make(({ cause, date, logLevel, message }) => {
       if (LogLevel.greaterThanEqual(logLevel, LogLevel.Info)) {
-        const text = textOf(message, cause)
-        tail.offer({ at: date.toISOString(), level: levelOf(logLevel), text }, text.length)
+        const line = { at: date.toISOString(), level: levelOf(logLevel), text: textOf(message, cause) }
+        lines = [...lines.slice(1 - maxLines), line]
         changed()
       }
     })

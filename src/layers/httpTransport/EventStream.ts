@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
         return { missing: output.missing, next: sequence, events: events.slice(index) }
       }
       if (output._tag === "Forward" && isForwarded) {
-        recorder.forwarded(1, name, clock.unsafeCurrentTimeMillis())
+        recorder.forwarded(name, clock.unsafeCurrentTimeMillis())
         if (data !== undefined && isReplayed) {
           remembering.remember({ name, data, sequence })
         }

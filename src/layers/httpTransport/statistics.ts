@@ -14,8 +14,8 @@ export interface Recorder {
   readonly left: () => void
   /** A client is disconnected, which was to be given so many more frames, and has left. */
   readonly dropped: (frames: number) => void
-  /** So many events, the last of that name. */
-  readonly forwarded: (events: number, lastName: string, timestampMs: number) => void
+  /** One more event. */
+  readonly forwarded: (name: string, timestampMs: number) => void
   /** So many frames were dropped, each counted once for each client. */
   readonly missed: (frames: number) => void
   readonly statistics: (clients: number) => TransportStatistics
@@ -81,10 +81,10 @@ export const makeRecorder = (): Recorder => {
       clientsDropped += 1
       metrics.clientsDropped.unsafeUpdate(1, untagged)
     },
-    forwarded: (events, name, timestampMs) => {
-      eventsForwarded += events
+    forwarded: (name, timestampMs) => {
+      eventsForwarded += 1
       last = { name, timestampMs }
-      metrics.eventsForwarded.unsafeUpdate(events, untagged)
+      metrics.eventsForwarded.unsafeUpdate(1, untagged)
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
     missed,
