@@ -3,9 +3,8 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { makeLastFailure } from "../../internal/lastFailure.ts"
 import { fetchPause } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
@@ -18,7 +17,9 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
   const marks = new Map<string, string>()
   /** Found, and in no version yet. */
   let found: Changes = none
-  let failure: { readonly error: FetchError; readonly retryAt: number; readonly inRow: number } | undefined
+  const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? lastingPause : fetchPause(inRow)))
+  const failed = (error: FetchError) =>
+    failure.failed(error, !("isTransient" in error && error.isTransient === true))
 
   const lookAt = ({ id, look }: ContentSource) =>
     look === undefined
@@ -41,14 +42,6 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
     }
   )
 
-  const failed = (error: FetchError) =>
-    Effect.map(monotonicMillis, (now) => {
-      const isTransient = "isTransient" in error && error.isTransient === true
-      const inRow = isTransient ? (failure?.inRow ?? 0) + 1 : 0
-      const pause = isTransient ? fetchPause(inRow) : lastingPause
-      failure = { error, inRow, retryAt: now + Duration.toMillis(pause) }
-    })
-
   return {
     /** Whether something has changed since the look before. */
     look,
@@ -70,8 +63,9 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
     isNothingFound: () => found.size === 0,
 
     /** What the last fetch failed with, where it is too early to try the same again. */
-    refusal: Effect.map(monotonicMillis, (now) =>
-      failure !== undefined && now < failure.retryAt ? Option.some(failure.error) : Option.none()
+    refusal: Effect.map(
+      failure.resting,
+      Option.map(({ error }) => error)
     ),
 
     /** What a fetch has taken is back among what has been found where it comes to no version. */
@@ -79,14 +73,10 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
       (taken: () => Changes) =>
       <A>(fetch: Effect.Effect<A, FetchError>): Effect.Effect<A, FetchError> =>
         fetch.pipe(
-          Effect.tapError(failed),
-          Effect.onExit((exit) =>
+          Effect.tapBoth({ onFailure: failed, onSuccess: () => failure.worked }),
+          Effect.onError(() =>
             Effect.sync(() => {
-              if (Exit.isSuccess(exit)) {
-                failure = undefined
-              } else {
-                found = merge(taken(), found)
-              }
+              found = merge(taken(), found)
             })
           )
         )

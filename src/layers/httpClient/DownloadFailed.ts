@@ -6,9 +6,14 @@ import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
-import { certificateAdvice, isCertificateProblem, isNotYetValid } from "./certificateProblem.ts"
 import { leastThroughput, type TooSlow } from "./DownloadPace.ts"
-import { deepestMessage, Retryable } from "./HttpFailure.ts"
+import {
+  certificateAdvice,
+  deepestMessage,
+  isCertificateProblem,
+  isNotYetValid,
+  Retryable
+} from "./HttpFailure.ts"
 import { LocalAddressRefused } from "./localAddress.ts"
 
 /** A file that could not be downloaded. */

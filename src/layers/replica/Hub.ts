@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import { CopyFailed } from "../../services/Content.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import * as Body from "../httpClient/Body.ts"
@@ -41,9 +42,10 @@ export interface Hub {
     detail: string,
     more: { readonly isTransient: boolean; readonly cause?: Error }
   ) => CopyFailed
-  readonly row: () => Row
-  /** What it said last and when, as data. */
-  readonly data: () => Readonly<Record<string, unknown>>
+  /** What it said last and when. */
+  readonly row: Effect.Effect<Row>
+  /** The same as data. */
+  readonly data: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
 /** The hub has no such file: it may have moved on. */
@@ -61,27 +63,21 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     Effect.flatMap(isLocalAllowed, (allowed) => Effect.provideService(effect, LocalAddressesAllowed, allowed))
   const notReached = (detail: string) => failed(detail, { isTransient: true })
 
-  /** What it said last, and under which tag. */
-  let known: { readonly etag: string; readonly version: HubVersion } | undefined
-  let row: Row = { type: "kv", label: url, value: "not asked yet", tone: "neutral" }
-  let data: Readonly<Record<string, unknown>> = { url }
-  const say = (
-    value: string,
-    tone: "ok" | "warn" | "error",
-    said: { readonly versionId?: string; readonly problem?: string }
-  ) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const askedAt = new Date(now).toISOString()
-      row = { type: "kv", label: url, value: `${askedAt}, ${value}`, tone }
-      data = { url, askedAt, ...said }
-    })
+  /** Its newest version, and under which tag it gave that. */
+  const known = yield* Ref.make(Option.none<{ readonly etag: string; readonly version: HubVersion }>())
+  const said = yield* Ref.make<Said>({})
+  const says = (more: Said) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Ref.set(said, { askedAt: new Date(now).toISOString(), ...more })
+    )
 
   const readResponse = Effect.fnUntraced(function* (
     response: HttpClientResponse.HttpClientResponse,
-    pace: DownloadPace
+    pace: DownloadPace,
+    before: Option.Option<HubVersion>
   ) {
-    if (response.status === 304 && known !== undefined) {
-      return Option.some(known.version)
+    if (response.status === 304 && Option.isSome(before)) {
+      return before
     }
     if (response.status === 404) {
       return Option.none()
@@ -93,15 +89,26 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     const text = yield* Body.readText(response, pace, maxManifestBytes)
     const version = yield* Effect.mapError(decodeManifest(text), notReached)
     const { etag } = response.headers
-    known = etag === undefined || mayChangeUnseen(response) ? undefined : { etag, version }
+    yield* Ref.set(
+      known,
+      etag === undefined || mayChangeUnseen(response) ? Option.none() : Option.some({ etag, version })
+    )
     return Option.some(version)
   })
 
-  const readManifest = Effect.suspend(() =>
+  const readManifest = Effect.flatMap(Ref.get(known), (before) =>
     get(
       `${url}manifest.json`,
-      known === undefined ? headers : { ...headers, "if-none-match": known.etag },
-      readResponse
+      Option.match(before, {
+        onNone: () => headers,
+        onSome: ({ etag }) => ({ ...headers, "if-none-match": etag })
+      }),
+      (response, pace) =>
+        readResponse(
+          response,
+          pace,
+          Option.map(before, ({ version }) => version)
+        )
     )
   ).pipe(
     request,
@@ -130,13 +137,13 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
   return {
     url,
     ask: readManifest.pipe(
-      Effect.tap(
-        Option.match({
-          onNone: () => say("it has no version yet (404 for manifest.json)", "warn", {}),
-          onSome: ({ manifest: { versionId } }) => say(`version ${versionId}`, "ok", { versionId })
+      Effect.tapBoth({
+        onFailure: ({ detail }) => says({ problem: detail }),
+        onSuccess: Option.match({
+          onNone: () => says({}),
+          onSome: ({ manifest: { versionId } }) => says({ versionId })
         })
-      ),
-      Effect.tapError(({ detail }) => say(`failed: ${detail}`, "error", { problem: detail }))
+      })
     ),
     fetchList: (file) =>
       fetchText({ url: addressOf(file), headers, name: file, maxBytes: maxListBytes }).pipe(
@@ -149,10 +156,30 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
         notGot(file)
       ),
     failed,
-    row: () => row,
-    data: () => data
+    row: Effect.map(Ref.get(said), (said) => rowOf(url, said)),
+    data: Effect.map(Ref.get(said), (said) => ({ url, ...said }))
   } satisfies Hub
 })
+
+/** What a hub said when it was asked last. */
+interface Said {
+  /** None if it was not asked yet. */
+  readonly askedAt?: string
+  readonly versionId?: string
+  readonly problem?: string
+}
+
+const rowOf = (label: string, { askedAt, problem, versionId }: Said): Row => {
+  if (askedAt === undefined) {
+    return { type: "kv", label, value: "not asked yet", tone: "neutral" }
+  }
+  if (problem !== undefined) {
+    return { type: "kv", label, value: `${askedAt}, failed: ${problem}`, tone: "error" }
+  }
+  return versionId === undefined
+    ? { type: "kv", label, value: `${askedAt}, it has no version yet (404 for manifest.json)`, tone: "warn" }
+    : { type: "kv", label, value: `${askedAt}, version ${versionId}`, tone: "ok" }
+}
 
 /**
  * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of
@@ -165,12 +192,9 @@ const maxListBytes = 64 * 1024 * 1024
 
 const checkAddress = 'Check that the hub runs, the network, and the address in "from"'
 
-const refusal = (status: number): string => {
-  switch (status) {
-    case 401:
-    case 403:
-      return `it responds with HTTP ${status} to manifest.json: it wants credentials, or others than those in "from" (http://user:password@host)`
-    default:
-      return `it responds with HTTP ${status} to manifest.json`
-  }
-}
+const refusal = (status: number): string =>
+  `it responds with HTTP ${status} to manifest.json${
+    status === 401 || status === 403
+      ? ': it wants credentials, or others than those in "from" (http://user:password@host)'
+      : ""
+  }`

@@ -10,18 +10,6 @@ import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
 
-export interface Parts {
-  readonly fileOf: (sha256: string) => string
-  readonly makeFolder: Effect.Effect<void, VersionStoreError>
-  /** Removes everything that is not wanted. */
-  readonly keepOnly: (wanted: ReadonlySet<string>) => Effect.Effect<void, VersionStoreError>
-  readonly remove: (sha256: string) => Effect.Effect<void>
-  /** Makes a folder into which finished downloads are put. */
-  readonly makePlace: (folder: string) => Effect.Effect<void, VersionStoreError>
-  /** Puts a finished download where it belongs, into such a folder. */
-  readonly place: (sha256: string, file: string) => Effect.Effect<void, VersionStoreError>
-}
-
 export const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -41,24 +29,29 @@ export const make = Effect.fnUntraced(function* (folder: string) {
       ({ nlink, type }) => type !== "File" || Option.exists(nlink, (links) => links > 1)
     )
 
-  const keepOnly = Effect.fnUntraced(function* (wanted: ReadonlySet<string>) {
-    for (const name of yield* fs.readDirectory(folder)) {
-      const file = path.join(folder, name)
-      if (!wanted.has(name) || (yield* isOfVersion(file))) {
-        yield* fs.remove(file, { recursive: true, force: true })
-      }
-    }
-  }, writing(folder))
-
-  const makePlace = (folder: string) => writing(folder)(fs.makeDirectory(folder, { recursive: true }))
+  /** Makes a folder for files that are put into a version. */
+  const makeFolder = (folder: string) => writing(folder)(fs.makeDirectory(folder, { recursive: true }))
 
   return {
     fileOf,
-    makeFolder: makePlace(folder),
-    keepOnly,
-    remove: (sha256) => Effect.ignore(fs.remove(fileOf(sha256), { force: true })),
-    makePlace,
-    place: (sha256, file) =>
+
+    /** Makes the folder of the downloads, and removes everything from it that is not wanted. */
+    keepOnly: Effect.fnUntraced(function* (wanted: ReadonlySet<string>) {
+      yield* fs.makeDirectory(folder, { recursive: true })
+      for (const name of yield* fs.readDirectory(folder)) {
+        const file = path.join(folder, name)
+        if (!wanted.has(name) || (yield* isOfVersion(file))) {
+          yield* fs.remove(file, { recursive: true, force: true })
+        }
+      }
+    }, writing(folder)),
+
+    remove: (sha256: string) => Effect.ignore(fs.remove(fileOf(sha256), { force: true })),
+
+    makeFolder,
+
+    /** Puts a finished download into a version, where there is a folder for it. */
+    putInto: (sha256: string, file: string) =>
       linkOrCopy(fileOf(sha256), file).pipe(Effect.provideService(FileSystem.FileSystem, fs), writing(file))
-  } satisfies Parts
+  }
 })

@@ -3,30 +3,32 @@
  */
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
+import type { CopyFailed } from "../../services/Content.ts"
 import { type FileList, fileListName } from "../../services/FileList.ts"
 import { type CopiedFile, VersionStore } from "../../services/VersionStore.ts"
 import type { Fetched } from "../fetching/Origin.ts"
 import type { Report } from "../fetching/report.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 import { decodeList } from "../versions/fileLists.ts"
-import { checkDigest, twiceWhereWrong } from "./checkDigest.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
-import type { Hub } from "./Hub.ts"
+import type { FileGone, Hub } from "./Hub.ts"
 import { folderOf, type HubVersion } from "./HubManifest.ts"
-import type { Parts } from "./Parts.ts"
+import * as Parts from "./Parts.ts"
 
 /** How many files are worked on at the same time. */
 const concurrency = 6
 
 /** Makes a version of a hub the latest one, under the same id. Files of the same content are downloaded once. */
-export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report: Report) {
+export const makeCopyVersion = Effect.fnUntraced(function* (report: Report) {
   const path = yield* Path.Path
   const store = yield* VersionStore
+  const parts = yield* Parts.make(path.join(store.directory, ".partial"))
 
   /** Downloads a file, once more from its beginning if it has another digest. */
   const fetchPart = (hub: Hub, file: string, { sha256, size }: CopiedFile, onBytes: OnBytes) => {
@@ -52,7 +54,6 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
   return (hub: Hub, version: HubVersion) =>
     Effect.gen(function* () {
       const staged = yield* store.stageCopy
-      yield* parts.makeFolder
       const { list, text } = yield* fetchList(hub, version)
       const files = copiedFiles(list)
       yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
@@ -64,10 +65,10 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
       for (const { sourceId } of list.sources) {
         directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
       }
-      const placeOf = (file: CopiedFile) =>
+      const fileOf = (file: CopiedFile) =>
         path.join(directories.get(file.sourceId) ?? "", ...file.path.split("/"))
-      const places = new Set([...missing].map((file) => path.dirname(placeOf(file))))
-      yield* Effect.forEach(places, parts.makePlace, { discard: true })
+      const folders = new Set([...missing].map((file) => path.dirname(fileOf(file))))
+      yield* Effect.forEach(folders, parts.makeFolder, { discard: true })
 
       const copyContent = Effect.fnUntraced(function* (files: Array.NonEmptyReadonlyArray<CopiedFile>) {
         const [first] = files
@@ -79,7 +80,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (parts: Parts, report
           progress.onBytes(first)
         ).pipe(Effect.tapError((error) => progress.failed(first, error)))
         for (const file of files) {
-          yield* parts.place(sha256, placeOf(file))
+          yield* parts.putInto(sha256, fileOf(file))
           yield* file === first ? progress.downloaded(file) : progress.reused([file])
         }
       })
@@ -109,4 +110,31 @@ const fetchList = Effect.fnUntraced(function* (hub: Hub, version: HubVersion) {
 const copiedFiles = ({ sources }: FileList): ReadonlyArray<CopiedFile> =>
   sources.flatMap(({ files, sourceId }) =>
     Object.entries(files).map(([path, file]) => ({ sourceId, path, ...file }))
+  )
+
+/** The file has another digest than is listed; `error` says so. */
+class WrongDigest extends Data.TaggedError("vitrine/WrongDigest")<{ readonly error: CopyFailed }> {}
+
+/** Fails where the digest that was `found` is not the one that is listed. */
+const checkDigest = (
+  hub: Hub,
+  file: string,
+  { found, listed }: { readonly found: string; readonly listed: string }
+): Effect.Effect<void, WrongDigest> =>
+  found === listed
+    ? Effect.void
+    : new WrongDigest({
+        error: hub.failed(
+          `${file} has the digest ${found}, but ${listed} is listed. It was changed there, or on the way. Run "vitrine verify" and then "vitrine fetch" on the hub`,
+          { isTransient: false }
+        )
+      })
+
+/** Runs the attempt once more where it ends with a wrong digest. */
+const twiceWhereWrong = <A>(
+  attempt: Effect.Effect<A, CopyFailed | FileGone | WrongDigest>
+): Effect.Effect<A, CopyFailed | FileGone> =>
+  attempt.pipe(
+    Effect.catchTag("vitrine/WrongDigest", () => attempt),
+    Effect.catchTag("vitrine/WrongDigest", ({ error }) => error)
   )

@@ -1,10 +1,159 @@
 /**
- * The content plugin's core over the versions of another controller.
+ * The content plugin's core over the newest version of another controller.
+ *
+ * The first address is the hub: where that goes back to an older version, it is followed.
  */
-import { poll } from "../../internal/schedules.ts"
+import * as Array from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { makeLastFailure } from "../../internal/lastFailure.ts"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { poll, upstreamPause } from "../../internal/schedules.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import type { CopyFailed, FetchError } from "../../services/Content.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
 import { makeContent } from "../fetching/makeContent.ts"
-import { copyVersions } from "./copyVersions.ts"
+import type { Fetched, News } from "../fetching/Origin.ts"
+import type { Report } from "../fetching/report.ts"
+import { type HubVersion, isLatestOf, isOf } from "./HubManifest.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
+import { lagsBehind, makeTakeVersion } from "./takeVersion.ts"
+import * as Upstreams from "./Upstreams.ts"
 
-export const makeReplica = ({ commands, from, maxTimeout, name, pollEvery }: FollowingOptions) =>
-  makeContent({ commands, name, schedule: poll(pollEvery) }, copyVersions({ addresses: from, maxTimeout }))
+export const makeReplica = (options: FollowingOptions) =>
+  makeContent(
+    { commands: options.commands, name: options.name, schedule: poll(options.pollEvery) },
+    followUpstreams(options)
+  )
+
+/** How often one fetch begins again because the hub has moved on. */
+const maxRestarts = 5
+
+const followUpstreams = ({ from, maxTimeout }: FollowingOptions) =>
+  Effect.fnUntraced(function* (report: Report) {
+    const store = yield* VersionStore
+    const { firstOffer, upstreams } = yield* Upstreams.make(from, maxTimeout)
+    const take = yield* makeTakeVersion(report)
+    const refused = makeRefused()
+    const noVersion = makeWarnWhile(
+      (addresses) =>
+        `No version yet at ${addresses} (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
+    )
+
+    /** As `take`, of what the hub has by now where a file has gone that was to be copied. */
+    const follow = (
+      upstream: Upstreams.Upstream,
+      offer: Upstreams.Offer,
+      restarts = maxRestarts
+    ): Effect.Effect<Fetched, FetchError> =>
+      Effect.catchTag(take(offer), "vitrine/FileGone", ({ error }) =>
+        Effect.flatMap(
+          upstream.ask,
+          Option.match({
+            onNone: () => error,
+            onSome: (next) =>
+              restarts === 0 || isOf(next.version.manifest, offer.version)
+                ? error
+                : follow(upstream, next, restarts - 1)
+          })
+        )
+      )
+
+    const fetchFrom = ([upstream, ...others]: Array.NonEmptyReadonlyArray<Upstreams.Upstream>): Effect.Effect<
+      Fetched,
+      FetchError
+    > => {
+      const otherwise = (error: CopyFailed, counts: (fetched: Fetched) => boolean) =>
+        Array.isNonEmptyReadonlyArray(others)
+          ? fetchFrom(others).pipe(
+              Effect.filterOrFail(counts, () => error),
+              Effect.catchTag("vitrine/CopyFailed", () => error)
+            )
+          : error
+      return upstream.ask.pipe(
+        Effect.flatMap(
+          Effect.mapError(() =>
+            upstream.hub.failed("it has no version yet (404 for manifest.json)", { isTransient: true })
+          )
+        ),
+        Effect.matchEffect({
+          onFailure: (error) => otherwise(error, () => true),
+          onSuccess: (offer) =>
+            follow(upstream, offer).pipe(
+              refused.remember(offer.version),
+              // What it has is not here: that nothing is new elsewhere is no success.
+              Effect.catchTag("vitrine/CopyFailed", (error) => otherwise(error, ({ changed }) => changed))
+            )
+        })
+      )
+    }
+
+    const pollOnce = Effect.gen(function* (): Effect.fn.Return<News, FetchError> {
+      const found = yield* firstOffer
+      if (Option.isNone(found)) {
+        yield* noVersion.fails(from.map(({ url }) => url).join(", "))
+        return "nothing"
+      }
+      yield* noVersion.works
+      yield* refused.check(found.value.version)
+      // It is read each time: somebody may have removed it.
+      const reading = yield* store.manifest
+      return reading.status === "ok" &&
+        (isLatestOf(reading.manifest, found.value.version) || lagsBehind(found.value, reading.manifest))
+        ? "same"
+        : "new"
+    })
+
+    return {
+      sourceIds: [],
+      fetch: Effect.zipLeft(fetchFrom(upstreams), refused.forget),
+      look: pollOnce,
+      rows: Effect.map(
+        Effect.forEach(upstreams, ({ hub }) => hub.row),
+        (items) => [{ type: "list" as const, label: "Copied from", items }]
+      ),
+      data: Effect.map(
+        Effect.forEach(upstreams, ({ hub }) => hub.data),
+        (copiedFrom) => ({ copiedFrom })
+      )
+    }
+  })
+
+/** The version that could not be copied last, for a reason that does not pass by itself: it is left alone for a while. */
+const makeRefused = () => {
+  /** For as long as the try took, at least: it may have been a long one, and others copy as well. */
+  const lastFailure = makeLastFailure<{
+    readonly version: HubVersion
+    readonly error: FetchError
+    readonly took: number
+  }>((inRow, { took }) => Duration.max(upstreamPause(inRow), took))
+
+  const add = Effect.fnUntraced(function* (version: HubVersion, error: FetchError, took: number) {
+    const isTransient = "isTransient" in error && error.isTransient === true
+    const before = yield* lastFailure.get
+    if (isTransient || !Option.exists(before, ({ error }) => isOf(error.version.manifest, version))) {
+      yield* lastFailure.worked
+    }
+    yield* isTransient ? Effect.void : lastFailure.failed({ version, error, took })
+  })
+
+  return {
+    remember:
+      (version: HubVersion) =>
+      <A>(copy: Effect.Effect<A, FetchError>): Effect.Effect<A, FetchError> =>
+        Effect.flatMap(monotonicMillis, (startedAt) =>
+          Effect.tapError(copy, (error) =>
+            Effect.flatMap(monotonicMillis, (now) => add(version, error, now - startedAt))
+          )
+        ),
+    forget: lastFailure.worked,
+    /** Fails as the copy of this version did, while it is left alone. */
+    check: (version: HubVersion) =>
+      Effect.flatMap(lastFailure.resting, (refused) =>
+        Option.isSome(refused) && isOf(refused.value.error.version.manifest, version)
+          ? Effect.fail(refused.value.error.error)
+          : Effect.void
+      )
+  }
+}

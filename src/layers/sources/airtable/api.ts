@@ -12,8 +12,13 @@ import * as Option from "effect/Option"
 import { makeCalendarCount } from "../../../internal/calendarCount.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
 import { CursorExpired, type TableError } from "../../../services/TableSourceClient.ts"
-import { isCertificateProblem } from "../../httpClient/certificateProblem.ts"
-import { Retryable, retryAfter, withRetries, withTimeout } from "../../httpClient/HttpFailure.ts"
+import {
+  isCertificateProblem,
+  Retryable,
+  retryAfter,
+  withRetries,
+  withTimeout
+} from "../../httpClient/HttpFailure.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
 import { after, makeErrors, quotaSpent } from "./requestErrors.ts"

@@ -1,0 +1,103 @@
+/**
+ * What becomes of a version that is offered: it is the latest one here already, it is here and becomes that again, or it is
+ * copied.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
+import type { FileList } from "../../services/FileList.ts"
+import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
+import type { Fetched } from "../fetching/Origin.ts"
+import type { Report } from "../fetching/report.ts"
+import { readList } from "../versions/fileLists.ts"
+import { latestOf } from "../versions/hold.ts"
+import { makeCopyVersion } from "./copyVersion.ts"
+import { isLatestOf } from "./HubManifest.ts"
+import type { Offer } from "./Upstreams.ts"
+
+/** Gives what makes the version that is offered the latest one. */
+export const makeTakeVersion = Effect.fnUntraced(function* (report: Report) {
+  const path = yield* Path.Path
+  const store = yield* VersionStore
+  const platform = yield* withoutParentSpan(
+    Effect.context<Effect.Effect.Context<ReturnType<typeof readList>>>()
+  )
+  const copyVersion = yield* makeCopyVersion(report)
+
+  const folderOf = (versionId: VersionId) => path.join(store.directory, "versions", versionId)
+
+  const listOf = (versionId: VersionId) => Effect.provide(readList(folderOf(versionId), versionId), platform)
+
+  /** Whether files of the latest version are missing or not what they were, as far as that is known. */
+  const isDamaged = ({ sources }: FileList) =>
+    Effect.map(store.stage, ({ previous }) =>
+      sources.some(({ sourceId }) =>
+        Option.isNone(Option.flatMap(previous(sourceId), ({ fingerprint }) => fingerprint))
+      )
+    ).pipe(Effect.scoped)
+
+  const unchanged = (manifest: Manifest) =>
+    Effect.map(
+      listOf(latestOf(manifest)),
+      (found): Fetched => ({
+        changed: false,
+        manifest,
+        records: Option.match(found, { onNone: () => 0, onSome: ({ list }) => recordsOf(list) })
+      })
+    )
+
+  const activate = (list: FileList) =>
+    Effect.map(
+      store.activate(list.versionId),
+      (manifest): Fetched => ({ changed: true, manifest, records: recordsOf(list) })
+    )
+
+  /** What is on disk under the id of the version; it fails where that is something else. */
+  const findOnDisk = Effect.fnUntraced(function* ({ hub, version }: Offer) {
+    const { versionId } = version.manifest
+    const found = yield* listOf(versionId)
+    if (Option.exists(found, ({ sha256 }) => sha256 !== version.filesSha256)) {
+      return yield* hub.failed(
+        `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${folderOf(versionId)}`,
+        { isTransient: false }
+      )
+    }
+    return Option.map(found, ({ list }) => list)
+  })
+
+  return Effect.fnUntraced(function* (offer: Offer) {
+    const { hub, version } = offer
+    const { versionId } = version.manifest
+    const reading = yield* store.manifest
+    const before = reading.status === "ok" ? reading.manifest : undefined
+    if (before !== undefined && lagsBehind(offer, before)) {
+      return yield* unchanged(before)
+    }
+    const onDisk = yield* findOnDisk(offer)
+    const copy = copyVersion(hub, version)
+    if (before !== undefined && isLatestOf(before, version)) {
+      if (Option.isSome(onDisk) && !(yield* isDamaged(onDisk.value))) {
+        return yield* unchanged(before)
+      }
+      yield* Effect.logWarning(`Files of version ${versionId} are missing or damaged: they are copied again.`)
+      return { ...(yield* copy), changed: false }
+    }
+    const taken = yield* Option.match(onDisk, {
+      onNone: () => copy,
+      // One that is not whole is copied again.
+      onSome: (list) => Effect.orElse(activate(list), () => copy)
+    })
+    if (before !== undefined && versionId < latestOf(before)) {
+      yield* Effect.logInfo(`The hub went back from version ${latestOf(before)} to ${versionId}`)
+    }
+    return taken
+  })
+})
+
+/** Addresses behind the first may lag behind: of those only newer versions are taken. */
+export const lagsBehind = ({ isFirst, version }: Offer, manifest: Manifest): boolean =>
+  !isFirst && version.manifest.versionId < latestOf(manifest)
+
+const recordsOf = ({ sources }: FileList): number =>
+  sources.reduce((sum, { records = 0 }) => sum + records, 0)
