@@ -1,5 +1,6 @@
 /**
- * A hub: versions in a folder that a plain static server serves, and what may go wrong with that.
+ * A hub: versions in a folder that a plain static server serves, and what may go wrong with that. `upstream.ts` has it without a
+ * socket.
  */
 import { readFileSync, statSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -15,28 +16,106 @@ export type Sources = Readonly<Record<string, Readonly<Record<string, string>>>>
 export interface ServedRequest {
   /** Without a slash at the beginning. */
   readonly path: string
-  readonly headers: ScriptedServer.ReceivedRequest["headers"]
-  readonly status: number
+  readonly headers: Headers
+  status: number
   /** How many bytes of a body were sent. */
-  readonly bytes: number
+  bytes: number
 }
 
-export const makeHub = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const directory = yield* fs.makeTempDirectoryScoped()
-  const store = yield* VersionStoreDisk.make({ directory, keepVersions: 20 })
-  const requests: Array<ServedRequest> = []
-  const faults: Array<{ readonly pattern: RegExp; readonly answers: Array<ScriptedServer.Answer> }> = []
+type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-  const serve: ScriptedServer.Answer = (response, request) => {
-    const { headers, url } = request
-    const name = decodeURIComponent(url.slice(1).replace(/\?.*$/, ""))
-    const entry = { path: name, headers, status: 0, bytes: 0 }
-    requests.push(entry)
-    const end = response.end.bind(response)
-    const fault = faults.find(({ answers, pattern }) => answers.length > 0 && pattern.test(name))
-    const answer = fault?.answers.shift()
+/** The folder of a hub, and what is to go wrong when it is asked for, in answers of some kind. */
+export const makeHubFolder = <Answer>() =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const directory = yield* fs.makeTempDirectoryScoped()
+    const store = yield* VersionStoreDisk.make({ directory, keepVersions: 20 })
+    const requests: Array<ServedRequest> = []
+    const faults: Array<{ readonly pattern: RegExp; readonly answers: Array<Answer> }> = []
+
+    /** As a plain static server. */
+    const read = (entry: ServedRequest) => {
+      const file = path.join(directory, entry.path)
+      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+        return { status: 404, headers: {} }
+      }
+      const content = readFileSync(file)
+      const etag = `"${sha256OfText(content.toString("latin1"))}"`
+      if (entry.headers["if-none-match"] === etag) {
+        return { status: 304, headers: { etag } }
+      }
+      const [, start] = /^bytes=(\d+)-$/.exec(String(entry.headers.range ?? "")) ?? []
+      const from = Number(start ?? 0)
+      if (start !== undefined && from >= content.length) {
+        return { status: 416, headers: {} }
+      }
+      const body = content.subarray(from)
+      entry.bytes = body.length
+      const headers = { etag, "content-length": String(body.length) }
+      return start === undefined
+        ? { status: 200, headers, body }
+        : {
+            status: 206,
+            headers: { ...headers, "content-range": `bytes ${from}-${content.length - 1}/${content.length}` },
+            body
+          }
+    }
+
+    return {
+      directory,
+      store,
+      requests,
+      read,
+      /** Notes a request, with the answer that is to go wrong with it. */
+      receive: (url: string, headers: Headers) => {
+        const entry = {
+          path: decodeURIComponent(url.slice(1).replace(/\?.*$/, "")),
+          headers,
+          status: 0,
+          bytes: 0
+        }
+        requests.push(entry)
+        const fault = faults.find(({ answers, pattern }) => answers.length > 0 && pattern.test(entry.path))
+        return { entry, answer: fault?.answers.shift() }
+      },
+      /** Answers the next requests of such paths so. */
+      fault: (pattern: RegExp, ...answers: ReadonlyArray<Answer>) => {
+        faults.push({ pattern, answers: [...answers] })
+      },
+      /** Takes back the faults that have not come to pass. */
+      heal: () => {
+        faults.length = 0
+      },
+      /** Makes a version of the files. */
+      promote: (sources: Sources) =>
+        Effect.gen(function* () {
+          const staged = yield* store.stage
+          for (const [sourceId, files] of Object.entries(sources)) {
+            const folder = yield* staged.sourceDirectory(sourceId)
+            for (const [name, content] of Object.entries(files)) {
+              const file = path.join(folder, name)
+              yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+              yield* fs.writeFileString(file, content)
+            }
+          }
+          const { manifest } = yield* staged.promote(
+            Object.entries(sources).map(([sourceId, files]) => ({
+              sourceId,
+              fingerprint: sha256OfText(JSON.stringify(files)),
+              records: Object.keys(files).length
+            }))
+          )
+          return manifest.versionId
+        }).pipe(Effect.scoped)
+    }
+  })
+
+/** A hub behind a real socket. */
+export const makeHub = Effect.gen(function* () {
+  const hub = yield* makeHubFolder<ScriptedServer.Answer>()
+  const { url } = yield* ScriptedServer.make((response, request) => {
+    const { answer, entry } = hub.receive(request.url, request.headers)
     response.once("close", () => {
       entry.status = response.statusCode
     })
@@ -44,73 +123,10 @@ export const makeHub = Effect.gen(function* () {
       answer(response, request)
       return
     }
-    const file = path.join(directory, name)
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
-      response.writeHead(404)
-      end()
-      return
-    }
-    const content = readFileSync(file)
-    const etag = `"${sha256OfText(content.toString("latin1"))}"`
-    if (headers["if-none-match"] === etag) {
-      response.writeHead(304, { etag })
-      end()
-      return
-    }
-    const [, start] = /^bytes=(\d+)-$/.exec(headers.range ?? "") ?? []
-    const from = Number(start ?? 0)
-    const body = content.subarray(from)
-    entry.bytes = body.length
-    if (start === undefined) {
-      response.writeHead(200, { etag, "content-length": body.length })
-    } else if (from < content.length) {
-      response.writeHead(206, {
-        etag,
-        "content-length": body.length,
-        "content-range": `bytes ${from}-${content.length - 1}/${content.length}`
-      })
-    } else {
-      response.writeHead(416)
-    }
-    end(from < content.length ? body : undefined)
-  }
-  const server = yield* ScriptedServer.make(serve)
-
-  return {
-    directory,
-    url: server.url,
-    store,
-    requests,
-    /** Answers the next requests of such paths so. */
-    fault: (pattern: RegExp, ...answers: ReadonlyArray<ScriptedServer.Answer>) => {
-      faults.push({ pattern, answers: [...answers] })
-    },
-    /** Takes back the faults that have not come to pass. */
-    heal: () => {
-      faults.length = 0
-    },
-    /** Makes a version of the files. */
-    promote: (sources: Sources) =>
-      Effect.gen(function* () {
-        const staged = yield* store.stage
-        for (const [sourceId, files] of Object.entries(sources)) {
-          const folder = yield* staged.sourceDirectory(sourceId)
-          for (const [name, content] of Object.entries(files)) {
-            const file = path.join(folder, name)
-            yield* fs.makeDirectory(path.dirname(file), { recursive: true })
-            yield* fs.writeFileString(file, content)
-          }
-        }
-        const { manifest } = yield* staged.promote(
-          Object.entries(sources).map(([sourceId, files]) => ({
-            sourceId,
-            fingerprint: sha256OfText(JSON.stringify(files)),
-            records: Object.keys(files).length
-          }))
-        )
-        return manifest.versionId
-      }).pipe(Effect.scoped)
-  }
+    const { body, headers, status } = hub.read(entry)
+    response.writeHead(status, headers).end(body)
+  })
+  return { ...hub, url }
 })
 
 /** What is served of a downloads folder: the manifest and all files of its version, as they are. */

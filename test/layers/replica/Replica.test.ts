@@ -1,66 +1,32 @@
 /**
- * A replica of a hub behind a plain static server, over real sockets.
+ * A replica of a hub in memory: `sockets.test.ts` has what needs real ones.
  */
 import { gzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
-import * as Runtime from "effect/Runtime"
 import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
-import * as ContentServer from "../../../src/layers/contentServer/ContentServer.ts"
-import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
-import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
-import { follow, names, readManifest, rowValue, servicesIn, statusRows } from "../../support/content.ts"
-import { reaching } from "../../support/elsewhere.ts"
-import { makeHub, readActive, type Sources } from "../../support/hub.ts"
-import { withLog } from "../../support/logged.ts"
-import * as ScriptedServer from "../../support/ScriptedServer.ts"
-import { hangUp, json, text } from "../../support/ScriptedServer.ts"
+import { follow, names, readManifest, rowValue, statusRows } from "../../support/content.ts"
+import { readActive } from "../../support/hub.ts"
+import { first, makeReplica } from "../../support/replica.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
-import { memoryServices } from "../../support/transport.ts"
+import * as Upstream from "../../support/upstream.ts"
+import {
+  bytes,
+  empty,
+  hangUp,
+  json,
+  makeUpstream,
+  silence,
+  stalledBody,
+  text
+} from "../../support/upstream.ts"
 import { eventually } from "../../support/waiting.ts"
-
-const first: Sources = {
-  exhibits: { "objects.json": "[1]", "films/intro.mp4": "0123456789", "films/copy.mp4": "0123456789" },
-  tours: { "tours.json": "[]", "empty.txt": "" }
-}
-
-/** A replica of the addresses in a folder of its own, until the scope ends. */
-const makeReplica = Effect.fnUntraced(function* (
-  from: string | readonly [string, ...Array<string>],
-  { directory, mode = "task" }: { readonly directory?: string; readonly mode?: "task" | "persistent" } = {}
-) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = directory ?? (yield* fs.makeTempDirectoryScoped())
-  const log: Array<string> = []
-  const logged = withLog(log)
-  const services = yield* Layer.build(servicesIn(folder, mode))
-  const provided = <A, E, R>(effect: Effect.Effect<A, E, R>) => logged(Effect.provide(effect, services))
-  const content = yield* provided(Replica.make({ from }))
-  return {
-    folder,
-    log,
-    provided,
-    start: logged(content.start),
-    fetch: logged(Effect.map(patiently(content.fetch), ({ value }) => value)),
-    /** The same by the real clock. */
-    fetchLive: logged(content.fetch),
-    /** What a fetch fails with, as a message. */
-    failure: logged(Effect.map(patiently(Effect.flip(content.fetch)), ({ value }) => value.message)),
-    active: readActive(folder),
-    parts: Effect.orElseSucceed(fs.readDirectory(`${folder}/.partial`), () => [])
-  }
-})
 
 /** 20 MB. */
 const hostile = `\u202e\n${"x".repeat(20_000_000)}`
@@ -69,26 +35,14 @@ const emptyFile = { size: 0, sha256: sha256OfText("") }
 
 const verify = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.verify" }))
 
-const environment = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+const environment = Effect.provide(Upstream.layer)
 
 const paths = (requests: ReadonlyArray<{ readonly path: string }>) => requests.map(({ path }) => path)
 
 describe("a replica", () => {
-  it.scoped("has the versions of its hub: the same ids, the same bytes", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeHub
-      const versionId = yield* hub.promote(first)
-      const { active, fetch, parts } = yield* makeReplica(hub.url)
-      expect(yield* fetch).toMatchObject({ changed: true, versionId, records: 5 })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(yield* parts).toEqual([])
-      expect(yield* fetch).toMatchObject({ changed: false, versionId, records: 5 })
-    }).pipe(environment)
-  )
-
   it.scoped("reports a copy as a fetch of the sources", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const versionId = yield* hub.promote(first)
       const { fetch, provided } = yield* makeReplica(hub.url)
       const events = yield* provided(follow)
@@ -129,7 +83,7 @@ describe("a replica", () => {
 
   it.scoped("downloads what it has nowhere, and each content once", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const { active, fetch } = yield* makeReplica(hub.url)
       yield* fetch
@@ -151,7 +105,7 @@ describe("a replica", () => {
 
   it.scoped("says in the status that it waits for its hub", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
@@ -160,7 +114,7 @@ describe("a replica", () => {
       const nextFetch = provided(rowValue("Next fetch"))
       expect(yield* nextFetch).toMatch(/^1970-01-01T/)
       hub.requests.length = 0
-      hub.fault(/manifest/, ScriptedServer.silence)
+      hub.fault(/manifest/, silence)
       yield* TestClock.adjust("6 seconds")
       yield* eventually(Effect.sync(() => hub.requests.length === 1))
       expect(yield* nextFetch).toBe("looking for changes now")
@@ -171,7 +125,7 @@ describe("a replica", () => {
 
   it.scoped("looks for a new version by itself, and a look that finds none leaves no trace", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
@@ -204,7 +158,7 @@ describe("a replica", () => {
   ] as const)("notices while it runs that its %s was removed", ([_, name]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const { active, folder, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
@@ -219,14 +173,6 @@ describe("a replica", () => {
   )
 })
 
-/** Begins to send the body, and closes the connection in the middle of it. */
-const cutAfter =
-  (content: string, bytes: number): ScriptedServer.Answer =>
-  (response) => {
-    response.writeHead(200, { "content-length": content.length })
-    response.write(content.slice(0, bytes), () => setImmediate(() => response.destroy()))
-  }
-
 const manifestOf = (versionId: string, more: object = {}) => ({
   schemaVersion: 1,
   versionId,
@@ -237,34 +183,11 @@ const manifestOf = (versionId: string, more: object = {}) => ({
 })
 
 describe("a download of a replica", () => {
-  it.scoped("goes on where it was, after the process has ended in the middle of it, too", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
-      const versionId = yield* hub.promote(first)
-      const directory = yield* fs.makeTempDirectoryScoped()
-      yield* Effect.gen(function* () {
-        const { failure, parts } = yield* makeReplica(hub.url, { directory })
-        // All four tries break off.
-        hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
-        expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
-        expect(yield* parts).toContain(sha256OfText("0123456789"))
-      }).pipe(Effect.scoped)
-      hub.requests.length = 0
-      const { active, fetch, parts } = yield* makeReplica(hub.url, { directory })
-      yield* fetch
-      const [request] = hub.requests.filter(({ path }) => path.includes("/films/"))
-      expect(request).toMatchObject({ status: 206, bytes: 6 })
-      expect(yield* active).toEqual(yield* readActive(hub.directory))
-      expect(yield* parts).toEqual([])
-    }).pipe(environment)
-  )
-
   it.scoped(
     "is made once more where the content is wrong, then fails, and is tried again seldom, and soon after it is right",
     () =>
       Effect.gen(function* () {
-        const hub = yield* makeHub
+        const hub = yield* makeUpstream
         yield* hub.promote({ exhibits: { "objects.json": "[1]" } })
         const { active, failure, fetch, log, parts, provided, start } = yield* makeReplica(hub.url, {
           mode: "persistent"
@@ -301,7 +224,7 @@ describe("a download of a replica", () => {
 
   it.scoped("heals where one try was wrong", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const { active, fetch } = yield* makeReplica(hub.url)
       hub.fault(/films/, text(200, "x123456789"))
@@ -314,22 +237,18 @@ describe("a download of a replica", () => {
   it.scoped("of a version that has gone begins again with the one that the hub has by now", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const gone = yield* hub.promote(first)
       const { active, fetch } = yield* makeReplica(hub.url)
       let versionId = ""
-      const run = Runtime.runPromise(yield* Effect.runtime<never>())
-      hub.fault(/objects.json/, (response) => {
-        run(
-          Effect.gen(function* () {
-            versionId = yield* hub.promote({
-              ...first,
-              exhibits: { ...first.exhibits, "objects.json": "[2]" }
-            })
-            yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
-          })
-        ).then(() => response.writeHead(404).end())
-      })
+      const moveOn = Effect.gen(function* () {
+        versionId = yield* hub.promote({
+          ...first,
+          exhibits: { ...first.exhibits, "objects.json": "[2]" }
+        })
+        yield* fs.remove(`${hub.directory}/versions/${gone}`, { recursive: true })
+      }).pipe(Effect.orDie)
+      hub.fault(/objects.json/, (request) => Effect.zipRight(moveOn, text(404, "")(request)))
       expect(yield* fetch).toMatchObject({ changed: true, versionId })
       expect(paths(hub.requests).filter((path) => path.includes("/films/"))).toHaveLength(1)
       expect(yield* active).toEqual(yield* readActive(hub.directory))
@@ -339,7 +258,7 @@ describe("a download of a replica", () => {
   it.scoped("of a file that stays away fails", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const versionId = yield* hub.promote(first)
       yield* fs.remove(`${hub.directory}/versions/${versionId}/tours/tours.json`)
       const { failure } = yield* makeReplica(hub.url)
@@ -349,48 +268,9 @@ describe("a download of a replica", () => {
   )
 })
 
-describe("the list of files", () => {
-  const many = (edition: number) => ({
-    exhibits: Object.fromEntries(
-      Array.from({ length: 100 }, (_, index) => [
-        `pictures/${index}.jpg`,
-        `${index} ${index === 7 ? edition : 0}`
-      ])
-    )
-  })
-
-  it.scopedLive(
-    "of 100 files, of which one has changed, takes less than 6 KiB with all that is around it",
-    () =>
-      Effect.gen(function* () {
-        const hub = yield* makeHub
-        const server = yield* Effect.provide(
-          ContentServer.make({ downloadPath: hub.directory, port: 0 }),
-          memoryServices()
-        )
-        const { port } = Option.getOrThrow(server.address)
-        yield* hub.promote(many(1))
-        const { active, fetchLive } = yield* makeReplica(`http://127.0.0.1:${port}`)
-        yield* fetchLive
-        const sent = Effect.map(server.statistics, ({ bytes, requests }) => ({ bytes, requests }))
-        const before = yield* sent
-        yield* hub.promote(many(2))
-        expect(yield* fetchLive).toMatchObject({ changed: true })
-        expect(yield* active).toEqual(yield* readActive(hub.directory))
-        const after = yield* sent
-        expect(after.requests - before.requests).toBe(3)
-        expect(after.bytes - before.bytes).toBeLessThan(6 * 1024)
-      }).pipe(environment)
-  )
-})
-
 describe("a hub", () => {
   it.scoped.each([
-    [
-      "that hangs up",
-      hangUp,
-      /the connection to http:\/\/127\.0\.0\.1:\d+ failed: .*Check that the hub runs/
-    ],
+    ["that hangs up", hangUp, /the connection to http:\/\/192\.0\.2\.1 failed: .*Check that the hub runs/],
     ["that fails", text(500, ""), /responds with HTTP 500 to manifest\.json/],
     ["that wants credentials", text(401, ""), /HTTP 401 to manifest\.json: it wants credentials/],
     ["that refuses", text(403, ""), /HTTP 403 to manifest\.json: it wants credentials/],
@@ -415,11 +295,11 @@ describe("a hub", () => {
       /"filesSha256"\), because an older Vitrine/
     ],
     ["with an endless manifest", text(200, "x".repeat(2 ** 20 + 1)), /gave more than 1\.0 MiB/],
-    ["that is silent", ScriptedServer.holding(ScriptedServer.silence), /nothing came from \S+ for 30000 ms/],
-    ["that stalls", ScriptedServer.holding(ScriptedServer.stalledBody), /nothing came from \S+ for 30000 ms/]
+    ["that is silent", silence, /nothing came from \S+ for 30000 ms/],
+    ["that stalls", stalledBody, /nothing came from \S+ for 30000 ms/]
   ] as const)("%s is reported, and changes nothing", ([, answer, message]) =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const versionId = yield* hub.promote(first)
       const { active, failure, fetch, provided } = yield* makeReplica(hub.url)
       yield* fetch
@@ -432,48 +312,12 @@ describe("a hub", () => {
     }).pipe(environment)
   )
 
-  it.scoped.each(["manifest.json", "files.json", "objects.json"])(
-    "elsewhere cannot redirect to services of this machine: %s",
-    (name) =>
-      Effect.gen(function* () {
-        const hub = yield* makeHub
-        yield* hub.promote(first)
-        const inside = yield* ScriptedServer.make(text(200, "{}"))
-        const redirect = text(302, "", { location: `${inside.url}/status` })
-        const elsewhere = "http://192.0.2.1"
-        const client = yield* reaching({ [elsewhere]: hub.url })
-        const { failure, fetch } = yield* Effect.provideService(
-          makeReplica(elsewhere),
-          HttpClient.HttpClient,
-          client
-        )
-        hub.fault(new RegExp(name), redirect)
-        expect(yield* failure).toMatch(
-          new RegExp(`a redirect leads to ${inside.url}, but 127\\.0\\.0\\.1 is an address of this machine`)
-        )
-        expect(yield* Queue.size(inside.received)).toBe(0)
-        expect(yield* fetch).toMatchObject({ changed: true })
-      }).pipe(environment)
-  )
-
-  it.scoped("on this machine can redirect to another address of it", () =>
-    Effect.gen(function* () {
-      const hub = yield* makeHub
-      const versionId = yield* hub.promote(first)
-      const front = yield* ScriptedServer.make((response, request) =>
-        text(302, "", { location: `${hub.url}${request.url}` })(response, request)
-      )
-      const { fetch } = yield* makeReplica(front.url.replace("127.0.0.1", "localhost"))
-      expect(yield* fetch).toMatchObject({ changed: true, versionId })
-    }).pipe(environment)
-  )
-
   it.scopedLive.each([
     ["files 100,000 folders deep", `"${"a/".repeat(100_000)}x"`, /at most 1024 bytes and 32 folders/],
     ["what is nested 100,000 times", `"x":${"[".repeat(100_000)}${"]".repeat(100_000)},"y"`, /nested/]
   ] as const)("that lists %s is refused in a moment", ([, files, message]) =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const { fetchLive } = yield* makeReplica(hub.url)
       yield* fetchLive
@@ -483,9 +327,7 @@ describe("a hub", () => {
       const gzip = gzipSync(list)
       expect(gzip.length).toBeLessThan(800)
       hub.fault(/manifest/, json(200, manifestOf(versionId, { filesSha256: sha256OfText(list) })))
-      hub.fault(/files\.json/, (response) => {
-        response.writeHead(200, { "content-encoding": "gzip" }).end(gzip)
-      })
+      hub.fault(/files\.json/, bytes(200, gzip, { "content-encoding": "gzip" }))
       expect((yield* Effect.flip(fetchLive)).message).toMatch(message)
     }).pipe(environment)
   )
@@ -496,7 +338,7 @@ describe("a hub", () => {
     ["a time that is none", { generatedAt: hostile }]
   ] as const)("with 20 MB of %s leaves the status, the state and the events small", ([, { ...given }]) =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const { manifest } = yield* readActive(hub.directory)
       const { generatedAt, ...source } = { generatedAt: "2026-11-22T09:30:00.000Z", ...given }
@@ -523,7 +365,7 @@ describe("a hub", () => {
 
   it.scoped("without a version is waited for, and the log says so once", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const { log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
       yield* start
@@ -541,18 +383,18 @@ describe("a hub", () => {
   it.scoped("whose tags are as coarse as its seconds is asked again after a change in the same second", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const { fetch } = yield* makeReplica(hub.url)
       const second = "Sun, 22 Nov 2026 09:30:01 GMT"
       const readManifest = fs.readFileString(`${hub.directory}/manifest.json`)
       /** As nginx, whose tag is of the time and the size. */
       const coarse =
-        (manifest: string, date: string): ScriptedServer.Answer =>
-        (response, { headers }) => {
+        (manifest: string, date: string): Upstream.Answer =>
+        (request) => {
           const etag = `"6a138799-${manifest.length.toString(16)}"`
-          const isKnown = headers["if-none-match"] === etag
-          response.writeHead(isKnown ? 304 : 200, { etag, date, "last-modified": second })
-          response.end(isKnown ? undefined : manifest)
+          const isKnown = request.headers["if-none-match"] === etag
+          const sent = { etag, date, "last-modified": second }
+          return (isKnown ? empty(304, sent) : text(200, manifest, sent))(request)
         }
       yield* hub.promote(first)
       hub.fault(/manifest/, coarse(yield* readManifest, second))
@@ -570,7 +412,7 @@ describe("a hub", () => {
 
   it.scoped("that went back to an older version is followed, and back again, without a download", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const older = yield* hub.promote(first)
       const { active, fetch, log } = yield* makeReplica(hub.url)
       yield* fetch
@@ -592,7 +434,7 @@ describe("a hub", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const older = yield* hub.promote(first)
       yield* TestClock.adjust("1 hour")
       const newer = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
@@ -628,7 +470,7 @@ describe("a hub", () => {
 
   it.scoped("that holds an older version is followed, without the hold", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const older = yield* hub.promote(first)
       yield* TestClock.adjust("1 hour")
       yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
@@ -649,10 +491,10 @@ describe("a hub", () => {
         const fs = yield* FileSystem.FileSystem
         const directory = yield* fs.makeTempDirectoryScoped()
         const edition = (edition: number) => ({ exhibits: { "objects.json": `[${edition}]` } })
-        const anew = yield* makeHub
+        const anew = yield* makeUpstream
         yield* TestClock.setTime(Date.parse("2026-11-22T09:30:00Z"))
         yield* anew.promote(edition(3))
-        const hub = yield* makeHub
+        const hub = yield* makeUpstream
         yield* TestClock.setTime(Date.parse("2040-01-01T00:00:00Z"))
         expect(yield* hub.promote(edition(1))).toBe("20400101T000000Z")
         const copy = Effect.flatMap(makeReplica(hub.url, { directory }), ({ fetch }) => fetch)
@@ -681,8 +523,8 @@ describe("a hub", () => {
   it.scoped("that gives an id to other content is refused, with what to do", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
-      const restored = yield* makeHub
+      const hub = yield* makeUpstream
+      const restored = yield* makeUpstream
       const versionId = yield* hub.promote(first)
       expect(yield* restored.promote({ exhibits: { "objects.json": "[2]" } })).toBe(versionId)
       const directory = yield* fs.makeTempDirectoryScoped()
@@ -702,7 +544,7 @@ describe("a hub", () => {
   it.scoped("brings back files of a version that are missing or cut, when it is active again", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const older = yield* hub.promote(first)
       const { active, fetch, folder } = yield* makeReplica(hub.url)
       yield* fetch
@@ -718,7 +560,7 @@ describe("a hub", () => {
   it.scoped("brings back files of the active version of which a verification has found other content", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const versionId = yield* hub.promote(first)
       const { active, fetch, folder, provided } = yield* makeReplica(hub.url)
       yield* fetch
@@ -734,7 +576,7 @@ describe("a hub", () => {
 
   it.scoped("rejects a check, and says where that is made", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const { provided } = yield* makeReplica(hub.url)
       const check = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.check" }))
       expect((yield* provided(Effect.flip(check))).message).toContain('run "vitrine check" on the hub')
@@ -744,7 +586,7 @@ describe("a hub", () => {
   it.scoped("brings back files of the active version that are missing or cut", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const versionId = yield* hub.promote(first)
       const { active, fetch, folder, log } = yield* makeReplica(hub.url)
       yield* fetch
@@ -763,8 +605,8 @@ describe("a hub", () => {
 describe("several addresses", () => {
   it.scoped("are used in their order, and the log says once which one is used instead", () =>
     Effect.gen(function* () {
-      const one = yield* makeHub
-      const two = yield* makeHub
+      const one = yield* makeUpstream
+      const two = yield* makeUpstream
       yield* one.promote(first)
       yield* two.promote(first)
       const { fetch, log, provided, start } = yield* makeReplica([one.url, two.url], { mode: "persistent" })
@@ -787,8 +629,8 @@ describe("several addresses", () => {
 
   it.scoped("but the first are not followed to an older version", () =>
     Effect.gen(function* () {
-      const one = yield* makeHub
-      const two = yield* makeHub
+      const one = yield* makeUpstream
+      const two = yield* makeUpstream
       yield* two.promote(first)
       yield* TestClock.adjust("1 hour")
       const versionId = yield* one.promote(first)
@@ -804,8 +646,8 @@ describe("several addresses", () => {
   it.scoped("make up for a file that one of them lacks, and only then", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const one = yield* makeHub
-      const two = yield* makeHub
+      const one = yield* makeUpstream
+      const two = yield* makeUpstream
       const versionId = yield* one.promote(first)
       yield* two.promote(first)
       yield* fs.remove(`${one.directory}/versions/${versionId}/tours/tours.json`)
@@ -821,7 +663,7 @@ describe("several addresses", () => {
 
   it.scoped("may have credentials, which are shown nowhere", () =>
     Effect.gen(function* () {
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       yield* hub.promote(first)
       const secret = "p@ss/word"
       const { failure, fetch, log, provided } = yield* makeReplica(
@@ -832,7 +674,7 @@ describe("several addresses", () => {
       expect(new Set(hub.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([expected]))
       hub.fault(/manifest/, text(401, ""))
       const shown = JSON.stringify([yield* failure, log, yield* provided(statusRows)])
-      expect(shown).toContain("127.0.0.1")
+      expect(shown).toContain("192.0.2.1")
       for (const text of [secret, encodeURIComponent(secret), expected.slice(6)]) {
         expect(shown).not.toContain(text)
       }
@@ -844,7 +686,7 @@ describe("a full disk", () => {
   it.scoped.skipIf(!mayMount)("is given room once, of versions that nobody shows", () =>
     Effect.gen(function* () {
       const disk = yield* smallDisk
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const { active, failure, fetch, log, parts } = yield* makeReplica(hub.url, { directory: disk.folder })
       const promote = (text: string) => hub.promote({ exhibits: { "objects.json": text } })
       yield* promote("1".repeat(60_000))
@@ -869,7 +711,7 @@ describe("a full disk", () => {
   it.scoped.skipIf(!mayMount)("is noticed to have room again within some seconds", () =>
     Effect.gen(function* () {
       const disk = yield* smallDisk
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const { active, failure, provided, start } = yield* makeReplica(hub.url, {
         directory: disk.folder,
         mode: "persistent"

@@ -2,22 +2,19 @@
  * What clients notice of a content, whether it is fetched from sources or copied from a hub.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import * as TestClock from "effect/TestClock"
 import * as Content from "../../../src/layers/fetching/Content.ts"
-import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
 import { follow, names, readManifest, rowValue, servicesIn } from "../../support/content.ts"
-import { makeHub } from "../../support/hub.ts"
-import { hangUp } from "../../support/ScriptedServer.ts"
+import * as Upstream from "../../support/upstream.ts"
+import { hangUp, makeUpstream } from "../../support/upstream.ts"
 
 const overSources = Effect.fnUntraced(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -50,7 +47,7 @@ const overSources = Effect.fnUntraced(function* () {
 })
 
 const overHub = Effect.fnUntraced(function* () {
-  const hub = yield* makeHub
+  const hub = yield* makeUpstream
   const content = yield* Replica.make({ from: hub.url })
   return {
     content,
@@ -78,7 +75,7 @@ describe.each([
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
       return yield* Effect.flatMap(make(), use).pipe(Effect.provide(servicesIn(directory, mode)))
-    }).pipe(Effect.scoped, Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)))
+    }).pipe(Effect.scoped, Effect.provide(Upstream.layer))
 
   it.effect(
     "announces a new version between the start and the end of a fetch, and an old one not again",

@@ -4,27 +4,24 @@
  */
 import { readFileSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
-import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { FileListJson, filesOf } from "../../../src/services/FileList.ts"
 import { Manifest } from "../../../src/services/VersionStore.ts"
 import { eventLoopTurn, patiently } from "../../../src/testing/patiently.ts"
 import { servicesIn } from "../../support/content.ts"
-import { makeHub, readActive } from "../../support/hub.ts"
-import type { Answer } from "../../support/ScriptedServer.ts"
-import { hangUp, text } from "../../support/ScriptedServer.ts"
+import { readActive } from "../../support/hub.ts"
+import * as Upstream from "../../support/upstream.ts"
+import { cutAfter, hangUp, makeUpstream, text } from "../../support/upstream.ts"
 
 const content = FastCheck.constantFrom("a", "b".repeat(2000), "c".repeat(70_000), "d".repeat(200_000))
 const files = FastCheck.dictionary(FastCheck.constantFrom("1", "2", "sub/3", "sub/4"), content, {
@@ -33,12 +30,9 @@ const files = FastCheck.dictionary(FastCheck.constantFrom("1", "2", "sub/3", "su
 const version = FastCheck.record({ one: files, two: files })
 
 /** Sends the headers of the file and a part of it. */
-const cut: Answer = (response) => {
-  response.writeHead(200, { "content-length": 200_000 })
-  response.write("d".repeat(100), () => setImmediate(() => response.destroy()))
-}
+const cut = cutAfter("d".repeat(200_000), 100)
 
-const fault = FastCheck.constantFrom<ReadonlyArray<Answer>>(
+const fault = FastCheck.constantFrom<ReadonlyArray<Upstream.Answer>>(
   [hangUp],
   [cut],
   [cut, hangUp, hangUp, hangUp],
@@ -93,7 +87,7 @@ it.effect.prop(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
-      const hub = yield* makeHub
+      const hub = yield* makeUpstream
       const promoted: Array<string> = [yield* hub.promote({ one: { "1": "first" } })]
 
       const watching = yield* Effect.fork(
@@ -152,10 +146,6 @@ it.effect.prop(
       yield* Effect.flatMap(Fiber.interrupt(watching), (exit) =>
         Exit.isInterrupted(exit) ? Effect.void : exit
       )
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)),
-      Effect.orDie
-    ),
+    }).pipe(Effect.scoped, Effect.provide(Upstream.layer), Effect.orDie),
   { fastCheck: { numRuns: Number(process.env.REPLICA_RUNS ?? 5) }, timeout: 120_000 }
 )

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
-import * as Hubs from "../../../src/layers/replica/Hubs.ts"
+import * as Upstreams from "../../../src/layers/replica/Upstreams.ts"
 import { patiently } from "../../../src/testing/patiently.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 
@@ -35,7 +35,7 @@ it.scoped.each([
         ? Effect.never
         : Effect.succeed(HttpClientResponse.fromWeb(request, new Response(manifest)))
     )
-    const { firstOffer } = yield* Hubs.make(Array.map(hosts, address), 30_000).pipe(
+    const { firstOffer } = yield* Upstreams.make(Array.map(hosts, address), 30_000).pipe(
       Effect.provideService(HttpClient.HttpClient, client)
     )
     const { took, value } = yield* patiently(Effect.exit(firstOffer))
@@ -60,7 +60,7 @@ it.scoped(
             )
           )
         )
-        const { firstOffer } = yield* Hubs.make([address(one), address(two)], 1000).pipe(
+        const { firstOffer } = yield* Upstreams.make([address(one), address(two)], 1000).pipe(
           Effect.provideService(HttpClient.HttpClient, client)
         )
         const asked = Effect.map(firstOffer, (offer) => Option.getOrThrow(offer).hub.url)

@@ -1,0 +1,140 @@
+/**
+ * A replica over real sockets: `Replica.test.ts` has what needs none.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import { sha256OfText } from "../../../src/internal/sha256.ts"
+import * as ContentServer from "../../../src/layers/contentServer/ContentServer.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import { reaching } from "../../support/elsewhere.ts"
+import { makeHub, readActive } from "../../support/hub.ts"
+import { first, makeReplica } from "../../support/replica.ts"
+import * as ScriptedServer from "../../support/ScriptedServer.ts"
+import { hangUp, text } from "../../support/ScriptedServer.ts"
+import { memoryServices } from "../../support/transport.ts"
+
+const environment = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+
+/** Begins to send the body, and closes the connection in the middle of it. */
+const cutAfter =
+  (content: string, bytes: number): ScriptedServer.Answer =>
+  (response) => {
+    response.writeHead(200, { "content-length": content.length })
+    response.write(content.slice(0, bytes), () => setImmediate(() => response.destroy()))
+  }
+
+describe("a replica", () => {
+  it.scoped("has the versions of its hub: the same ids, the same bytes", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const { active, fetch, parts } = yield* makeReplica(hub.url)
+      expect(yield* fetch).toMatchObject({ changed: true, versionId, records: 5 })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      expect(yield* parts).toEqual([])
+      expect(yield* fetch).toMatchObject({ changed: false, versionId, records: 5 })
+    }).pipe(environment)
+  )
+
+  it.scoped(
+    "goes on with a download where it was, after the process has ended in the middle of it, too",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const hub = yield* makeHub
+        const versionId = yield* hub.promote(first)
+        const directory = yield* fs.makeTempDirectoryScoped()
+        yield* Effect.gen(function* () {
+          const { failure, parts } = yield* makeReplica(hub.url, { directory })
+          // All four tries break off.
+          hub.fault(/films/, cutAfter("0123456789", 4), hangUp, hangUp, hangUp)
+          expect(yield* failure).toContain(`versions/${versionId}/exhibits/films/copy.mp4: the connection`)
+          expect(yield* parts).toContain(sha256OfText("0123456789"))
+        }).pipe(Effect.scoped)
+        hub.requests.length = 0
+        const { active, fetch, parts } = yield* makeReplica(hub.url, { directory })
+        yield* fetch
+        const [request] = hub.requests.filter(({ path }) => path.includes("/films/"))
+        expect(request).toMatchObject({ status: 206, bytes: 6 })
+        expect(yield* active).toEqual(yield* readActive(hub.directory))
+        expect(yield* parts).toEqual([])
+      }).pipe(environment)
+  )
+
+  const many = (edition: number) => ({
+    exhibits: Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [
+        `pictures/${index}.jpg`,
+        `${index} ${index === 7 ? edition : 0}`
+      ])
+    )
+  })
+
+  it.scopedLive(
+    "of 100 files, of which one has changed, receives less than 6 KiB with all that is around it",
+    () =>
+      Effect.gen(function* () {
+        const hub = yield* makeHub
+        const server = yield* Effect.provide(
+          ContentServer.make({ downloadPath: hub.directory, port: 0 }),
+          memoryServices()
+        )
+        const { port } = Option.getOrThrow(server.address)
+        yield* hub.promote(many(1))
+        const { active, fetchLive } = yield* makeReplica(`http://127.0.0.1:${port}`)
+        yield* fetchLive
+        const sent = Effect.map(server.statistics, ({ bytes, requests }) => ({ bytes, requests }))
+        const before = yield* sent
+        yield* hub.promote(many(2))
+        expect(yield* fetchLive).toMatchObject({ changed: true })
+        expect(yield* active).toEqual(yield* readActive(hub.directory))
+        const after = yield* sent
+        expect(after.requests - before.requests).toBe(3)
+        expect(after.bytes - before.bytes).toBeLessThan(6 * 1024)
+      }).pipe(environment)
+  )
+})
+
+describe("a hub", () => {
+  it.scoped.each(["manifest.json", "files.json", "objects.json"])(
+    "elsewhere cannot redirect to services of this machine: %s",
+    (name) =>
+      Effect.gen(function* () {
+        const hub = yield* makeHub
+        yield* hub.promote(first)
+        const inside = yield* ScriptedServer.make(text(200, "{}"))
+        const redirect = text(302, "", { location: `${inside.url}/status` })
+        const elsewhere = "http://192.0.2.1"
+        const client = yield* reaching({ [elsewhere]: hub.url })
+        const { failure, fetch } = yield* Effect.provideService(
+          makeReplica(elsewhere),
+          HttpClient.HttpClient,
+          client
+        )
+        hub.fault(new RegExp(name), redirect)
+        expect(yield* failure).toMatch(
+          new RegExp(`a redirect leads to ${inside.url}, but 127\\.0\\.0\\.1 is an address of this machine`)
+        )
+        expect(yield* Queue.size(inside.received)).toBe(0)
+        expect(yield* fetch).toMatchObject({ changed: true })
+      }).pipe(environment)
+  )
+
+  it.scoped("on this machine can redirect to another address of it", () =>
+    Effect.gen(function* () {
+      const hub = yield* makeHub
+      const versionId = yield* hub.promote(first)
+      const front = yield* ScriptedServer.make((response, request) =>
+        text(302, "", { location: `${hub.url}${request.url}` })(response, request)
+      )
+      const { fetch } = yield* makeReplica(front.url.replace("127.0.0.1", "localhost"))
+      expect(yield* fetch).toMatchObject({ changed: true, versionId })
+    }).pipe(environment)
+  )
+})
