@@ -1,8 +1,7 @@
 /**
  * `vitrine/client`: what a page needs to show the content of a controller. For browsers; it needs nothing but these.
  */
-export { connect, type Exhibit } from "./layers/client/connect.ts"
+export { connect, type Exhibit, type State } from "./layers/client/connect.ts"
 export type { Options } from "./layers/client/Options.ts"
 export type { Media } from "./layers/client/preload.ts"
-export type { State } from "./layers/client/State.ts"
 export type { Row, Version } from "./layers/client/Version.ts"

@@ -10,7 +10,7 @@ import type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportCo
 import * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 import { checkFetchContext } from "./layers/plain/checkContext.ts"
 import { setUp } from "./layers/plain/instance.ts"
-import type { HttpTransportPlugin, TableSource } from "./layers/plain/PlainPlugin.ts"
+import type { HttpTransportPlugin, TableSource } from "./layers/plain/PlainController.ts"
 import { makeTableDocuments } from "./layers/plain/tableDocuments.ts"
 import type { PlainSourceConfig } from "./layers/sources/airtable/AirtableConfig.ts"
 import { decodePlain } from "./layers/sources/airtable/AirtableOptions.ts"
@@ -20,22 +20,23 @@ import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
 export { formatSseEvent } from "./layers/http/SseFrame.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
-export type {
-  PlainContext,
-  PlainEventBus,
-  PlainEventHandler,
-  PlainFetchContext,
-  PlainLogger,
-  PlainResult,
-  PlainSettled
-} from "./layers/plain/PlainContext.ts"
-export type {
-  HttpTransportInstance,
-  HttpTransportPlugin,
-  TableDocument,
-  TableSource
-} from "./layers/plain/PlainPlugin.ts"
-export { BindError, InvalidContext, InvalidOptions, PluginSetupFailed } from "./layers/plain/plainErrors.ts"
+export {
+  BindError,
+  type HttpTransportInstance,
+  type HttpTransportPlugin,
+  InvalidContext,
+  InvalidOptions,
+  type PlainContext,
+  type PlainEventBus,
+  type PlainEventHandler,
+  type PlainFetchContext,
+  type PlainLogger,
+  type PlainResult,
+  type PlainSettled,
+  PluginSetupFailed,
+  type TableDocument,
+  type TableSource
+} from "./layers/plain/PlainController.ts"
 export type { PlainSourceConfig as TableSourceConfig } from "./layers/sources/airtable/AirtableConfig.ts"
 
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */

@@ -4,11 +4,28 @@ import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { request } from "./request.ts"
-import { makeState, type State } from "./State.ts"
-import { shareStream } from "./shareStream.ts"
+import { shareStream } from "./stream.ts"
 import { makeSwap, type Shown } from "./swap.ts"
-import { tabName } from "./tabName.ts"
-import type { Manifest } from "./Version.ts"
+import type { Manifest, Version } from "./Version.ts"
+
+/** How a page stands. It never changes: another one takes its place. */
+export interface State<Loaded> {
+  /** `live` with an event stream, `polling` without one, `offline` where the content cannot be reached. */
+  readonly connection: "live" | "polling" | "offline"
+
+  /** The version on the screen, and what `load` made of it; absent before the first. */
+  readonly version?: Version | undefined
+  readonly shown?: Loaded | undefined
+
+  /** The id of the version that is to come: it is being loaded, or `canSwap` puts it off. */
+  readonly next?: string | undefined
+
+  /** Why the content cannot be reached, or what cannot be shown of the version that is to come or of the one on the screen. */
+  readonly problem?: string | undefined
+
+  /** Whether the version on the screen is from the browser's cache, because the page has started without a controller. */
+  readonly isCached: boolean
+}
 
 export interface Exhibit<Loaded> {
   readonly state: State<Loaded>
@@ -194,3 +211,38 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 }
 
 const withoutSlash = (url: string) => url.replace(/\/$/, "")
+
+const keys = ["connection", "version", "shown", "next", "problem", "isCached"] as const
+
+const makeState = <Loaded>(initial: State<Loaded>) => {
+  let state = initial
+  // An error in a listener stops neither the others nor what goes on here.
+  const changes = new EventTarget()
+  return {
+    get: () => state,
+    /** Calls the listeners, unless nothing is different. */
+    set: (next: State<Loaded>) => {
+      if (keys.some((key) => next[key] !== state[key])) {
+        state = next
+        changes.dispatchEvent(new Event("change"))
+      }
+    },
+    subscribe: (listener: () => void) => {
+      const heard = () => listener()
+      changes.addEventListener("change", heard)
+      return () => changes.removeEventListener("change", heard)
+    }
+  }
+}
+
+/** A name for a screen, which this tab keeps when it loads the page again, where it has a storage. */
+const tabName = (): string => {
+  const fresh = `screen-${Math.random().toString(36).slice(2, 10)}`
+  try {
+    const name = sessionStorage.getItem("vitrine") ?? fresh
+    sessionStorage.setItem("vitrine", name)
+    return name
+  } catch {
+    return fresh
+  }
+}

@@ -1,4 +1,6 @@
-/** The event stream of the controller. It says that there is news; what the news is stands in the manifest. */
+/**
+ * The event stream of the controller. It says that there is news; what the news is stands in the manifest.
+ */
 import { growing } from "./pauses.ts"
 
 /** What becomes of a stream: it is open, a version was promoted, it is lost. */
@@ -16,7 +18,7 @@ export interface StreamOptions {
  * that each failure is followed by a new one, after a pause that grows. What is returned ends such a pause, and lets the next begin
  * anew: the controller is there again.
  */
-export const followStream = (
+const followStream = (
   { address, name }: StreamOptions,
   report: (news: News) => void,
   signal: AbortSignal
@@ -60,4 +62,76 @@ export const followStream = (
       open()
     }
   }
+}
+
+/**
+ * One event stream for all tabs of an origin: a browser opens six connections to one address at most.
+ *
+ * The tab that holds a lock has the stream, and passes on what it hears. When it is closed or frozen, the lock is the next
+ * tab's. Pages that are not secure have no locks: each has a stream of its own. What is returned is as of `followStream`.
+ */
+export const shareStream = (
+  key: string,
+  options: StreamOptions,
+  report: (news: News) => void,
+  signal: AbortSignal
+): (() => void) => {
+  const { locks } = navigator
+  if (!locks) {
+    return followStream(options, report, signal)
+  }
+  const channel = new BroadcastChannel(key)
+  let hasStream = false
+  let retry = () => {}
+  let last: News = "lost"
+
+  const hear = (news: News) => {
+    last = news === "lost" ? news : "open"
+    report(news)
+  }
+
+  const pass = (news: News) => {
+    hear(news)
+    channel.postMessage(news)
+  }
+
+  channel.onmessage = ({ data }) => {
+    if (data !== "hello") {
+      hear(data)
+    } else if (hasStream) {
+      channel.postMessage(last)
+    }
+  }
+
+  const join = () => {
+    const turn = new AbortController()
+    const end = () => turn.abort()
+    signal.addEventListener("abort", end)
+    document.addEventListener("freeze", end, { once: true })
+    channel.postMessage("hello")
+    locks
+      .request(
+        key,
+        { signal: turn.signal },
+        () =>
+          new Promise<void>((release) => {
+            hasStream = true
+            retry = followStream(options, pass, turn.signal)
+            turn.signal.addEventListener("abort", () => {
+              hasStream = false
+              release()
+            })
+          })
+      )
+      .catch(() => {
+        if (!turn.signal.aborted) {
+          retry = followStream(options, report, turn.signal)
+        }
+      })
+  }
+
+  join()
+  document.addEventListener("resume", join, { signal })
+  signal.addEventListener("abort", () => channel.close())
+  return () => retry()
 }

@@ -9,7 +9,7 @@ import { expects } from "../../internal/Options.ts"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
 import { withDispatchTimeout } from "../memory/dispatchTimeout.ts"
-import type { PlainContext, PlainSettled } from "./PlainContext.ts"
+import type { PlainContext, PlainSettled } from "./PlainController.ts"
 
 /**
  * Commands are the controller's own: it knows which there are, decodes them and carries them out. After a timeout they

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { PlainContext } from "./PlainContext.ts"
+import type { PlainContext } from "./PlainController.ts"
 
 /**
  * Both are what the controller says. It has one slice for each plugin that it sets up, whatever that calls itself, and

@@ -6,7 +6,7 @@ import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { EventBus } from "../../services/EventBus.ts"
 import * as EventPubSub from "../memory/EventPubSub.ts"
-import type { PlainEventBus, PlainEventHandler } from "./PlainContext.ts"
+import type { PlainEventBus, PlainEventHandler } from "./PlainController.ts"
 
 /**
  * All subscriptions share one handler on the plain bus, which is there while there are any. It takes events in the order

@@ -1,5 +1,5 @@
 /**
- * Whether what a plain controller gives is what `PlainContext.ts` asks for, before anything is done with it.
+ * Whether what a plain controller gives is what `PlainController.ts` asks for, before anything is done with it.
  *
  * Only what is there is looked at, inherited or not: nothing is called, and a controller may give more.
  */

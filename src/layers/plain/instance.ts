@@ -21,8 +21,7 @@ import * as CommandBusPlain from "./CommandBusPlain.ts"
 import * as ControllerStatePlain from "./ControllerStatePlain.ts"
 import { checkContext } from "./checkContext.ts"
 import * as EventBusPlain from "./EventBusPlain.ts"
-import type { PlainContext } from "./PlainContext.ts"
-import type { Instance } from "./PlainPlugin.ts"
+import type { Instance, PlainContext } from "./PlainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
 
 /** What a plain controller provides. */

@@ -10,7 +10,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { printable } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import type { PlainContext, PlainLogger } from "./PlainContext.ts"
+import type { PlainContext, PlainLogger } from "./PlainController.ts"
 
 /** Every line of every level goes there: what is shown is for that logger to say. One that throws harms nobody. */
 export const withPlainLogger =

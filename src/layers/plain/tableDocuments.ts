@@ -27,8 +27,7 @@ import type { TableNotSaved } from "../sources/tableSource/TableNotSaved.ts"
 import { readTable, type TableRequest } from "../sources/tableSource/TableReader.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import { makeTableWarnings, type WarnOfTable, warnOfNoTables } from "../sources/tableSource/tableWarnings.ts"
-import type { PlainFetchContext } from "./PlainContext.ts"
-import type { TableDocument } from "./PlainPlugin.ts"
+import type { PlainFetchContext, TableDocument } from "./PlainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
 
 /** Gives the documents of a source, read afresh each time by the client. */
