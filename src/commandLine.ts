@@ -2,6 +2,7 @@
  * The command line: what a failure prints, and with which status the process ends. A command that reports by its status
  * (`status --check`), or that was interrupted, sets one of its own.
  */
+import { stripVTControlCharacters } from "node:util"
 import * as Runtime from "@effect/platform/Runtime"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -13,14 +14,13 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as library from "./index.ts"
-import type { Command } from "./layers/cli/Command.ts"
+import { type Command, helpText } from "./layers/cli/Command.ts"
 import * as check from "./layers/cli/check.ts"
 import { completionScript } from "./layers/cli/completions.ts"
 import { end, endFirmly } from "./layers/cli/ending.ts"
 import * as fetch from "./layers/cli/fetch.ts"
-import { globalOptions } from "./layers/cli/globalOptions.ts"
-import { helpText } from "./layers/cli/help.ts"
 import * as init from "./layers/cli/init.ts"
+import { globalOptions } from "./layers/cli/options.ts"
 import { overview } from "./layers/cli/overview.ts"
 import { type Request, readArguments } from "./layers/cli/readArguments.ts"
 import * as start from "./layers/cli/start.ts"
@@ -28,7 +28,7 @@ import * as status from "./layers/cli/status.ts"
 import * as stop from "./layers/cli/stop.ts"
 import * as tables from "./layers/cli/tables.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
-import { withFittingColours } from "./layers/cli/terminal/plainOutput.ts"
+import { isColourful } from "./layers/cli/terminal/statusText.ts"
 import * as undo from "./layers/cli/undo.ts"
 import * as verify from "./layers/cli/verify.ts"
 import * as versions from "./layers/cli/versions.ts"
@@ -108,6 +108,21 @@ const outliveOutput = () => {
   process.stderr.on("error", () => {})
   process.stdout.on("error", () => process.exit(1))
 }
+
+/** Takes the colours out of what the effect writes to the console, as far as they are out of place. */
+const withFittingColours = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Console.consoleWith((console) =>
+    Console.withConsole(effect, {
+      ...console,
+      log: (...args) => console.log(...fitting(process.stdout, args)),
+      error: (...args) => console.error(...fitting(process.stderr, args))
+    })
+  )
+
+const fitting = (stream: NodeJS.WriteStream, args: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
+  isColourful(stream)
+    ? args
+    : args.map((arg) => (typeof arg === "string" ? stripVTControlCharacters(arg) : arg))
 
 /** Does what the arguments of the process say, and ends the process. */
 export const run = (version: string): void => {

@@ -52,3 +52,20 @@ const argumentUsage = ({ isRequired, name }: Parameter<unknown>): string => (isR
 /** As it is given: `--config FILE`, `--detach` or `DIR`. */
 export const nameOf = ({ kind, name, value }: Parameter<unknown>): string =>
   kind === "argument" ? name : [`--${name}`, ...Option.toArray(value)].join(" ")
+
+/** The line that calls the command, what it does, and its arguments and options. Those of every command are left out. */
+export const helpText = (command: Command): string =>
+  [
+    section("USAGE", `  vitrine ${usageOf(command)}`),
+    section("DESCRIPTION", `  ${command.description}`),
+    ...list("ARGUMENTS", command.arguments),
+    ...list("OPTIONS", command.options)
+  ].join("\n\n")
+
+const list = (title: string, parameters: ReadonlyArray<Parameter<unknown>>): ReadonlyArray<string> =>
+  parameters.length === 0 ? [] : [section(title, parameters.map(entry).join("\n"))]
+
+const entry = (parameter: Parameter<unknown>): string =>
+  `  ${nameOf(parameter)}\n      ${parameter.description}`
+
+const section = (title: string, content: string): string => `${title}\n\n${content}`

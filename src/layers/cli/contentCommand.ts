@@ -19,12 +19,12 @@ import {
   locateConfiguration
 } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
-import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
 import { endableAtOnce } from "./ending.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./options.ts"
 import type { Values } from "./Parameter.ts"
 import { logTo } from "./terminal/log.ts"
-import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/ProgressDisplay.ts"
+import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
 
 /** The options of the commands of the command line that are commands of the content. */
 export const contentOptions = {

@@ -35,7 +35,7 @@ export const endableAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
   Effect.acquireUseRelease(
     Effect.sync(() =>
       endingSignals.map((signal) => {
-        const listeners = process.rawListeners(signal)
+        const listeners = process.listeners(signal)
         process.removeAllListeners(signal)
         return { signal, listeners }
       })
@@ -44,7 +44,7 @@ export const endableAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
     (taken) =>
       Effect.sync(() => {
         for (const { listeners, signal } of taken) {
-          for (const listener of listeners) Reflect.apply(process.on, process, [signal, listener])
+          for (const listener of listeners) process.on(signal, listener)
         }
       })
   )

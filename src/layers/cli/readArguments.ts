@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import { closestMatch } from "leven"
 import { type Command, nameOf, usageOf } from "./Command.ts"
 import type { Shell } from "./completions.ts"
-import { globalOptions } from "./globalOptions.ts"
+import { globalOptions } from "./options.ts"
 import { type Given, type Parameter, type ParameterMistake, readAll } from "./Parameter.ts"
 
 export class ArgumentMistake extends Schema.TaggedError<ArgumentMistake>()("vitrine/ArgumentMistake", {

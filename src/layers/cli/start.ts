@@ -8,9 +8,12 @@ import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import { printableLine } from "../../internal/printable.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
@@ -19,12 +22,11 @@ import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import * as IpcServer from "../ipc/IpcServer.ts"
 import { locateController } from "../ipc/socketPath.ts"
 import * as Command from "./Command.ts"
-import { configOption, envFileOption, logFormatOption, runDirOption } from "./commonOptions.ts"
-import { reportChange } from "./configurationChanges.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { endableAtOnce } from "./ending.ts"
 import { firstFetchFailure } from "./lastFetch.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
+import { configOption, envFileOption, logFormatOption, runDirOption } from "./options.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 import { type LogFormat, logTo } from "./terminal/log.ts"
@@ -87,6 +89,35 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
   yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
     Effect.provide(ControllerServices.layer("persistent", configuration.services)),
     Effect.mapError(inFile(configuration.file))
+  )
+})
+
+/**
+ * Looks every ten seconds, until the scope ends, whether the file has another text than it had when it was loaded; then the
+ * log and the status say so. A file that cannot be read has not changed.
+ */
+export const reportChange = Effect.fnUntraced(function* (file: string, loaded: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { addSection } = yield* ControllerState
+  const hasChanged = fs.readFileString(file).pipe(
+    Effect.map((text) => text !== loaded),
+    Effect.orElseSucceed(() => false)
+  )
+  const said = (name: string) =>
+    `${name} has changed since the start: it takes effect when the controller is restarted.`
+  yield* hasChanged.pipe(
+    Effect.repeat({ until: identity<boolean>, schedule: Schedule.spaced("10 seconds") }),
+    Effect.zipRight(Effect.logWarning(said(file))),
+    Effect.zipRight(
+      addSection({
+        name: "configuration",
+        title: "Configuration",
+        order: 90,
+        rows: Effect.succeed([{ type: "text", text: said(path.basename(file)), tone: "warn" }])
+      })
+    ),
+    Effect.forkScoped
   )
 })
 

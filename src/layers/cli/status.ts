@@ -13,14 +13,13 @@ import { IpcClient } from "../../services/IpcClient.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import * as Command from "./Command.ts"
-import { configOption, runDirOption } from "./commonOptions.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
+import { configOption, runDirOption } from "./options.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 import { makeLiveText } from "./terminal/liveText.ts"
 import { failureText } from "./terminal/log.ts"
-import { isColourful } from "./terminal/plainOutput.ts"
-import { makePalette, statusText } from "./terminal/statusText.ts"
+import { isColourful, makePalette, statusText } from "./terminal/statusText.ts"
 
 /** The exit status of `--check` for a controller that runs, but whose last fetch has failed. */
 const fetchFailedStatus = 3

@@ -22,7 +22,7 @@ import { listeningProcess } from "../ipc/listeningProcess.ts"
 import { readPidFile } from "../ipc/pidFile.ts"
 import { type ControllerPaths, locateController } from "../ipc/socketPath.ts"
 import * as Command from "./Command.ts"
-import { configOption, runDirOption } from "./commonOptions.ts"
+import { configOption, runDirOption } from "./options.ts"
 import { commands } from "./overview.ts"
 
 /** How long a controller takes to end. */

@@ -15,6 +15,10 @@ export interface Palette {
   readonly tone: Readonly<Record<Tone, (text: string) => string>>
 }
 
+/** Whether text for the stream may have colours: on a terminal, unless `NO_COLOR` is set. */
+export const isColourful = ({ isTTY }: Pick<NodeJS.WriteStream, "isTTY">): boolean =>
+  isTTY === true && (process.env.NO_COLOR ?? "") === ""
+
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
   const ofWord = { OK: green, WARNING: yellow, HELD: blue, FAILING: red, "NO CONTENT": red }

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import { logTo } from "../../../../src/layers/cli/terminal/log.ts"
-import { makeProgressLines } from "../../../../src/layers/cli/terminal/progressLines.ts"
+import { makeProgressLines } from "../../../../src/layers/cli/terminal/progress.ts"
 import type { SourceProgress } from "../../../../src/services/ContentSource.ts"
 import { withLog } from "../../../support/logged.ts"
 
