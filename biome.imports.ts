@@ -15,7 +15,8 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   replica: ["versions", "fetching"],
   "sources/airtable": ["sources/tableSource"],
   plain: ["sources/tableSource", "httpTransport"],
-  cli: ["controller", "ipc"]
+  control: ["httpTransport"],
+  cli: ["controller", "control"]
 }
 
 const layers = join(import.meta.dirname, "src/layers")

@@ -15,7 +15,7 @@ const load = [
   "floods",
   "fuzz",
   "fuzz/*",
-  "ipc",
+  "control",
   "month",
   "openStreams"
 ].map((name) => `test/whole/${name}.test.ts`)

@@ -43,6 +43,8 @@ export type { TableServerInput as TableServerConfig } from "./layers/tableServer
 // What provides the services of a program, one implementation each.
 
 export * as ContentServer from "./layers/contentServer/ContentServer.ts"
+export * as IpcClientSocket from "./layers/control/IpcClientSocket.ts"
+export * as IpcServer from "./layers/control/IpcServer.ts"
 export * as Controller from "./layers/controller/Controller.ts"
 export * as ControllerServices from "./layers/controller/ControllerServices.ts"
 export * as Dashboard from "./layers/dashboard/Dashboard.ts"
@@ -50,8 +52,6 @@ export * as Content from "./layers/fetching/Content.ts"
 /** The HTTP client of the command line. */
 export * as HttpClientNode from "./layers/httpClient/HttpClientNode.ts"
 export * as HttpTransport from "./layers/httpTransport/HttpTransport.ts"
-export * as IpcClientSocket from "./layers/ipc/IpcClientSocket.ts"
-export * as IpcServer from "./layers/ipc/IpcServer.ts"
 export * as CommandBusMemory from "./layers/memory/CommandBusMemory.ts"
 export * as ControllerStateMemory from "./layers/memory/ControllerStateMemory.ts"
 export * as EventBusMemory from "./layers/memory/EventBusMemory.ts"

@@ -1,7 +1,7 @@
 /**
  * A controller in another process: what it says, what it can be asked to do, what happens in it, and its end.
  *
- * It owns the questions and their errors. The protocol they are asked in is described in `layers/ipc/IpcServer.ts`.
+ * It owns the questions and their errors. The protocol they are asked in is described in `layers/control/IpcServer.ts`.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -115,7 +115,7 @@ export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vi
   }
 }
 
-/** The command bus of the controller refused the command, or the command failed; it reads as it does there. */
+/** The command bus of the controller refused the command, or the command failed: the error that `POST /command` responds. */
 export class CommandRefused extends Schema.TaggedError<CommandRefused>()("vitrine/CommandRefused", {
   description: SerializedError
 }) {

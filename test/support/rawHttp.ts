@@ -19,9 +19,12 @@ export interface Connection {
   readonly resume: () => void
 }
 
+/** A port of this machine, or a Unix socket. */
+export type Place = number | { readonly path: string }
+
 /** A connection that is closed with the scope. */
-export const connect = (port: number): Effect.Effect<Connection, Error, Scope.Scope> =>
-  openSocket({ host: "127.0.0.1", port }).pipe(
+export const connect = (place: Place): Effect.Effect<Connection, Error, Scope.Scope> =>
+  openSocket(typeof place === "number" ? { host: "127.0.0.1", port: place } : place).pipe(
     Effect.map(({ received, socket }) => ({
       received,
       send: (data) => void socket.write(data),
@@ -33,9 +36,9 @@ export const connect = (port: number): Effect.Effect<Connection, Error, Scope.Sc
   )
 
 /** Sends something and reads until the server closes the connection. */
-export const exchange = (port: number, data: string | Uint8Array): Effect.Effect<string, Error> =>
+export const exchange = (place: Place, data: string | Uint8Array): Effect.Effect<string, Error> =>
   Effect.scoped(
-    Effect.flatMap(connect(port), ({ received, send }) => {
+    Effect.flatMap(connect(place), ({ received, send }) => {
       send(data)
       return received.whole
     })
@@ -87,5 +90,5 @@ export const parse = (text: string): Answer => {
 }
 
 /** Sends one request on a connection of its own. */
-export const request = (port: number, request: Request): Effect.Effect<Answer, Error> =>
-  Effect.map(exchange(port, format(request)), parse)
+export const request = (place: Place, request: Request): Effect.Effect<Answer, Error> =>
+  Effect.map(exchange(place, format(request)), parse)

@@ -1,26 +1,21 @@
 /**
  * Something else than a controller of this version, at the socket of one.
  */
-import { createServer, type Socket } from "node:net"
-import { createInterface } from "node:readline"
+import { createServer } from "node:http"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 
-/** Gives the `result` or the `error` for a method. */
-export type Respond = (method: string) => object
+/** The status and the body of the answer to a path. */
+export type Respond = (path: string) => readonly [status: number, body: unknown]
 
 /** Listens at the socket of the configuration in the folder until the scope ends. */
 export const listenIn = (folder: string, respond: Respond) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(`${folder}/.vitrine`, { mode: 0o700 })
-    const sockets = new Set<Socket>()
-    const server = createServer((socket) => {
-      sockets.add(socket.on("error", () => {}))
-      createInterface({ input: socket }).on("line", (line) => {
-        const { id, method } = JSON.parse(line)
-        socket.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...respond(method) })}\n`)
-      })
+    const server = createServer(({ url = "" }, response) => {
+      const [status, body] = respond(url)
+      response.writeHead(status).end(JSON.stringify(body))
     })
     yield* Effect.acquireRelease(
       Effect.async<void>((resume) => {
@@ -29,7 +24,7 @@ export const listenIn = (folder: string, respond: Respond) =>
       () =>
         Effect.sync(() => {
           server.close()
-          for (const socket of sockets) socket.destroy()
+          server.closeAllConnections()
         })
     )
   })

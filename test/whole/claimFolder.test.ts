@@ -6,12 +6,12 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as IpcClientSocket from "../../src/layers/ipc/IpcClientSocket.ts"
-import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
-import { readPidFile } from "../../src/layers/ipc/pidFile.ts"
-import { locateController } from "../../src/layers/ipc/socketPath.ts"
+import * as IpcClientSocket from "../../src/layers/control/IpcClientSocket.ts"
+import * as IpcServer from "../../src/layers/control/IpcServer.ts"
+import { readPidFile } from "../../src/layers/control/pidFile.ts"
+import { locateController } from "../../src/layers/control/socketPath.ts"
+import { liveScenario, temporaryFolder } from "../support/control.ts"
 import { startHolder } from "../support/holder.ts"
-import { liveScenario, temporaryFolder } from "../support/ipc.ts"
 
 describe("the place of the controller", () => {
   liveScenario(

@@ -347,10 +347,10 @@ export default defineConfig({
       const section = { name: "screens", title: "Screens", rows: Array.from({ length: 150_000 }, () => row) }
       const system = { startTime: new Date().toISOString(), mode: "persistent" }
       const answers: Readonly<Record<string, object>> = {
-        status: { result: { header: { ...system, uptimeMs: 1000 }, sections: [section] } },
-        state: { result: { system, plugins: {}, _version: 0 } }
+        "/status": { header: { ...system, uptimeMs: 1000 }, sections: [section] },
+        "/state": { system, plugins: {}, _version: 0 }
       }
-      yield* listenIn(folder, (method) => answers[method] ?? {}).pipe(Effect.provide(NodeContext.layer))
+      yield* listenIn(folder, (path) => [200, answers[path]]).pipe(Effect.provide(NodeContext.layer))
       const { status, stderr, stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
       expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
       expect(stdout.match(/Screen {2}shows it/g)).toHaveLength(150_000)

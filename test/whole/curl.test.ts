@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import { liveScenario, publish, register, start } from "../support/control.ts"
 import { isMissing } from "../support/programs.ts"
 import * as Received from "../support/Received.ts"
 import { parse } from "../support/rawHttp.ts"
@@ -11,11 +12,13 @@ import * as transport from "../support/transport.ts"
 
 /** Runs a line of shell, with the port that the transport has here, until the scope ends. */
 const run = (line: string, input = "") =>
+  Effect.flatMap(transport.port, (port) => runLine(line.replace(":8710/", `:${port}/`), input))
+
+const runLine = (line: string, input = "") =>
   Effect.gen(function* () {
-    const port = yield* transport.port
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn("sh", ["-c", `exec ${line.replace(":8710/", `:${port}/`)}`], {
+        spawn("sh", ["-c", `exec ${line}`], {
           env: { PATH: process.env.PATH },
           stdio: ["pipe", "pipe", "ignore"]
         })
@@ -68,5 +71,30 @@ describe.skipIf(isMissing("curl"))("curl", () => {
       expect(final).toMatchObject({ status: 413, headers: { "access-control-allow-origin": "*" } })
       expect(JSON.parse(final.body)).toEqual({ error: { message: "The body exceeds 65536 bytes." } })
     }).pipe(Effect.provide(layer))
+  )
+})
+
+describe.skipIf(isMissing("curl"))("curl over the controller's own socket", () => {
+  liveScenario(
+    "has the routes of the transport, every command, and the end",
+    Effect.gen(function* () {
+      const { client, socket, stops } = yield* start
+      yield* register("content.fetch", Effect.succeed("done"))
+      const curl = `curl -s --unix-socket ${socket}`
+      const json = (line: string) =>
+        Effect.flatMap(runLine(`${curl} ${line}`), ({ whole }) =>
+          Effect.map(whole, (text): unknown => JSON.parse(text))
+        )
+      const events = yield* runLine(`${curl} -N http://x/events`)
+      yield* events.until((text) => text === "retry: 2000\n\n")
+      yield* publish("content:fetch:start", {})
+      yield* events.until((text) => text.endsWith("event: content:fetch:start\ndata: {}\n\n"))
+      expect(yield* json("http://x/state")).toEqual(yield* client.state)
+      expect(yield* json("http://x/status")).toMatchObject({ header: { mode: "persistent" } })
+      expect(yield* json("http://x/process")).toEqual({ pid: process.pid })
+      expect(yield* json(`-d '{"type":"content.fetch"}' http://x/command`)).toEqual({ result: "done" })
+      expect(yield* json("-X POST http://x/stop")).toEqual({ result: null })
+      expect(stops()).toBe(1)
+    })
   )
 })

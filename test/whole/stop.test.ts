@@ -19,7 +19,6 @@ import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { hashOf } from "../../src/internal/socketFile.ts"
 import { command } from "../../src/layers/cli/stop.ts"
-import * as JsonRpc from "../../src/layers/ipc/JsonRpc.ts"
 import { startHolder } from "../support/holder.ts"
 import * as Received from "../support/Received.ts"
 import { says } from "../support/says.ts"
@@ -105,11 +104,11 @@ describe("vitrine stop, where nobody listens", () => {
       const controller = yield* unreachable
       yield* Effect.acquireRelease(
         Effect.promise(async () => {
-          const server = createServer((connection) => {
-            const { RpcError, error, errorCode } = JsonRpc
-            const full = new RpcError({ code: errorCode.tooManyConnections, message: "All are in use." })
-            connection.on("error", () => {}).end(error(null, full))
-          })
+          const server = createServer((connection) =>
+            connection
+              .on("error", () => {})
+              .end("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+          )
           await once(server.listen(controller.socket), "listening")
           return server
         }),

@@ -10,6 +10,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { Plugin } from "../../services/Plugin.ts"
+import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import {
@@ -18,7 +19,6 @@ import {
   loadConfiguration,
   locateConfiguration
 } from "../controller/loadConfiguration.ts"
-import * as IpcClientSocket from "../ipc/IpcClientSocket.ts"
 import { endableAtOnce } from "./ending.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./options.ts"

@@ -7,7 +7,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { folderProblem } from "../ipc/claimFolder.ts"
+import { folderProblem } from "../control/claimFolder.ts"
 
 export class NotStarted extends Schema.TaggedError<NotStarted>()("vitrine/NotStarted", {
   /** What the process said, or how it ended. */

@@ -27,7 +27,6 @@ export interface FanOut<Sink extends FanOutSink, Client = void> {
   readonly join: (sink: Sink, client: Client) => void
   /** Whether it was a client. */
   readonly leave: (sink: Sink) => boolean
-  readonly has: (sink: Sink) => boolean
   /** How many clients there are. */
   readonly size: () => number
   /** All clients, in the order in which they joined. */
@@ -116,7 +115,6 @@ export const makeFanOut = <Sink extends FanOutSink, Client = void>(
       members.set(sink, { client, laggingSince: Number.POSITIVE_INFINITY })
     },
     leave: (sink) => members.delete(sink),
-    has: (sink) => members.has(sink),
     size: () => members.size,
     clients: function* () {
       for (const [sink, { client }] of members) {

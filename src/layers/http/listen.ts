@@ -1,8 +1,8 @@
 /**
- * A listening port as a scoped resource, and an end that no client can delay.
+ * A listening port or socket as a scoped resource, and an end that no client can delay.
  */
 import type { Server } from "node:http"
-import { type AddressInfo, isIPv6 } from "node:net"
+import { type AddressInfo, isIPv6, type ListenOptions as NetListenOptions } from "node:net"
 import { networkInterfaces } from "node:os"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
@@ -61,7 +61,20 @@ export const listen = (
   server: Server,
   { beforeDrain = Effect.void, host, port }: ListenOptions
 ): Effect.Effect<AddressInfo, BindError, Scope.Scope> =>
-  Effect.acquireRelease(bind(server, host, port), () =>
+  listenAt(server, { host, port }, beforeDrain).pipe(
+    Effect.mapBoth({
+      onSuccess: () => server.address() as AddressInfo,
+      onFailure: (cause) => new BindError({ host, port, code: cause.code ?? "UNKNOWN", cause })
+    })
+  )
+
+/** The same at a port or a Unix socket. */
+export const listenAt = (
+  server: Server,
+  address: NetListenOptions,
+  beforeDrain: Effect.Effect<void>
+): Effect.Effect<void, NodeJS.ErrnoException, Scope.Scope> =>
+  Effect.acquireRelease(bind(server, address), () =>
     Effect.sync(() => drain(server)).pipe(Effect.flatMap((drained) => Effect.zipRight(beforeDrain, drained)))
   ).pipe(Effect.tap(() => logErrors(server)))
 
@@ -76,14 +89,13 @@ const ownAddress = (): string =>
     .flatMap((addresses) => addresses ?? [])
     .find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1"
 
-const bind = (server: Server, host: string, port: number) =>
-  Effect.async<AddressInfo, BindError>((resume) => {
-    const onError = (cause: NodeJS.ErrnoException) =>
-      resume(Effect.fail(new BindError({ host, port, code: cause.code ?? "UNKNOWN", cause })))
+const bind = (server: Server, address: NetListenOptions) =>
+  Effect.async<void, NodeJS.ErrnoException>((resume) => {
+    const onError = (cause: NodeJS.ErrnoException) => resume(Effect.fail(cause))
     server.once("error", onError)
-    server.listen({ host, port, backlog }, () => {
+    server.listen({ ...address, backlog }, () => {
       server.off("error", onError)
-      resume(Effect.succeed(server.address() as AddressInfo))
+      resume(Effect.void)
     })
   })
 

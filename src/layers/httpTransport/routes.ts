@@ -24,7 +24,9 @@ export type Handler<A = Response> = Effect.Effect<
 >
 
 export interface RoutesContext {
-  readonly options: Pick<HttpTransportOptions, "allowedCommands" | "exposeState">
+  readonly options: Pick<HttpTransportOptions, "exposeState"> & {
+    readonly allowedCommands: ReadonlyArray<string> | "all"
+  }
   /** Responds with an event stream. */
   readonly events: Handler
   /** The body of a command. */
@@ -38,7 +40,10 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
 
   const command = body.pipe(
     Effect.flatMap(parseCommand),
-    Effect.filterOrFail(({ type }) => options.allowedCommands.includes(type), notAllowed),
+    Effect.filterOrFail(
+      ({ type }) => options.allowedCommands === "all" || options.allowedCommands.includes(type),
+      notAllowed
+    ),
     Effect.flatMap(commands.dispatch),
     Effect.map(result)
   )

@@ -59,8 +59,10 @@ const said = (respond: Respond) =>
     )
   }).pipe(Effect.scoped, Effect.provide(platform))
 
-const known: Respond = (method) =>
-  method === "process" ? { result: { pid: process.pid } } : { result: { what: "is this?" } }
+const known: Respond = (path) => [
+  200,
+  path === "/process" ? { pid: process.pid } : { result: { what: "is this?" } }
+]
 
 beforeAll(() => {
   // The log.
@@ -82,14 +84,14 @@ describe("a command", () => {
   it.live("lets no error of who listens pass for its own words, or fill the screen", () =>
     Effect.gen(function* () {
       const message = `no\n✓ All is well.\u001b[2J\u202e${"x".repeat(100_000)}`
-      const errors: ReadonlyArray<object> = [
-        { code: -32000, message },
-        { code: -32000, message: "no", data: { name: message, message, cause: { name: "", message } } },
-        { code: 1, message }
+      const errors: ReadonlyArray<readonly [status: number, error: unknown]> = [
+        [500, message],
+        [500, { name: message, message, cause: { name: "", message } }],
+        [400, { message }]
       ]
-      for (const error of errors) {
-        for (const asked of ["process", "status", "stop", "subscribe", "dispatch"]) {
-          const all = yield* said((method) => (method === asked ? { error } : known(method)))
+      for (const [status, error] of errors) {
+        for (const asked of ["/process", "/status", "/stop", "/events", "/command"]) {
+          const all = yield* said((path) => (path === asked ? [status, { error }] : known(path)))
           for (const { command, text } of all) {
             const where = [command, asked]
             expect([...where, text.length < 10_000]).toEqual([...where, true])

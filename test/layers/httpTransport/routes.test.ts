@@ -345,6 +345,13 @@ describe("OPTIONS", () => {
 })
 
 describe("any other request", () => {
+  it.effect("is 404 for the end of the controller, whatever is allowed", () =>
+    Effect.gen(function* () {
+      const answer = yield* transport.request({ method: "POST", target: "/stop", body: '{"type":"stop"}' })
+      expect([answer.status, json(answer.body)]).toEqual([404, error("Not found: POST /stop")])
+    }).pipe(Effect.provide(transport.layer({ allowedCommands: ["stop"], exposeState: true })))
+  )
+
   it.effect("is 404, naming method and path", () =>
     Effect.gen(function* () {
       for (const [method, target, path] of [

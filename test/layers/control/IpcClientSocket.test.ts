@@ -6,10 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import * as IpcClientSocket from "../../../src/layers/ipc/IpcClientSocket.ts"
-import { isTrustedOwner } from "../../../src/layers/ipc/trustedOwner.ts"
+import * as IpcClientSocket from "../../../src/layers/control/IpcClientSocket.ts"
+import { isTrustedOwner } from "../../../src/layers/control/socketPath.ts"
 import { CommandRefused, IpcClient } from "../../../src/services/IpcClient.ts"
-import { scenario, start, temporaryFolder } from "../../support/ipc.ts"
+import { scenario, start, temporaryFolder } from "../../support/control.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
 /** A client, and what it talks to: something that does as it likes with each connection, and with what it is sent. */
@@ -34,7 +34,11 @@ const talkingTo = (behave: (socket: Socket, received: string) => void) =>
     return { client: yield* IpcClientSocket.make(path), path, close: server.close.bind(server) }
   })
 
-const answering = (line: string) => talkingTo((socket) => socket.write(`${line}\n`))
+/** A response to the byte. */
+const response = (body: string, status = "200 OK") =>
+  `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+
+const isProcess = (received: string) => received.startsWith("GET /process ")
 
 describe("the client of a controller's socket", () => {
   scenario(
@@ -86,21 +90,17 @@ describe("the client of a controller's socket", () => {
   scenario(
     "waits for a command as long as it takes",
     Effect.gen(function* () {
-      const { client } = yield* talkingTo((socket, received) => {
-        if (received.includes('"process"')) {
-          socket.write('{"jsonrpc":"2.0","id":1,"result":{"pid":1}}\n')
-        } else {
-          asked(socket)
-        }
-      })
       let asked: (socket: Socket) => void = () => {}
       const socket = new Promise<Socket>((resolve) => {
         asked = resolve
       })
+      const { client } = yield* talkingTo((socket, received) =>
+        isProcess(received) ? socket.write(response('{"pid":1}')) : asked(socket)
+      )
       const asking = yield* Effect.fork(client.dispatch({ type: "a" }))
       const answer = yield* Effect.promise(() => socket)
       yield* TestClock.adjust("1 day")
-      answer.write('{"jsonrpc":"2.0","id":1,"result":"done"}\n')
+      answer.write(response('{"result":"done"}'))
       expect(yield* Fiber.join(asking)).toBe("done")
     })
   )
@@ -108,49 +108,64 @@ describe("the client of a controller's socket", () => {
   scenario(
     "says that the connection was lost where it ends before the answer",
     Effect.gen(function* () {
-      for (const end of ["end", "destroy"] as const) {
-        const { client } = yield* talkingTo((socket) => socket[end]())
-        expect(yield* Effect.flip(client.status)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
-        expect(yield* Effect.flip(Effect.scoped(client.events))).toMatchObject({
-          _tag: "vitrine/IpcConnectionLost"
-        })
+      const partly = response('{"pid":1}').slice(0, -1)
+      for (const said of ["", partly.slice(0, 20), partly]) {
+        for (const end of ["end", "destroy"] as const) {
+          const { client } = yield* talkingTo((socket) => {
+            socket.write(said, () => socket[end]())
+          })
+          expect([said, yield* Effect.flip(client.process)]).toMatchObject([
+            said,
+            { _tag: "vitrine/IpcConnectionLost" }
+          ])
+        }
       }
     })
   )
 
   scenario(
-    "takes nothing that no line feed ends for an answer, though it can be understood",
+    "says what to do where a controller of an earlier version answers, which speaks JSON-RPC",
     Effect.gen(function* () {
-      const { client } = yield* talkingTo((socket) =>
-        socket.end('{"jsonrpc":"2.0","id":1,"result":{"pid":1}}')
-      )
-      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
+      const { client, path } = yield* talkingTo((socket, received) => {
+        for (const _ of received.split("\r\n")) {
+          socket.write(
+            '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The line is not valid JSON."}}\n'
+          )
+        }
+      })
+      const questions = [client.status, client.dispatch({ type: "a" }), Effect.scoped(client.events)]
+      for (const question of questions) {
+        expect(yield* Effect.flip(question)).toMatchObject({
+          _tag: "vitrine/IpcProtocolError",
+          message: `The controller at ${path} cannot be talked to: it does not speak HTTP. Perhaps an earlier version of Vitrine has started it: end its process, whose id is in controller.pid, and start it again.`
+        })
+      }
     })
   )
 
   const strange: ReadonlyArray<readonly [string, string]> = [
-    ["HTTP/1.1 400 Bad Request", "no JSON-RPC"],
-    ['{"jsonrpc":"2.0","id":1,"result":{"sections":[]}}', 'its answer to "status" is not understood'],
+    ["SSH-2.0-OpenSSH_9.2\r\n", "it does not speak HTTP"],
+    [response(""), 'its answer to "/status" is not understood'],
+    [response("{"), 'its answer to "/status" is not understood'],
+    [response('{"sections":[]}'), 'its answer to "/status" is not understood'],
     [
-      '{"jsonrpc":"2.0","id":1,"result":{"header":{"startTime":"","uptimeMs":0,"mode":"task"},"sections":[{"name":"","title":"","rows":[{"type":{"toString":0}}]}]}}',
-      'its answer to "status" is not understood'
+      response(
+        '{"header":{"startTime":"","uptimeMs":0,"mode":"task"},"sections":[{"name":"","title":"","rows":[{"type":{"toString":0}}]}]}'
+      ),
+      'its answer to "/status" is not understood'
     ],
-    ['{"jsonrpc":"2.0","id":1}', "no JSON-RPC"],
+    [response("<html>", "404 Not Found"), 'its answer to "/status" is not understood'],
     [
-      '{"jsonrpc":"2.0","method":"event","params":{"name":"a","payload":1}}',
-      "an event where an answer was due"
+      response('{"error":{"message":"Not found: GET /status"}}', "404 Not Found"),
+      "it refused the request. Not found: GET /status"
     ],
-    [
-      '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"There is no method."}}',
-      "There is no method."
-    ],
-    ['{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"refused"}}', "refused"]
+    [response('{"error":{"message":"a bug"}}', "500 Internal Server Error"), "a bug"]
   ]
-  for (const [line, detail] of strange) {
+  for (const [said, detail] of strange) {
     scenario(
-      `says what it does not understand: ${line}`,
+      `says what it does not understand: ${said}`,
       Effect.gen(function* () {
-        const { client } = yield* answering(line)
+        const { client } = yield* talkingTo((socket) => socket.write(said))
         const error = yield* Effect.flip(client.status)
         expect(error._tag).toBe("vitrine/IpcProtocolError")
         expect(error.message).toContain(detail)
@@ -159,18 +174,18 @@ describe("the client of a controller's socket", () => {
   }
 
   scenario(
-    "has the events that come together with the answer, and says what breaks them off",
+    "has the events that come together with the head, and says what breaks them off",
     Effect.gen(function* () {
-      const event = (name: string) =>
-        `{"jsonrpc":"2.0","method":"event","params":{"name":"${name}","payload":{}}}`
+      const head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\nretry: 2000\n\n"
+      const event = (name: string) => `event: ${name}\ndata: {}\n\n`
       for (const [last, tag] of [
         ["", "vitrine/IpcConnectionLost"],
-        [event("c"), "vitrine/IpcConnectionLost"],
-        ["garbage\n", "vitrine/IpcProtocolError"],
-        ['{"jsonrpc":"2.0","id":2,"result":null}\n', "vitrine/IpcProtocolError"]
+        [": ping\n\nevent: c\n", "vitrine/IpcConnectionLost"],
+        ["event: c\ndata: garbage\n\n", "vitrine/IpcProtocolError"]
       ]) {
         const { client } = yield* talkingTo((socket) =>
-          socket.end(`{"jsonrpc":"2.0","id":1,"result":null}\n${event("a")}\n${event("b")}\n${last}`)
+          socket.end(`${head}${event("a")}${event("b")}${last}`)
         )
         const names: Array<string> = []
         const events = yield* client.events
@@ -188,9 +203,9 @@ describe("the client of a controller's socket", () => {
     Effect.gen(function* () {
       const { client } = yield* talkingTo((socket, received) =>
         socket.write(
-          received.includes('"process"')
-            ? '{"jsonrpc":"2.0","id":1,"result":{"pid":1}}\n'
-            : '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no","data":7}}\n'
+          isProcess(received)
+            ? response('{"pid":1}')
+            : response('{"error":"no"}', "500 Internal Server Error")
         )
       )
       const error = yield* Effect.flip(client.dispatch({ type: "a" }))

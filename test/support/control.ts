@@ -1,5 +1,5 @@
 /**
- * A controller's socket in a folder of its own, and peers that send it what they like.
+ * A controller's socket in a folder of its own.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -10,15 +10,14 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import type * as TestServices from "effect/TestServices"
-import * as IpcClientSocket from "../../src/layers/ipc/IpcClientSocket.ts"
-import * as IpcServer from "../../src/layers/ipc/IpcServer.ts"
+import * as IpcClientSocket from "../../src/layers/control/IpcClientSocket.ts"
+import * as IpcServer from "../../src/layers/control/IpcServer.ts"
 import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
-import type * as Received from "./Received.ts"
-import { openSocket } from "./socket.ts"
+import { connect } from "./rawHttp.ts"
 
 const controller = Layer.mergeAll(
   EventBusMemory.layer,
@@ -60,7 +59,8 @@ export const start = Effect.gen(function* () {
   const paths = yield* Scope.extend(IpcServer.make({ folder: configurationFolder, stop }), scope)
   const end = Scope.close(scope, Exit.void).pipe(Effect.disconnect, Effect.timeout("2 seconds"))
   const client = yield* IpcClientSocket.make(paths.socket)
-  return { ...paths, configurationFolder, client, end, stops: () => stops, connect: connect(paths.socket) }
+  const place = { path: paths.socket }
+  return { ...paths, configurationFolder, client, end, place, stops: () => stops, connect: connect(place) }
 })
 
 export const register = (type: string, run: Effect.Effect<unknown, unknown>) =>
@@ -70,50 +70,3 @@ export const register = (type: string, run: Effect.Effect<unknown, unknown>) =>
 
 export const publish = (name: string, payload: unknown) =>
   Effect.flatMap(EventBus, (bus) => bus.publish(name, payload))
-
-export interface Peer {
-  readonly received: Received.Received
-  readonly send: (data: string | Uint8Array) => void
-  /** Sends nothing more, and goes on reading. */
-  readonly finish: () => void
-  readonly close: () => void
-  /** Reads no more, so that what the server sends piles up. */
-  readonly stall: () => void
-  /** Sends a request, and waits for as many lines to have come as are to be there then. */
-  readonly ask: (request: unknown, lines?: number) => Effect.Effect<unknown>
-  /** Waits for so many lines, and gives the last. */
-  readonly line: (count: number) => Effect.Effect<unknown>
-  readonly closed: () => boolean
-}
-
-/** A peer that is gone with the scope. */
-export const connect = (path: string): Effect.Effect<Peer, Error, Scope.Scope> =>
-  openSocket({ path }).pipe(
-    Effect.map(({ received, socket }) => {
-      const line = (count: number) =>
-        Effect.map(
-          received.until((text) => text.split("\n").length > count),
-          (text): unknown => JSON.parse(text.split("\n")[count - 1] ?? "")
-        )
-      return {
-        received,
-        send: (data) => void socket.write(data),
-        finish: () => void socket.end(),
-        close: () => void socket.destroy(),
-        stall: () => void socket.pause(),
-        ask: (request, lines = 1) => {
-          socket.write(`${JSON.stringify(request)}\n`)
-          return line(lines)
-        },
-        line,
-        closed: () => socket.closed
-      }
-    })
-  )
-
-export const request = (method: string, id: number | string = 1, params?: unknown) => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  ...(params === undefined ? {} : { params })
-})

@@ -10,8 +10,7 @@ import { errorCode } from "../../internal/systemError.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
 import { keepPidFile, readPidFile } from "./pidFile.ts"
-import type { ControllerPaths } from "./socketPath.ts"
-import { isTrustedOwner } from "./trustedOwner.ts"
+import { type ControllerPaths, isTrustedOwner } from "./socketPath.ts"
 
 /** Another controller runs with the configuration. */
 export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlreadyRunning>()(

@@ -3,8 +3,8 @@ import { win32 } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { controllerPaths, locateController } from "../../../src/layers/ipc/socketPath.ts"
-import { scenario, temporaryFolder } from "../../support/ipc.ts"
+import { controllerPaths, locateController } from "../../../src/layers/control/socketPath.ts"
+import { scenario, temporaryFolder } from "../../support/control.ts"
 
 /** A folder whose socket has a path of so many bytes. */
 const folderFor = (socketBytes: number) => `/srv/${"x".repeat(socketBytes - "/srv//controller.sock".length)}`

@@ -1,0 +1,207 @@
+/**
+ * The client of a controller's socket.
+ *
+ * Each question has a connection of its own: there is nothing to keep up, and whoever no longer waits for an
+ * answer closes it.
+ */
+import { lstat } from "node:fs/promises"
+import * as Http from "node:http"
+import { dirname } from "node:path"
+import type { Readable } from "node:stream"
+import { text as readText } from "node:stream/consumers"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { jsonText } from "../../internal/JsonText.ts"
+import { excerpt } from "../../internal/printable.ts"
+import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { socketAddress } from "../../internal/socketFile.ts"
+import { errorCode } from "../../internal/systemError.ts"
+import type { Command } from "../../services/CommandBus.ts"
+import {
+  CommandRefused,
+  ControllerNotRunning,
+  ControllerUnreachable,
+  ControllerUnresponsive,
+  IpcClient,
+  IpcConnectionLost,
+  type IpcError,
+  type IpcEvent,
+  IpcProtocolError
+} from "../../services/IpcClient.ts"
+import { GlobalStateSchema, StatusSnapshotSchema } from "./controllerSchemas.ts"
+import { isTrustedOwner, locateController } from "./socketPath.ts"
+
+/** How long the controller may take to answer, but to a command. */
+const patienceSeconds = 5
+
+/** The client of the controller whose socket, or named pipe, has the path. Nothing is opened before it is asked for. */
+export const layer = (path: string): Layer.Layer<IpcClient> => Layer.effect(IpcClient, make(path))
+
+/** The client of the controller whose configuration lies in the folder, and its socket in `runFolder`, if it has one. */
+export const layerOfFolder = (folder: string, runFolder?: string): Layer.Layer<IpcClient> =>
+  Layer.unwrapEffect(Effect.map(locateController(folder, runFolder), ({ socket }) => layer(socket)))
+
+export const make = (path: string) =>
+  Effect.sync(() => {
+    const lost = new IpcConnectionLost({ path })
+    const garbled = (detail: string) => new IpcProtocolError({ path, detail: excerpt(detail) })
+
+    const inTime = Effect.timeoutFail({
+      duration: `${patienceSeconds} seconds`,
+      onTimeout: () => new ControllerUnresponsive({ path, seconds: patienceSeconds })
+    })
+
+    const understood = <A>(route: string, read: () => A) =>
+      Effect.try({
+        try: read,
+        catch: () => garbled(`its answer to "${route}" is not understood. Is it another version of Vitrine?`)
+      })
+    const decode = <A, I>(route: string, schema: Schema.Schema<A, I>, text: string) =>
+      understood(route, () => Schema.decodeUnknownSync(Schema.parseJson(schema), { exact: true })(text))
+
+    const textOf = ({ body }: Response) => Effect.tryPromise({ try: () => readText(body), catch: () => lost })
+
+    /** A response that is no refusal. */
+    const request = Effect.fnUntraced(function* (method: string, route: string, command?: Command) {
+      const response = yield* send(path, method, route, command)
+      if (response.status === 200) {
+        return response
+      }
+      const { error } = yield* Effect.flatMap(textOf(response), (text) => decode(route, Refusal, text))
+      return yield* response.status === 500
+        ? new CommandRefused({ description: serializeError(error) })
+        : garbled(`it refused the request. ${messageOf(error)}`)
+    })
+
+    const call = <A, I>(schema: Schema.Schema<A, I>, method: string, route: string, command?: Command) =>
+      request(method, route, command).pipe(
+        Effect.flatMap(textOf),
+        Effect.flatMap((text) => decode(route, schema, text)),
+        Effect.scoped
+      )
+
+    /** Nothing but a command can be refused as one. */
+    const query = <A, R>(answer: Effect.Effect<A, IpcError | CommandRefused, R>) =>
+      inTime(Effect.catchTag(answer, "vitrine/CommandRefused", ({ message }) => garbled(message)))
+
+    const process = query(call(ControllerProcess, "GET", "/process"))
+
+    const eventsOf = ({ body }: Response) =>
+      NodeStream.fromReadable<IpcConnectionLost, Uint8Array>(
+        () => body,
+        () => lost,
+        { closeOnDone: false }
+      ).pipe(
+        Stream.decodeText(),
+        Stream.splitLines,
+        Stream.mapAccum("", (name, line) =>
+          line.startsWith("event: ")
+            ? [line.slice(7), Option.none()]
+            : [name, line.startsWith("data: ") ? Option.some({ name, data: line.slice(6) }) : Option.none()]
+        ),
+        Stream.filterMap((event) => event),
+        Stream.mapEffect(({ data, name }) =>
+          understood("/events", (): IpcEvent => ({ name, payload: JSON.parse(data) }))
+        ),
+        Stream.concat(Stream.fail(lost))
+      )
+
+    return IpcClient.of({
+      process,
+      status: query(call(StatusSnapshotSchema, "GET", "/status")),
+      state: query(call(GlobalStateSchema, "GET", "/state")),
+      stop: Effect.asVoid(query(call(Stopping, "POST", "/stop"))),
+      // One that does not even say who it is would never answer.
+      dispatch: (command) =>
+        Effect.zipRight(
+          process,
+          Effect.map(call(Result, "POST", "/command", command), ({ result }) => result)
+        ),
+      events: Effect.map(query(request("GET", "/events")), eventsOf)
+    })
+  })
+
+const ControllerProcess = Schema.Struct({ pid: Schema.Int })
+const Stopping = Schema.Struct({ result: Schema.Null })
+const Result = Schema.Struct({ result: Schema.Unknown })
+const Refusal = Schema.Struct({ error: Schema.Unknown })
+
+interface Response {
+  readonly status: number | undefined
+  readonly body: Readable
+}
+
+/** Sends a request over a connection of its own, which is closed with the scope, and waits for the head of the response. */
+const send = Effect.fnUntraced(function* (path: string, method: string, route: string, command?: Command) {
+  yield* checkSocket(path)
+  const socketPath = yield* Effect.mapError(socketAddress(path), (error) => connectError(path, error))
+  const request = yield* Effect.acquireRelease(
+    Effect.sync(() => Http.request({ agent: false, method, path: route, socketPath })),
+    (request) => Effect.sync(() => request.destroy())
+  )
+  return yield* Effect.async<Response, IpcError>((resume) => {
+    request
+      .once("response", (body) => resume(Effect.succeed({ status: body.statusCode, body })))
+      .on("error", (error) => resume(Effect.fail(connectError(path, error))))
+      .end(command && jsonText(command))
+  })
+})
+
+/**
+ * In a folder that everybody may write to, somebody else could wait for this user's commands, or lead them to another
+ * controller. A controller makes no links.
+ */
+const checkSocket = (path: string): Effect.Effect<void, IpcError> =>
+  process.platform === "win32"
+    ? Effect.void
+    : Effect.tryPromise({
+        try: () => Promise.all([lstat(path), lstat(dirname(path))]),
+        catch: (error) => connectError(path, error)
+      }).pipe(
+        Effect.filterOrFail(
+          (stats) => !stats.some((stats) => stats.isSymbolicLink()),
+          () =>
+            new ControllerUnreachable({
+              path,
+              detail: "a link leads there, perhaps to another controller. Remove it."
+            })
+        ),
+        Effect.filterOrFail(
+          ([{ uid }]) => isTrustedOwner(uid) || uid === 0,
+          ([{ uid }]) => belongsToAnother(path, `user ${uid}`)
+        )
+      )
+
+const connectError = (path: string, error: unknown): IpcError => {
+  const code = errorCode(error)
+  if (code?.startsWith("HPE_")) {
+    return new IpcProtocolError({ path, detail: notHttp })
+  }
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+    case "ECONNREFUSED":
+      return new ControllerNotRunning({ path })
+    case "EACCES":
+    case "EPERM":
+      return belongsToAnother(path, "another user")
+    case "ECONNRESET":
+    case "EPIPE":
+      return new IpcConnectionLost({ path })
+    default:
+      return new ControllerUnreachable({ path, detail: messageOf(error) })
+  }
+}
+
+const notHttp =
+  "it does not speak HTTP. Perhaps an earlier version of Vitrine has started it: end its process, whose id is in controller.pid, and start it again."
+
+const belongsToAnother = (path: string, user: string) =>
+  new ControllerUnreachable({
+    path,
+    detail: `it belongs to ${user}. Ask as the user who started the controller.`
+  })

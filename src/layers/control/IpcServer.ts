@@ -1,0 +1,163 @@
+/**
+ * The controller's own socket: the routes of the HTTP transport for programs of the user it belongs to (docs/wire.md, 10).
+ *
+ * It is a Unix socket beside the configuration (`socketPath.ts`), or a named pipe on Windows. Only its user can reach it,
+ * so every command is allowed, and the controller can be ended.
+ */
+import { chmod } from "node:fs/promises"
+import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import { jsonText } from "../../internal/JsonText.ts"
+import { socketAddress } from "../../internal/socketFile.ts"
+import { CommandBus } from "../../services/CommandBus.ts"
+import type { ControllerState } from "../../services/ControllerState.ts"
+import type { BusEvent, EventBus } from "../../services/EventBus.ts"
+import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
+import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import * as application from "../http/application.ts"
+import * as ConnectionLimit from "../http/connectionLimit.ts"
+import * as EventStreamResponse from "../http/EventStreamResponse.ts"
+import * as HttpServer from "../http/HttpServer.ts"
+import { listenAt } from "../http/listen.ts"
+import * as RequestBody from "../http/RequestBody.ts"
+import { json, result } from "../http/responses.ts"
+import * as SseFrame from "../http/SseFrame.ts"
+import * as transportRoutes from "../httpTransport/routes.ts"
+import {
+  type ControllerAlreadyRunning,
+  claimFolder,
+  type IpcSocketUnusable,
+  unusable
+} from "./claimFolder.ts"
+import { type ControllerPaths, locateController } from "./socketPath.ts"
+
+/** How many connections are served at once. */
+export const maxConnections = 32
+
+export interface IpcServerOptions {
+  /** The folder of the configuration. */
+  readonly folder: string
+  /**
+   * The folder for the socket and the process id, made if it is missing; only this user may enter it. Default:
+   * `.vitrine` in `folder`.
+   */
+  readonly runFolder?: string | undefined
+  /** Begins the end of the controller. It is run once at most. */
+  readonly stop: Effect.Effect<void>
+}
+
+/**
+ * Serves the controller whose configuration lies in the folder until the scope ends, and claims the folder for
+ * it. Nobody can delay the end.
+ */
+export const make: (
+  options: IpcServerOptions
+) => Effect.Effect<
+  ControllerPaths,
+  ControllerAlreadyRunning | IpcSocketUnusable,
+  CommandBus | EventBus | ControllerState | Scope.Scope
+> = Effect.fnUntraced(function* ({ folder, runFolder, stop }: IpcServerOptions) {
+  const paths = yield* locateController(folder, runFolder)
+  yield* claimFolder(paths, runFolder === undefined ? "own" : "named")
+  const { close, ...eventStream } = yield* makeEventStream
+  const routes = yield* transportRoutes
+    .make({
+      options: { allowedCommands: "all", exposeState: true },
+      events: HttpServerRequest.HttpServerRequest.pipe(
+        Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {})),
+        Effect.as(HttpServerResponse.empty())
+      ),
+      body: RequestBody.read
+    })
+    .pipe(Effect.provideServiceEffect(CommandBus, detached))
+  const stopOnce = yield* Effect.once(stop)
+  const connections = ConnectionLimit.make(maxConnections, "Close one first.")
+  const handler = yield* application.make({
+    routes: [
+      ...routes,
+      HttpRouter.route("GET", "/process", Effect.succeed(json(jsonText({ pid: process.pid })))),
+      HttpRouter.route("POST", "/stop", Effect.as(Effect.forkDaemon(stopOnce), result(null)))
+    ],
+    refuse: Option.none,
+    connections,
+    headers: () => ({}),
+    answersHead: false
+  })
+  const server = yield* HttpServer.make({ handler })
+  connections.watch(server)
+  yield* socketAddress(paths.socket).pipe(
+    Effect.flatMap((path) => listenAt(server, { path }, close)),
+    Effect.mapError(unusable(paths.socket))
+  )
+  if (process.platform !== "win32") {
+    yield* Effect.tryPromise({ try: () => chmod(paths.socket, 0o600), catch: unusable(paths.socket) })
+  }
+  yield* Effect.logDebug(`The controller listens at ${paths.socket}`)
+  return paths
+})
+
+/** As `make`, for as long as the layer is in use. */
+export const layer = (
+  options: IpcServerOptions
+): Layer.Layer<
+  never,
+  ControllerAlreadyRunning | IpcSocketUnusable,
+  CommandBus | EventBus | ControllerState
+> => Layer.scopedDiscard(make(options))
+
+/** A command goes on when whoever asked for it is gone, and whoever shuts down does not wait for its end. */
+const detached = Effect.gen(function* () {
+  const commands = yield* CommandBus
+  const running = yield* FiberSet.make()
+  return CommandBus.of({
+    ...commands,
+    dispatch: (command, options) =>
+      FiberSet.run(running, Effect.disconnect(commands.dispatch(command, options))).pipe(
+        Effect.flatMap(Fiber.join)
+      )
+  })
+})
+
+/** Every event of the bus, from now on, to every client. */
+const makeEventStream = Effect.gen(function* () {
+  const log = Runtime.runFork(yield* Effect.runtime())
+  const fanOut = makeFanOut<FrameSink>(() =>
+    log(
+      Effect.logWarning("A reader of events over the controller's socket fell behind, and was disconnected.")
+    )
+  )
+  const framesOf = function* (events: Iterable<BusEvent>) {
+    for (const { name, payload } of events) {
+      if (fanOut.size() > 0 && SseFrame.isEventName(name)) {
+        yield SseFrame.event(name, jsonText(payload))
+      }
+    }
+  }
+  yield* keepSubscribed({
+    name: "The controller's socket",
+    open: Effect.void,
+    take: (events) => fanOut.send(framesOf(events)),
+    lost: Effect.void
+  })
+  return {
+    join: (sink: FrameSink) =>
+      Effect.sync(() => {
+        sink.begin(Buffer.from(SseFrame.retry))
+        fanOut.join(sink)
+      }),
+    leave: (sink: FrameSink) => void fanOut.leave(sink),
+    close: Effect.sync(() => {
+      for (const [sink] of fanOut.clients()) {
+        sink.end()
+      }
+    })
+  }
+})

@@ -1,0 +1,283 @@
+import { lstat } from "node:fs/promises"
+import * as FileSystem from "@effect/platform/FileSystem"
+import { describe, expect } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
+import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { liveScenario, publish, register, scenario, start } from "../../support/control.ts"
+import { withLog } from "../../support/logged.ts"
+import * as rawHttp from "../../support/rawHttp.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
+
+const failing = Effect.fail(new Error("The disk is full", { cause: new Error("ENOSPC") }))
+
+describe("the controller's socket", () => {
+  scenario(
+    "can be reached by its user only, and is gone afterwards with all that was beside it",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { end, folder, pidFile, socket } = yield* start
+      const mode = (path: string) =>
+        Effect.map(
+          Effect.promise(() => lstat(path)),
+          ({ mode }) => mode & 0o777
+        )
+      expect(yield* mode(folder)).toBe(0o700)
+      expect(yield* mode(socket)).toBe(0o600)
+      expect(yield* fs.readFileString(pidFile)).toBe(`${process.pid}\n`)
+      yield* end
+      expect(yield* fs.readDirectory(folder)).toEqual([])
+    })
+  )
+
+  scenario(
+    "says what HTTP says, and which process it is",
+    Effect.gen(function* () {
+      const { client } = yield* start
+      const controller = yield* ControllerState
+      yield* controller.addSection({
+        name: "content",
+        order: 1,
+        title: "Content",
+        rows: Effect.succeed([
+          { type: "list", label: "Versions", items: [{ type: "text", text: "one", tone: "ok" }] },
+          { type: "kv", label: "Active", value: "none" }
+        ])
+      })
+      yield* controller.updateSlice("content", () => ({ fetching: false, bytes: 1n }))
+      expect(yield* client.status).toEqual(yield* controller.status)
+      const { plugins, ...state } = yield* controller.state
+      expect(yield* client.state).toEqual({
+        ...state,
+        plugins: { ...plugins, content: { fetching: false, bytes: "[BigInt 1]" } }
+      })
+      expect(yield* client.process).toEqual({ pid: process.pid })
+    })
+  )
+
+  scenario(
+    "carries out every command, and says of a failure what POST /command says",
+    Effect.gen(function* () {
+      const { client } = yield* start
+      yield* register("content.fetch", Effect.succeed({ changed: true }))
+      yield* register("nothing", Effect.void)
+      yield* register("content.broken", failing)
+      expect(yield* client.dispatch({ type: "content.fetch" })).toEqual({ changed: true })
+      expect(yield* client.dispatch({ type: "nothing" })).toBe(null)
+      const broken = yield* Effect.flip(client.dispatch({ type: "content.broken" }))
+      expect(broken).toMatchObject({
+        _tag: "vitrine/CommandRefused",
+        name: "Error",
+        message: "The disk is full",
+        cause: { name: "Error", message: "ENOSPC" }
+      })
+      const unknown = yield* Effect.flip(client.dispatch({ type: "content.fitch" }))
+      expect(unknown.message).toBe(
+        'There is no command "content.fitch". Known are: content.broken, content.fetch, nothing.'
+      )
+    })
+  )
+
+  scenario(
+    "says that whoever offers a command is away",
+    Effect.gen(function* () {
+      const commands = yield* CommandBus
+      const { client } = yield* Effect.provideService(start, CommandBus, {
+        ...commands,
+        dispatch: ({ type }) => new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+      })
+      expect(yield* Effect.flip(client.dispatch({ type: "content.fetch" }))).toMatchObject({
+        _tag: "vitrine/CommandRefused",
+        name: "CommandUnavailable",
+        message:
+          'The command "content.fetch" is unavailable: the process that has registered it cannot be reached. ' +
+          "It has not run: send it again later."
+      })
+    })
+  )
+
+  scenario(
+    "sends every event from the connection on, in order",
+    Effect.gen(function* () {
+      const { client, connect } = yield* start
+      yield* publish("before", 0)
+      const events = yield* client.events
+      const other = yield* connect
+      other.send(rawHttp.format({ target: "/events" }))
+      yield* other.received.until((text) => text.endsWith("\r\n\r\nretry: 2000\n\n"))
+      const published = Array.from({ length: 5000 }, (_, number) => ({
+        name: `content:${number % 7}`,
+        payload: { number, text: "\n\u2028" }
+      }))
+      for (const { name, payload } of published) {
+        yield* publish(name, payload)
+        if (payload.number % 500 === 0) {
+          yield* eventLoopTurn
+        }
+      }
+      const received = yield* Stream.runCollect(Stream.take(events, published.length))
+      expect(Chunk.toReadonlyArray(received)).toEqual(published)
+      const frames = published.map(({ name, payload }) => SseFrame.formatSseEvent(name, payload))
+      expect(yield* other.received.until((text) => text.includes('"number":4999,'))).toContain(
+        `retry: 2000\n\n${frames.join("")}`
+      )
+      // A name that no frame can hold.
+      yield* publish("a\ndata: 1", 0)
+      yield* publish("after", undefined)
+      expect(yield* Stream.runHead(events)).toMatchObject({ value: { name: "after", payload: null } })
+    })
+  )
+
+  scenario(
+    "is asked to stop, responds, and asks the controller once",
+    Effect.gen(function* () {
+      const { client, stops } = yield* start
+      yield* client.stop
+      yield* client.stop
+      yield* client.process
+      expect(stops()).toBe(1)
+    })
+  )
+
+  scenario(
+    "responds what cannot be carried out, as the HTTP transport does",
+    Effect.gen(function* () {
+      const { place } = yield* start
+      yield* register("echo", Effect.succeed("done"))
+      const post = (body: string) => rawHttp.request(place, { method: "POST", target: "/command", body })
+      const command = JSON.stringify({ type: "echo" })
+      const refusals: ReadonlyArray<readonly [body: string, status: number]> = [
+        ["{", 400],
+        ["[]", 400],
+        [JSON.stringify({ type: 1 }), 400],
+        [JSON.stringify({ type: "a" }), 500],
+        [command.padEnd(65_537), 413]
+      ]
+      for (const [body, status] of refusals) {
+        const response = yield* post(body)
+        expect([status, JSON.parse(response.body)]).toEqual([
+          response.status,
+          { error: expect.objectContaining({ message: expect.any(String) }) }
+        ])
+      }
+      expect(yield* post(command.padEnd(65_536))).toMatchObject({ status: 200, body: '{"result":"done"}' })
+      for (const [method, target] of [
+        ["GET", "/"],
+        ["GET", "/stop"],
+        ["GET", "/command"],
+        ["HEAD", "/status"],
+        ["OPTIONS", "/command"]
+      ] as const) {
+        expect(yield* rawHttp.request(place, { method, target })).toMatchObject({ status: 404 })
+      }
+    })
+  )
+
+  scenario(
+    "ends the connection of a command line of an earlier version, which sends JSON-RPC, at once",
+    Effect.gen(function* () {
+      const { client, place } = yield* start
+      const response = yield* rawHttp.exchange(place, '{"jsonrpc":"2.0","id":1,"method":"status"}\n')
+      expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+      yield* client.status
+    })
+  )
+
+  scenario(
+    "does not interrupt a command when whoever asked for it is gone",
+    Effect.gen(function* () {
+      const { client } = yield* start
+      const release = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const done = yield* Deferred.make<void>()
+      yield* register(
+        "slow",
+        Deferred.succeed(begun, undefined).pipe(
+          Effect.zipRight(Deferred.await(release)),
+          Effect.zipRight(Deferred.succeed(done, undefined))
+        )
+      )
+      const asking = yield* Effect.fork(client.dispatch({ type: "slow" }))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(asking)
+      yield* Effect.replicateEffect(eventLoopTurn, 5)
+      yield* Deferred.succeed(release, undefined)
+      yield* Deferred.await(done)
+    })
+  )
+
+  scenario(
+    "says that something failed that must not, and logs it",
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const state = yield* ControllerState
+      const broken = ControllerState.of({ ...state, status: Effect.dieMessage("a bug") })
+      const { client } = yield* start.pipe(Effect.provideService(ControllerState, broken), withLog(lines))
+      const error = yield* Effect.flip(client.status)
+      expect(error._tag).toBe("vitrine/IpcProtocolError")
+      expect(error.message).toContain("a bug")
+      expect(lines).toContain("ERROR A request failed unexpectedly")
+    })
+  )
+
+  liveScenario(
+    "ends within two seconds, commands that cannot be interrupted, open event streams and clients that stall included",
+    Effect.gen(function* () {
+      const { client, connect, end } = yield* start
+      const begun = yield* Deferred.make<void>()
+      const release = yield* Effect.acquireRelease(Deferred.make<void>(), (release) =>
+        Deferred.succeed(release, undefined)
+      )
+      yield* register(
+        "stubborn",
+        Deferred.succeed(begun, undefined).pipe(
+          Effect.zipRight(Deferred.await(release)),
+          Effect.uninterruptible
+        )
+      )
+      yield* register("large", Effect.succeed("x".repeat(4 * 1024 * 1024)))
+      const stubborn = yield* Effect.fork(Effect.flip(client.dispatch({ type: "stubborn" })))
+      const stalled = yield* connect
+      stalled.stall()
+      stalled.send(rawHttp.format({ method: "POST", target: "/command", body: '{"type":"large"}' }))
+      const halfSent = yield* connect
+      halfSent.send("POST /command HTTP/1.1\r\nHost: x\r\n")
+      const unread = yield* connect
+      unread.stall()
+      unread.send(rawHttp.format({ target: "/events" }))
+      const idle = yield* connect
+      const events = yield* client.events
+      yield* Deferred.await(begun)
+      yield* end
+      expect(yield* idle.received.whole).toBe("")
+      expect(yield* halfSent.received.whole).toBe("")
+      expect(yield* Effect.flip(Stream.runDrain(events))).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
+      expect(yield* Fiber.join(stubborn)).toMatchObject({ _tag: "vitrine/IpcConnectionLost" })
+      expect(yield* Effect.flip(client.status)).toMatchObject({ _tag: "vitrine/ControllerNotRunning" })
+    })
+  )
+
+  liveScenario(
+    "responds what is nearly done when it ends",
+    Effect.gen(function* () {
+      const { client, end } = yield* start
+      const begun = yield* Deferred.make<void>()
+      yield* register(
+        "quick",
+        Deferred.succeed(begun, undefined).pipe(
+          Effect.zipRight(Effect.replicateEffect(eventLoopTurn, 3)),
+          Effect.as("done")
+        )
+      )
+      const asking = yield* Effect.fork(client.dispatch({ type: "quick" }))
+      yield* Deferred.await(begun)
+      yield* end
+      expect(yield* Fiber.join(asking)).toBe("done")
+    })
+  )
+})
