@@ -129,7 +129,7 @@ const detached = Effect.gen(function* () {
 /** Every event of the bus, from now on, to every client. */
 const makeEventStream = Effect.gen(function* () {
   const log = Runtime.runFork(yield* Effect.runtime())
-  const fanOut = makeFanOut<FrameSink>(() =>
+  const fanOut = makeFanOut(() =>
     log(
       Effect.logWarning("A reader of events over the controller's socket fell behind, and was disconnected.")
     )
@@ -156,6 +156,7 @@ const makeEventStream = Effect.gen(function* () {
     leave: (sink: FrameSink) => void fanOut.leave(sink),
     close: Effect.sync(() => {
       for (const [sink] of fanOut.clients()) {
+        fanOut.leave(sink)
         sink.end()
       }
     })

@@ -42,7 +42,7 @@ export const make = Effect.fnUntraced(function* (
   wake: Queue.Queue<void>,
   maxClients: number
 ) {
-  const fanOut = makeFanOut<FrameSink>(() => {})
+  const fanOut = makeFanOut(() => {})
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
   /** What clients were sent last, by the names of the events. */
   const sent = new Map<string, string>()

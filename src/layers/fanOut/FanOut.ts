@@ -19,18 +19,15 @@ export interface FrameSink {
   readonly end: () => void
 }
 
-/** The part of a sink that deals with frames on their way. */
-export type FanOutSink = Pick<FrameSink, "queuedBytes" | "send">
-
-export interface FanOut<Sink extends FanOutSink, Client = void> {
+export interface FanOut<Client> {
   /** Gives a sink every frame that is taken from now on. */
-  readonly join: (sink: Sink, client: Client) => void
+  readonly join: (sink: FrameSink, client: Client) => void
   /** Whether it was a client. */
-  readonly leave: (sink: Sink) => boolean
+  readonly leave: (sink: FrameSink) => boolean
   /** How many clients there are. */
   readonly size: () => number
   /** All clients, in the order in which they joined. */
-  readonly clients: () => Iterable<readonly [Sink, Client]>
+  readonly clients: () => Iterable<readonly [FrameSink, Client]>
   /**
    * Sends frames to all clients, one caller at a time. Frames are taken and sent batch by batch, each in one synchronous step:
    * who joins in between is given what is taken afterwards, and whoever makes the frames knows how far that is. Gives what the
@@ -58,10 +55,8 @@ interface Member<Client> {
 }
 
 /** `dropped` is called when a sink has given its client up, which was to be given so many frames, and is none any more. */
-export const makeFanOut = <Sink extends FanOutSink, Client = void>(
-  dropped: (frames: number) => void
-): FanOut<Sink, Client> => {
-  const members = new Map<Sink, Member<Client>>()
+export const makeFanOut = <Client = void>(dropped: (frames: number) => void): FanOut<Client> => {
+  const members = new Map<FrameSink, Member<Client>>()
 
   const sendBatch = <A>(frames: Iterator<string, A>): IteratorResult<string, A> => {
     const batch: Array<string> = []

@@ -25,7 +25,7 @@ export interface Clients {
   readonly leave: (sink: FrameSink) => void
 
   readonly size: () => number
-  readonly send: FanOut<FrameSink>["send"]
+  readonly send: FanOut<Member>["send"]
 
   /** Ends all streams. */
   readonly endStreams: () => void
@@ -50,7 +50,7 @@ export interface Options {
 
 export const make = ({ changed, maxClients, preamble }: Options): Clients => {
   const recorder = makeRecorder()
-  const fanOut = makeFanOut<FrameSink, Member>((frames) => {
+  const fanOut = makeFanOut<Member>((frames) => {
     recorder.dropped(frames)
     changed()
   })

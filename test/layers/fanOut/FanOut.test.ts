@@ -20,6 +20,8 @@ const makeSink = () => {
 const makeSlowSink = () => {
   let queued = 0
   return {
+    begin: () => {},
+    end: () => {},
     send: (frames: Uint8Array) => {
       queued += frames.length
       return true
@@ -84,7 +86,7 @@ describe("FanOut", () => {
         offers += 1
         return false
       }
-      fanOut.join({ send, queuedBytes: () => 0 })
+      fanOut.join({ ...makeSink().sink, send })
       yield* fanOut.send(["one", "two"].values())
       yield* fanOut.send(["three"].values())
       expect(offers).toBe(1)
