@@ -1,5 +1,5 @@
 /**
- * Values as JSON text, whatever they are (specification, section 4.5; decisions, part B).
+ * Values as JSON text, whatever they are (docs/wire.md, section 4.5).
  */
 import * as Predicate from "effect/Predicate"
 import { serializeError } from "./SerializedError.ts"

@@ -1,5 +1,5 @@
 /**
- * An error as data: the shape in which errors leave the process (specification, section 2.4).
+ * An error as data: the shape in which errors leave the process (docs/wire.md, section 2.4).
  */
 
 import * as Schema from "effect/Schema"

@@ -1,5 +1,5 @@
 /**
- * The events of the content plugin (specification, sections 2.7 and 6; decisions, part A).
+ * The events of the content plugin (docs/wire.md, sections 2.7 and 6).
  *
  * Whoever follows a fetch, in this process or in another, decodes them here.
  */

@@ -1,6 +1,6 @@
 /**
  * A part of a controller: set up in the order of the configuration, then made ready in that order, shut down
- * in reverse (specification, section 1; the scope of the setup is the plugin's lifetime).
+ * in reverse (docs/wire.md, section 1; the scope of the setup is the plugin's lifetime).
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"

@@ -1,6 +1,6 @@
 /**
  * The replay backlog: the most recent event of each name that a late subscriber must still learn of
- * (specification, section 4.2).
+ * (docs/wire.md, section 4.2).
  *
  * It owns what is remembered and in which order. Which names are worth remembering is decided by whoever
  * remembers them.

@@ -1,5 +1,5 @@
 /**
- * A store of folders, each a version of the content: staged, promoted, leased, swept (specification, section 9).
+ * A store of folders, each a version of the content: staged, promoted, leased, swept (docs/wire.md, section 9).
  *
  * Sources write files into a staged folder, and consumers read those of a version: paths are those of this machine. It
  * owns the downloads folder. When to fetch, and whom to report to, belongs to the content plugin.

@@ -53,12 +53,12 @@ describe("the documentation", () => {
     expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150)
   })
 
-  it("has every section of the specification that the source refers to", () => {
+  it("has every section of the wire that the source refers to", () => {
     const source = readdirSync(`${repository}/src`, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))
       .map((file) => read(`src/${file}`))
       .join("\n")
-    const referred = [...source.matchAll(/specification, sections? ([\d., and to*\n]+)/g)].flatMap(
+    const referred = [...source.matchAll(/docs\/wire\.md`?, sections? ([\d., and to*\n]+)/g)].flatMap(
       ([, numbers = ""]) => numbers.match(/\d+(\.\d+)?/g) ?? []
     )
     expect(referred.length).toBeGreaterThan(10)

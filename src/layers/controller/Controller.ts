@@ -1,5 +1,5 @@
 /**
- * The controller: plugins set up in order, then made ready in order, shut down in reverse (decisions, part D).
+ * The controller: plugins set up in order, then made ready in order, shut down in reverse.
  *
  * It knows nothing of what a plugin does, and takes the services that plugins share from its environment:
  * `ControllerServices.layer` has them.

@@ -1,5 +1,5 @@
 /**
- * When a slow client is dropped (decisions, part B). The sinks of all transports keep to it.
+ * When a slow client is dropped. The sinks of all transports keep to it.
  */
 
 /** How much may wait for a client in this process, in bytes. A client that lags further behind is dropped. */

@@ -1,7 +1,7 @@
 /**
  * Fetching sources into one version: all of them succeed, or nothing changes.
  *
- * Those that can be asked cheaply what has changed are only fetched where something has (docs/change-feed.md).
+ * Those that can be asked cheaply what has changed are only fetched where something has (docs/guide.md, section 8).
  */
 import * as Boolean from "effect/Boolean"
 import * as Clock from "effect/Clock"

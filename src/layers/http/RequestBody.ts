@@ -1,5 +1,5 @@
 /**
- * The body of a request, up to a limit (specification, section 8).
+ * The body of a request, up to a limit (docs/wire.md, section 8).
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"

@@ -1,5 +1,5 @@
 /**
- * The request target of an HTTP request, read exactly (decisions, part B).
+ * The request target of an HTTP request, read exactly.
  */
 import * as Option from "effect/Option"
 

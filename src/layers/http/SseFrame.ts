@@ -1,5 +1,5 @@
 /**
- * The frames of a Server-Sent Events stream, as text (specification, section 2.6).
+ * The frames of a Server-Sent Events stream, as text (docs/wire.md, section 2.6).
  */
 import { jsonText } from "../../internal/JsonText.ts"
 

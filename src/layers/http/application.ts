@@ -148,7 +148,7 @@ const unreadableTarget = new BadRequest({ message: "The request target cannot be
 
 const oneHost = new BadRequest({ message: "A request must have one Host header." })
 
-/** Paths match exactly (decisions, part B), however long they are. */
+/** Paths match exactly, however long they are. */
 const exactMatching = {
   caseSensitive: true,
   ignoreTrailingSlash: false,

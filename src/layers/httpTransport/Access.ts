@@ -1,5 +1,5 @@
 /**
- * Who may send requests, where options of the transport say so. By default everybody may (specification, section 5).
+ * Who may send requests, where options of the transport say so. By default everybody may (docs/wire.md, section 5).
  *
  * A decision looks at the head of a request only. It never throws, whatever stands there.
  */

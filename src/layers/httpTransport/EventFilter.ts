@@ -1,5 +1,5 @@
 /**
- * Which events are forwarded (specification, section 2.1).
+ * Which events are forwarded (docs/wire.md, section 2.1).
  */
 import type * as Predicate from "effect/Predicate"
 

@@ -1,6 +1,6 @@
 /**
  * The HTTP/SSE transport: the command bus and the event bus over loopback HTTP and Server-Sent Events, for
- * clients that cannot open a Unix socket (specification, sections 1 and 4).
+ * clients that cannot open a Unix socket (docs/wire.md, sections 1 and 4).
  */
 import type { AddressInfo } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"

@@ -1,5 +1,5 @@
 /**
- * The options of the HTTP/SSE transport (specification, section 2.1), and what each must be; `HttpTransportConfig.ts`
+ * The options of the HTTP/SSE transport (docs/wire.md, section 2.1), and what each must be; `HttpTransportConfig.ts`
  * says what they are for.
  */
 import type * as Redacted from "effect/Redacted"

@@ -1,5 +1,5 @@
 /**
- * The routes of the transport (specification, section 4), for any server.
+ * The routes of the transport (docs/wire.md, section 4), for any server.
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"

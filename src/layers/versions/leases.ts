@@ -1,5 +1,5 @@
 /**
- * Leases of consumers on versions (decisions, part A): how old they are, and which files of theirs are removed.
+ * Leases of consumers on versions: how old they are, and which files of theirs are removed.
  *
  * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
  * it. A consumer that has missed two renewals is silent: what it could not show is of no account any more. A problem that

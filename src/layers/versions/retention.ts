@@ -1,5 +1,5 @@
 /**
- * Which versions are kept on disk, and the removal of others (decisions, part A).
+ * Which versions are kept on disk, and the removal of others.
  */
 import { randomUUID } from "node:crypto"
 import * as FileSystem from "@effect/platform/FileSystem"

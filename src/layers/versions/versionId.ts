@@ -1,5 +1,5 @@
 /**
- * Names of versions (decisions, part A).
+ * Names of versions.
  */
 import { timeOf, type VersionId } from "../../services/VersionStore.ts"
 

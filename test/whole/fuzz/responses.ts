@@ -1,7 +1,7 @@
 /**
  * Everything that the transport may say, read strictly: any other byte is a mistake.
  *
- * It owns the contract of responses as such (specification, sections 2.3 to 2.6 and 7; decisions, parts A and B).
+ * It owns the contract of responses as such (docs/wire.md, sections 2.3 to 2.6 and 7).
  * Which answer belongs to which request is not its concern.
  */
 import { STATUS_CODES } from "node:http"

@@ -14,7 +14,7 @@ export interface AirtableClientConfig<Secret = string> extends Pick<TableSourceC
   /** A token that may read the base. It is sent to `endpointUrl` only, and never shown. */
   readonly apiKey: Secret
 
-  /** `"webhook"` asks what has changed before tables are read (docs/change-feed.md). Without it they are all read each time. */
+  /** `"webhook"` asks what has changed before tables are read (docs/guide.md, section 8). Without it they are all read each time. */
   readonly changes?: "webhook"
 
   /** Where the API is; a path prefix is kept. Default `https://api.airtable.com`. */

@@ -1,5 +1,5 @@
 /**
- * What has changed in a hosted base, as one of its webhooks lists it (docs/change-feed.md).
+ * What has changed in a hosted base, as one of its webhooks lists it (docs/guide.md, section 8).
  *
  * A position is the id of a webhook and the number of its next change.
  */

@@ -1,5 +1,5 @@
 /**
- * Content that is kept in tables, over any client (specification, section 2.8).
+ * Content that is kept in tables, over any client (docs/wire.md, section 2.8).
  *
  * ```
  * <source id>/<table>.json                               an array of records, or the object of a key/value table

@@ -1,5 +1,5 @@
 /**
- * The options of a table source over any client (specification, section 2.8), and what each must be;
+ * The options of a table source over any client (docs/wire.md, section 2.8), and what each must be;
  * `TableSourceConfig.ts` says what they are for.
  */
 import * as Either from "effect/Either"

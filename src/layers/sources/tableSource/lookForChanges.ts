@@ -1,5 +1,5 @@
 /**
- * Asking what has changed in the tables of a source, and when to read all of them regardless (docs/change-feed.md).
+ * Asking what has changed in the tables of a source, and when to read all of them regardless (docs/guide.md, section 8).
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
