@@ -17,13 +17,17 @@ import { RequestPacing } from "../../services/RequestPacing.ts"
 import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
-import { type Expectations, makeExpectations } from "../sources/tableSource/Expectations.ts"
+import {
+  type Expectations,
+  makeExpectations,
+  type NotAsExpected,
+  requireExpected
+} from "../sources/tableSource/Expectations.ts"
 import { keyValues } from "../sources/tableSource/KeyValueTable.ts"
-import { type NotAsExpected, requireExpected } from "../sources/tableSource/NotAsExpected.ts"
-import { formed, makeSavedRecords } from "../sources/tableSource/SavedRecords.ts"
+import type { TableNotSaved } from "../sources/tableSource/NotSaved.ts"
+import { makeSavedRecords, tryEncode } from "../sources/tableSource/SavedRecords.ts"
 import { checkRecords } from "../sources/tableSource/SavedTable.ts"
 import type { TableCheck } from "../sources/tableSource/TableCheck.ts"
-import type { TableNotSaved } from "../sources/tableSource/TableNotSaved.ts"
 import { readTable, type TableRequest } from "../sources/tableSource/TableReader.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import { makeTableWarnings, type WarnOfTable, warnOfNoTables } from "../sources/tableSource/tableWarnings.ts"
@@ -127,7 +131,7 @@ const readKeyValues = (request: TableRequest, begin: Expectations["begin"], warn
       ).pipe(Effect.as(records))
     })
     const { recordOf, value, warnings } = yield* Effect.flatten(
-      formed(table, () => keyValues(table, records))
+      tryEncode(table, () => keyValues(table, records))
     )
     const check = begin(table, "keys", attachments)
     if (Option.isSome(check)) check.value.add(value, recordOf)

@@ -21,8 +21,8 @@ import type {
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { LocalAddressesAllowed, leadsToLocalAddress } from "../../httpClient/localAddress.ts"
-import { type FoundAttachment, notSaved } from "./FoundAttachment.ts"
 import { makeFreshLinks } from "./freshLinks.ts"
+import { type FoundAttachment, notSaved } from "./NotSaved.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previous"> {
@@ -41,9 +41,9 @@ const reportEvery = 1000
 export interface AttachmentOptions extends Pick<TableSourceOptions, "maxAttachmentBytes" | "maxTimeout"> {
   /**
    * Where the API is. Unless that is a local address itself, nothing is downloaded from local addresses, whatever links
-   * and redirects say. None, where it is not known, allows them.
+   * and redirects say. Where it is not known, that is allowed.
    */
-  readonly endpointUrl: Option.Option<string>
+  readonly endpointUrl?: string
 }
 
 /** Saves each file once. */
@@ -66,10 +66,7 @@ export const make = Effect.fnUntraced(function* ({
   ) {
     const files = distinct(found)
     const [missing, kept] = Array.partitionMap(files, findIn(previous))
-    const isLocalAllowed = yield* Option.match(endpointUrl, {
-      onNone: () => Effect.succeed(true),
-      onSome: leadsToLocalAddress
-    })
+    const isLocalAllowed = endpointUrl === undefined || (yield* leadsToLocalAddress(endpointUrl))
     const withFreshLink = makeFreshLinks(tables)
     const counter = yield* makeCounter(files.length, kept, progress)
 
@@ -177,10 +174,5 @@ const makeCounter = (total: number, kept: ReadonlyArray<KeptFile>, progress: Att
 const saidOnce = Effect.withUnhandledErrorLogLevel(Option.none())
 
 /** The first of those that are saved to the same file. */
-const distinct = (all: ReadonlyArray<FoundAttachment>): ReadonlyArray<FoundAttachment> => {
-  const files = new Map<string, FoundAttachment>()
-  for (const found of all) {
-    if (!files.has(found.localPath)) files.set(found.localPath, found)
-  }
-  return [...files.values()]
-}
+const distinct = (all: ReadonlyArray<FoundAttachment>): ReadonlyArray<FoundAttachment> =>
+  Object.values(Array.groupBy(all, ({ localPath }) => localPath)).map(Array.headNonEmpty)

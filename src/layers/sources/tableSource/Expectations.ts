@@ -4,14 +4,27 @@
  * Tables of which nothing is expected are not looked at. Violations of all tables are told together: an editor is to see
  * them at once.
  */
+import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { countText } from "../../../internal/readable.ts"
 import type { PreviousContent } from "../../../services/ContentSource.ts"
 import type { AttachmentFormat } from "../../../services/TableSourceClient.ts"
-import { makeSavedNames } from "./SavedNames.ts"
-import { type CheckedTable, makeTableCheck, type TableCheck, type Verdict } from "./TableCheck.ts"
+import { Violation, violationText } from "../../../services/Violation.ts"
+import { readSaved } from "./readSaved.ts"
+import {
+  type CheckedTable,
+  makeTableCheck,
+  maxListed,
+  maxNames,
+  type SavedNames,
+  type TableCheck,
+  type Verdict
+} from "./TableCheck.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 export type Expectations = ReturnType<typeof makeExpectations>
@@ -20,7 +33,6 @@ export const makeExpectations = ({
   defaultView: view,
   expect
 }: Pick<TableSourceOptions, "defaultView" | "expect">) => {
-  const savedNames = makeSavedNames()
   return {
     /** A fresh check of a table, for each time that it is read. */
     begin: (table: string, holds: CheckedTable["holds"], format: AttachmentFormat | undefined) =>
@@ -38,10 +50,63 @@ export const makeExpectations = ({
       Option.match(check, {
         onNone: () => Effect.succeed<Verdict>({ violations: [], unlisted: 0 }),
         onSome: ({ end, needsPrevious }) =>
-          Effect.map(needsPrevious() ? savedNames(previous, name, holds) : Effect.succeedNone, end)
+          Effect.map(needsPrevious() ? readNames(previous, name, holds) : Effect.succeedNone, end)
       })
   }
 }
 
+/** What the version before has in a file; none where it is not there, or not whole. */
+export const readNames = Effect.fnUntraced(function* (
+  previous: Option.Option<PreviousContent>,
+  file: string,
+  holds: CheckedTable["holds"]
+) {
+  const path = yield* Path.Path
+  const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
+  const names = new Set<string>()
+  return yield* Effect.flatMap(content, ({ directory }) =>
+    Stream.runFold(readSaved(path.join(directory, file), holds), 0, (count, [id, value]) => {
+      const found = holds === "keys" ? [id] : Object.keys(Object(value))
+      for (const name of found) {
+        if (names.size < maxNames) names.add(name)
+      }
+      return count + 1
+    })
+  ).pipe(
+    Effect.map((count): SavedNames => ({ names, count })),
+    Effect.option
+  )
+})
+
 const isAttachmentOf = (format: AttachmentFormat | undefined) => (item: unknown) =>
   format !== undefined && Predicate.isReadonlyRecord(item) && Option.isSome(format.read(item))
+
+/** What is in tables is not what the options of their source expect. */
+export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/NotAsExpected", {
+  violations: Schema.NonEmptyArray(Violation),
+  /** How many more there are. */
+  unlisted: Schema.Number
+}) {
+  override get message() {
+    const more = this.unlisted === 0 ? [] : [`There are ${countText(this.unlisted, "more violation")}.`]
+    return [...this.violations.map(violationText), ...more].join("\n")
+  }
+
+  get isTransient(): boolean {
+    return false
+  }
+}
+
+/** Fails where something in a table is not as expected, with the violations of all tables. */
+export const requireExpected = (verdicts: ReadonlyArray<Verdict>): Effect.Effect<void, NotAsExpected> => {
+  const [first, ...rest] = verdicts.flatMap(({ violations }) => violations)
+  if (first === undefined) {
+    return Effect.void
+  }
+  const listed = rest.slice(0, maxListed - 1)
+  const ofTables = verdicts.reduce((sum, { unlisted }) => sum + unlisted, 0)
+  return new NotAsExpected({
+    violations: [first, ...listed],
+    unlisted: rest.length - listed.length + ofTables
+  })
+}

@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
 import { fill } from "../../../internal/sortedJson.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { TableNotSaved } from "./TableNotSaved.ts"
+import { TableNotSaved } from "./NotSaved.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */

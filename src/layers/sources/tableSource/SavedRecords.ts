@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import { fill } from "../../../internal/sortedJson.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { TableNotSaved } from "./TableNotSaved.ts"
+import { TableNotSaved } from "./NotSaved.ts"
 
 /** A record in the form in which it is saved. */
 export type SavedRecord = Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ export const makeSavedRecords = (table: string): SavedRecords => {
   return {
     add: (records) =>
       Effect.filterOrFail(
-        formed(table, () => records.map(form)),
+        tryEncode(table, () => records.map(form)),
         () => columns.size < 2,
         () =>
           new TableNotSaved({
@@ -47,7 +47,7 @@ export const makeSavedRecords = (table: string): SavedRecords => {
 }
 
 /** A cell may be nested deeper than can be written. */
-export const formed = <A>(table: string, form: () => A): Effect.Effect<A, TableNotSaved> =>
+export const tryEncode = <A>(table: string, form: () => A): Effect.Effect<A, TableNotSaved> =>
   Effect.try({
     try: form,
     catch: (cause) =>

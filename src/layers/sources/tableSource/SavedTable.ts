@@ -21,11 +21,11 @@ import type {
 } from "../../../services/TableSourceClient.ts"
 import { type AttachmentCells, localPathField } from "./AttachmentCells.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
-import type { FoundAttachment } from "./FoundAttachment.ts"
 import { keyValues } from "./KeyValueTable.ts"
-import { formed, makeSavedRecords, type SavedRecord } from "./SavedRecords.ts"
+import type { FoundAttachment } from "./NotSaved.ts"
+import { TableNotSaved } from "./NotSaved.ts"
+import { makeSavedRecords, type SavedRecord, tryEncode } from "./SavedRecords.ts"
 import type { CheckFields } from "./TableCheck.ts"
-import { TableNotSaved } from "./TableNotSaved.ts"
 import type { Pages } from "./TableReader.ts"
 
 export interface SavedTable {
@@ -107,13 +107,13 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
     yield* Stream.runForEach(pages, (page) =>
       page.length === 0
         ? progress(records)
-        : formed(table, () => {
+        : tryEncode(table, () => {
             if (Option.isSome(check)) checkRecords(check.value, page)
             return page.map(attachments.add)
           }).pipe(
             Effect.flatMap((found) =>
               Effect.flatMap(savedRecords.add(found), (saved) =>
-                formed(table, () => addPage(saved, found.some(isNotIn(page))))
+                tryEncode(table, () => addPage(saved, found.some(isNotIn(page))))
               )
             ),
             Effect.zipRight(Effect.suspend(() => (unwrittenBytes < fewBytes ? Effect.void : flush))),
@@ -144,7 +144,7 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
     })
     const attachments = makeCollection(target)
     const { recordOf, saved, text, value, warnings } = yield* Effect.flatten(
-      formed(table, () =>
+      tryEncode(table, () =>
         Either.map(keyValues(table, records.map(attachments.add)), (read) => ({
           ...read,
           saved: new Set(cells.allIn(read.value).map(pathOf)),

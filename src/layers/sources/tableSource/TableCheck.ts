@@ -17,8 +17,15 @@ import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
 import { fieldTest, type IsAttachment } from "./fieldTypes.ts"
-import type { SavedNames } from "./SavedNames.ts"
 import { cellText, type Problem, problemsIn } from "./schemaProblems.ts"
+
+/** What is in a saved table, without its cells. */
+export interface SavedNames {
+  /** Of the fields of all records, or all keys. */
+  readonly names: ReadonlySet<string>
+  /** Of the records, or of the keys. */
+  readonly count: number
+}
 
 /** The violations of a table. */
 export interface Verdict {
@@ -52,7 +59,8 @@ export interface CheckedTable {
 /** How many different violations are kept. */
 export const maxListed = 10
 
-const maxNames = 1000
+/** How many names of fields are kept. */
+export const maxNames = 1000
 
 export const makeTableCheck = (
   { holds, isAttachment, table, view }: CheckedTable,

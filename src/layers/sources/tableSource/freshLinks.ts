@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import type { Downloaded, DownloadFailed } from "../../httpClient/Download.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
-import { type AttachmentNotSaved, type FoundAttachment, notSaved } from "./FoundAttachment.ts"
+import { type AttachmentNotSaved, type FoundAttachment, notSaved } from "./NotSaved.ts"
 
 /** Downloads with the newest link that is known of an attachment, and once more if that has expired. */
 export type WithFreshLink = (

@@ -4,7 +4,7 @@
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
-import type { FoundAttachment } from "./FoundAttachment.ts"
+import type { FoundAttachment } from "./NotSaved.ts"
 import type { SavedTable } from "./SavedTable.ts"
 
 /** A table that was saved, in a file of this name. */

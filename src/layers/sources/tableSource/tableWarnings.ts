@@ -2,6 +2,9 @@
  * What whoever keeps the tables of a source should look at.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import type { PreviousContent } from "../../../services/ContentSource.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** Logs the warnings of a fetched table. What was to be warned of at the fetch before is not said again. */
@@ -31,3 +34,40 @@ export const warnOfNoTables = ({
   tables.length + keyValueTables.length === 0
     ? Effect.logWarning(`The table source "${id}" has neither "tables" nor "keyValueTables": it is empty.`)
     : Effect.void
+
+interface SavedTableFile {
+  readonly table: string
+  /** Of its file. */
+  readonly name: string
+  readonly bytes: number
+}
+
+/** `[]` or `{}`, and a line break. */
+const emptyBytes = 3
+
+/**
+ * Tables that have become empty: a warning, until they have records again. It remembers, in memory, what has become empty: at
+ * the next fetch, the version before is empty too.
+ */
+export const makeEmptyTables = () => {
+  const emptied = new Set<string>()
+  return {
+    warnings: (
+      { bytes, name, table }: SavedTableFile,
+      previous: Option.Option<PreviousContent>
+    ): ReadonlyArray<string> => {
+      const hadRecords = Option.exists(
+        Option.flatMap(previous, ({ files }) => Record.get(files, name)),
+        ({ size }) => size > emptyBytes
+      )
+      if (bytes > emptyBytes) {
+        emptied.delete(table)
+      } else if (hadRecords) {
+        emptied.add(table)
+      }
+      return emptied.has(table)
+        ? ['it is empty, and had records before; with "minRecords" in "expect", such a version is not shown']
+        : []
+    }
+  }
+}

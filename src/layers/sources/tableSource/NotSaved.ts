@@ -1,5 +1,5 @@
 /**
- * An attachment, and why its file is not on disk.
+ * Why a table that was read, or the file of an attachment, is not on disk.
  */
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
@@ -41,3 +41,19 @@ export const notSaved = (
   { cause, detail, isTransient }: Pick<AttachmentNotSaved, "cause" | "detail" | "isTransient">
 ): AttachmentNotSaved =>
   new AttachmentNotSaved({ table, recordId, field, filename, detail, isTransient, cause })
+
+/** What is in the table cannot be saved, or its file cannot be written. */
+export class TableNotSaved extends Schema.TaggedError<TableNotSaved>()("vitrine/TableNotSaved", {
+  table: Schema.String,
+  /** What is wrong, where, and what would be right. */
+  detail: Schema.String,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `Table "${this.table}": ${this.detail}`
+  }
+
+  get isTransient(): boolean {
+    return false
+  }
+}
