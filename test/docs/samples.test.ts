@@ -16,7 +16,7 @@ import { SerializedError } from "../../src/internal/SerializedError.ts"
 import { pageTemplate } from "../../src/layers/cli/projectTemplate.ts"
 import { GlobalStateSchema, StatusSnapshotSchema } from "../../src/layers/control/controllerSchemas.ts"
 import { loadConfiguration } from "../../src/layers/controller/loadConfiguration.ts"
-import { parseViews } from "../../src/layers/tableServer/records/Views.ts"
+import { parseViews } from "../../src/layers/tableServer/Views.ts"
 import { allSamples, placeOf, repository, type Sample } from "../support/documents.ts"
 
 /** By what the sample says that it is, behind its language. */

@@ -38,7 +38,7 @@ import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableOptions.ts"
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
-import { manners } from "../../src/layers/tableServer/faults/Fault.ts"
+import { faultKinds } from "../../src/layers/tableServer/Faults.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
 import { DispatchError } from "../../src/services/CommandBus.ts"
@@ -168,7 +168,7 @@ describe("the tables name", () => {
 
   it("the faults of the table server", () => {
     const documented = namesIn(tablesBelow("docs/table-server.md", "## Faults"))
-    expect(documented).toEqual(expect.arrayContaining(Object.keys(manners)))
+    expect(documented).toEqual(expect.arrayContaining([...faultKinds]))
   })
 
   it("the events of content, and what is in them", () => {

@@ -1,7 +1,7 @@
 /**
  * Tables for tests of what is done with records.
  */
-import { makeTable, type Table } from "../../src/layers/tableServer/tables/Table.ts"
+import { makeTable, type Table } from "../../src/layers/tableServer/Table.ts"
 
 /** A table whose first field is the given one. */
 export const tableOf = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, name = "Objects"): Table =>

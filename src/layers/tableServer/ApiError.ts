@@ -2,7 +2,11 @@
  * The answers of the API when it refuses something: status, type and shape are the hosted API's, the words
  * are our own.
  */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
+import type { RequestError } from "../http/errors.ts"
+import * as responses from "../http/responses.ts"
 
 export class ApiError extends Schema.TaggedError<ApiError>()("vitrine/ApiError", {
   status: Schema.Number,
@@ -68,9 +72,6 @@ export const rateLimitReached = (message: string) =>
 
 export const serverError = (message: string) => typed(500, "SERVER_ERROR", message)
 
-export const bodyTooLarge = (maxBytes: number) =>
-  typed(413, "REQUEST_TOO_LARGE", `The body exceeds ${maxBytes} bytes.`)
-
 /** The host of attachments has answers of its own; these are like those of the API. */
 export const linkInvalid = typed(403, "LINK_INVALID", "The signature of this link is wrong.")
 
@@ -125,6 +126,17 @@ const bodyOfStatus = (status: number, message: string): ApiError => {
   }
 }
 
-/** For what could not even be read as HTTP. */
-export const malformedRequest = (status: number, message: string) =>
-  typed(status, "INVALID_REQUEST_UNKNOWN", message)
+export const responseOf = ({ body, retryAfter, status }: ApiError) =>
+  HttpServerResponse.unsafeJson(body, {
+    status,
+    headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
+  })
+
+/** What goes wrong outside of the routes, in the form of the API. */
+export const errorResponse = (error: RequestError) =>
+  error._tag === "vitrine/NotFound"
+    ? responseOf(notFound)
+    : HttpServerResponse.setBody(
+        responses.error(error),
+        HttpBody.unsafeJson(invalidRequest(error.message).body)
+      )

@@ -15,9 +15,6 @@ export const requestsPerSecond = 5
 /** How long everything for a base is refused. Requests in that time do not prolong it. */
 export const penaltyMs = 30_000
 
-/** Bases are named by clients: of more than these, the one seen longest ago is forgotten. */
-export const maxBases = 1000
-
 export const unlimited: RateLimit = { take: () => Effect.void }
 
 export const make: Effect.Effect<RateLimit> = Effect.sync(() => {
@@ -26,12 +23,7 @@ export const make: Effect.Effect<RateLimit> = Effect.sync(() => {
   const take = Effect.fn("RateLimit.take")(function* (baseId: string) {
     const now = yield* Clock.currentTimeMillis
     const usage = use(bases.get(baseId) ?? unused, now)
-    bases.delete(baseId)
     bases.set(baseId, usage)
-    for (const oldest of bases.keys()) {
-      if (bases.size <= maxBases) break
-      bases.delete(oldest)
-    }
     if (now < usage.refusedUntil) {
       return yield* rateLimitReached(
         `More than ${requestsPerSecond} requests a second were sent to this base. Everything is refused for another ${Math.ceil((usage.refusedUntil - now) / 1000)} seconds.`

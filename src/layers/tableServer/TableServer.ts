@@ -5,37 +5,30 @@
  */
 import { randomBytes } from "node:crypto"
 import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as HttpApp from "@effect/platform/HttpApp"
-import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import type * as Path from "@effect/platform/Path"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
+import * as application from "../http/application.ts"
 import * as HttpServer from "../http/HttpServer.ts"
 import { type BindError, type ListenOptions, listen, urlOf } from "../http/listen.ts"
-import { malformedRequest } from "./ApiError.ts"
-import * as AttachmentFolder from "./attachments/AttachmentFolder.ts"
-import { makeSigner } from "./attachments/AttachmentLink.ts"
-import * as AttachmentRoutes from "./attachments/attachmentRoutes.ts"
-import * as FolderChanges from "./changes/FolderChanges.ts"
-import { places } from "./faults/Fault.ts"
-import * as Faults from "./faults/Faults.ts"
+import { errorResponse, invalidRequest } from "./ApiError.ts"
+import * as AttachmentFolder from "./AttachmentFolder.ts"
+import { noRequests } from "./apiRequest.ts"
+import * as AttachmentRoutes from "./attachmentRoutes.ts"
+import * as Faults from "./Faults.ts"
+import * as FolderChanges from "./FolderChanges.ts"
+import { tableId } from "./identifiers.ts"
 import * as RateLimit from "./RateLimit.ts"
-import * as RequestCounter from "./RequestCounter.ts"
 import * as Routes from "./routes.ts"
-import {
-  decodeTableServerOptions,
-  type TableServerInput,
-  type TableServerOptions
-} from "./TableServerOptions.ts"
-import { tableId } from "./tables/identifiers.ts"
-import * as TableFolder from "./tables/TableFolder.ts"
-import * as Webhooks from "./webhooks/Webhooks.ts"
+import * as TableFolder from "./TableFolder.ts"
+import { decodeTableServerOptions, type TableServerInput } from "./TableServerOptions.ts"
+import * as Webhooks from "./Webhooks.ts"
 
 export type { RequestCounts } from "../../services/TableServer.ts"
 export { InvalidFault, type TableFolderError, TableServer, type TableServerInput }
@@ -49,77 +42,65 @@ export const layer = (
   FileSystem.FileSystem | Path.Path
 > => Layer.scoped(TableServer, make(options))
 
-const make = (
-  input: TableServerInput
-): Effect.Effect<
-  TableServer["Type"],
-  InvalidOptions | BindError | TableFolderError,
-  FileSystem.FileSystem | Path.Path | Scope.Scope
-> =>
-  Effect.gen(function* () {
-    const options = yield* decodeTableServerOptions(input)
-    const folder = yield* TableFolder.make(options.directory)
-    const names = yield* folder.names
-    const rateLimit = options.rateLimit ? yield* RateLimit.make : RateLimit.unlimited
-    const attachments = yield* AttachmentFolder.make(folder.directory)
-    const signer = makeSigner()
-    const faults = Faults.make(options.faults)
-    const counter = RequestCounter.make()
-    const webhooks = yield* Webhooks.make(FolderChanges.make(folder, attachments))
-    const attachmentApp = yield* AttachmentRoutes.make({ attachments, counter, faults, signer })
-    const attachmentAddress = yield* serve(attachmentApp, {
-      host: options.host,
-      port: options.attachmentPort
-    })
-    const lifetimeMs = Duration.toMillis(options.attachmentLinkLifetime)
-    const linkTo: Routes.RouteDependencies["linkTo"] = ({ file, hostHeader, id, now }) =>
-      urlOf(hostnameOf(hostHeader) ?? attachmentAddress.address, attachmentAddress.port) +
-      `${AttachmentRoutes.prefix}/${signer.sign({ file, id, expiresAt: now + lifetimeMs })}`
+const make = Effect.fnUntraced(function* (input: TableServerInput) {
+  const options = yield* decodeTableServerOptions(input)
+  const folder = yield* TableFolder.make(options.directory)
+  const names = yield* folder.names
+  const attachments = yield* AttachmentFolder.make(folder.directory)
+  const signer = AttachmentRoutes.makeSigner()
+  const initialFaults = Arr.getRights(options.faults.map(Faults.parseFault))
+  const faults = Faults.make(initialFaults)
+  const counts = yield* Ref.make(noRequests)
+  const attachmentAddress = yield* serve(
+    yield* AttachmentRoutes.make({ attachments, counts, faults, signer }),
+    { host: options.host, port: options.attachmentPort }
+  )
+  const lifetimeMs = Duration.toMillis(options.attachmentLinkLifetime)
 
-    yield* warnOfUnknownTables(options.faults, names)
+  yield* warnOfUnknownTables(initialFaults, names)
 
-    const issuer = randomBytes(6).toString("hex")
-    const app = yield* Routes.make({
+  const address = yield* serve(
+    Routes.make({
       options,
       folder,
-      webhooks,
-      rateLimit,
+      webhooks: yield* Webhooks.make(FolderChanges.make(folder, attachments)),
+      rateLimit: options.rateLimit ? yield* RateLimit.make : RateLimit.unlimited,
       faults,
-      counter,
-      issuer,
+      counts,
+      issuer: randomBytes(6).toString("hex"),
       attachments,
-      linkTo
-    })
-    const address = yield* serve(app, options)
-    yield* Effect.logInfo(
-      `Serving the tables of ${folder.directory} at ${urlOf(address.address, address.port)}: ${names.length === 0 ? "none yet" : names.join(", ")}`
-    )
-    return { address, attachmentAddress, faults: faults.control, requests: counter.counts }
-  })
+      linkTo: ({ file, hostHeader, id, now }) =>
+        urlOf(hostnameOf(hostHeader) ?? attachmentAddress.address, attachmentAddress.port) +
+        signer.sign({ file, id, expiresAt: now + lifetimeMs })
+    }),
+    options
+  )
+  yield* Effect.logInfo(
+    `Serving the tables of ${folder.directory} at ${urlOf(address.address, address.port)}: ${names.length === 0 ? "none yet" : names.join(", ")}`
+  )
+  return { address, attachmentAddress, faults: faults.control, requests: Ref.get(counts) }
+})
 
 /** A table may be added later; one that is misspelt never fails. */
-const warnOfUnknownTables = (faults: TableServerOptions["faults"], names: ReadonlyArray<string>) =>
+const warnOfUnknownTables = (faults: ReadonlyArray<Faults.Fault>, names: ReadonlyArray<string>) =>
   Effect.forEach(
-    faults.filter(({ where }) => ![...places, ...names, ...names.map(tableId)].includes(where)),
+    faults.filter(({ where }) => ![...Faults.places, ...names, ...names.map(tableId)].includes(where)),
     ({ text, where }) =>
       Effect.logWarning(`The fault "${text}" waits for a table "${where}", which is not there.`),
     { discard: true }
   )
 
-/** Serves an application on a port until the scope ends. */
-const serve = <R>(app: HttpApp.Default<never, R>, options: ListenOptions) =>
-  Effect.gen(function* () {
-    const handler = yield* HttpMiddleware.withTracerDisabledWhenEffect(
-      NodeHttpServer.makeHandler(app),
-      constTrue
-    )
-    const server = yield* HttpServer.make({
-      handler,
-      bodyOf: ({ message, status }) => malformedRequest(status, message).body
-    })
-    server.prependListener("checkContinue", (_request, response) => response.writeContinue())
-    return yield* listen(server, options)
+/** Serves routes on a port until the scope ends. */
+const serve = Effect.fnUntraced(function* (routes: application.Options["routes"], options: ListenOptions) {
+  const handler = yield* application.make({
+    routes,
+    refuse: Option.none,
+    headers: () => ({}),
+    errorResponse
   })
+  const server = yield* HttpServer.make({ handler, bodyOf: ({ message }) => invalidRequest(message).body })
+  return yield* listen(server, options)
+})
 
 /** By which name somebody reached this machine, if that can be read. */
 const hostnameOf = (hostHeader: string | undefined): string | undefined =>

@@ -2,14 +2,16 @@
  * The options of the local table server.
  */
 import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
-import { expected, FaultFromText } from "./faults/Fault.ts"
+import { host, port } from "../http/serverOptions.ts"
+import { expected, parseFault } from "./Faults.ts"
 
 const text = (what: string) => expects(Schema.String.pipe(Schema.minLength(1)), what)
 
-const port = expects(Schema.Int.pipe(Schema.between(0, 65535)), "a whole number between 0 and 65535")
+const isFault = (text: string): boolean => Either.isRight(parseFault(text))
 
 const isLifetime = (value: unknown): value is Duration.DurationInput =>
   Option.exists(Duration.decodeUnknown(value), Duration.between({ minimum: "1 milli", maximum: "24 days" }))
@@ -19,13 +21,13 @@ export const TableServerOptions = Schema.Struct({
   directory: text("the path of a folder of tables"),
 
   /** The interface to bind. Default `127.0.0.1`: nobody but this machine. */
-  host: optional(text('a host name or address, such as "127.0.0.1"'), "127.0.0.1"),
+  host,
 
   /** The port to listen on, 0 to 65535; 0 picks a free one. Default 8740. */
-  port: optional(port, 8740),
+  port: port(8740),
 
   /** The port of the second origin, which attachments come from; 0 picks a free one. Default 0. */
-  attachmentPort: optional(port, 0),
+  attachmentPort: port(0),
 
   /**
    * How long the link to an attachment is good for: `"10 seconds"`, or milliseconds, from 1 millisecond to 24
@@ -45,8 +47,8 @@ export const TableServerOptions = Schema.Struct({
   /** The only base there is. Default: every base id leads to the tables. */
   baseId: Schema.optional(text("the id of a base, a text that is not empty")),
 
-  /** What goes wrong on purpose, in the words of `Fault.ts`: `["Objects 503 x2"]`. Default: nothing. */
-  faults: optional(Schema.Array(expects(FaultFromText, expected)), []),
+  /** What goes wrong on purpose, in the words of `Faults.ts`: `["Objects 503 x2"]`. Default: nothing. */
+  faults: optional(Schema.Array(expects(Schema.String.pipe(Schema.filter(isFault)), expected)), []),
 
   /**
    * Whether more than 5 requests a second for one base are refused for 30 seconds, as the hosted service

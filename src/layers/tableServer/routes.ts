@@ -1,37 +1,26 @@
 /**
- * The routes of the API, and how an answer or an error becomes a response.
+ * The routes of the API.
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { TableFolderError } from "../../services/TableServer.ts"
+import type { BodyTooLarge, BodyUnreadable } from "../http/errors.ts"
 import { type ApiError, iteratorNotAvailable, notFound, unknownTable } from "./ApiError.ts"
-import { type ApiDependencies, apiRequest } from "./apiRequest.ts"
-import { answered, toApp } from "./app.ts"
-import type { AttachmentFolder } from "./attachments/AttachmentFolder.ts"
-import { serveAttachments } from "./attachments/attachmentCells.ts"
-import { readJsonBody } from "./readJsonBody.ts"
-import { decodeListBody } from "./records/ListBody.ts"
-import { decodeOffset, encodeOffset } from "./records/ListOffset.ts"
-import {
-  decodeListQuery,
-  decodeRecordQuery,
-  type ListQuery,
-  type QueryParameters
-} from "./records/ListQuery.ts"
-import { listPage, withFieldIds } from "./records/ListRecords.ts"
-import { schemaRoute } from "./schema/schemaRoute.ts"
-import type { InvalidTableFile } from "./tables/InvalidTableFile.ts"
-import { tableId } from "./tables/identifiers.ts"
-import type { ServedRecord, Table } from "./tables/Table.ts"
-import type { TableFolder } from "./tables/TableFolder.ts"
-import type { Webhooks } from "./webhooks/Webhooks.ts"
-import { webhookRoutes } from "./webhooks/webhookRoutes.ts"
+import type { AttachmentFolder } from "./AttachmentFolder.ts"
+import { type ApiDependencies, apiRequest, body, type Names, query } from "./apiRequest.ts"
+import { serveAttachments } from "./attachmentCells.ts"
+import type { InvalidTableFile } from "./FileCache.ts"
+import { fieldId, tableId, viewId } from "./identifiers.ts"
+import { decodeListBody, decodeListQuery, decodeRecordQuery, type ListQuery } from "./ListQuery.ts"
+import { decodeOffset, encodeOffset, listPage, withFieldIds } from "./ListRecords.ts"
+import { fieldsOf, type ServedRecord, type Table } from "./Table.ts"
+import type { TableFolder } from "./TableFolder.ts"
+import { viewsOf } from "./Views.ts"
+import type { Webhooks } from "./Webhooks.ts"
+import { webhookRoutes } from "./webhookRoutes.ts"
 
 export interface RouteDependencies extends ApiDependencies {
   readonly folder: TableFolder
@@ -48,100 +37,131 @@ export interface RouteDependencies extends ApiDependencies {
   }) => string
 }
 
-/** Everything the server answers to; no request makes it fail. */
-export const make = (dependencies: RouteDependencies) =>
-  toApp(
-    Layer.mergeAll(
-      HttpRouter.add(
-        "GET",
-        "/v0/:baseId/:table",
-        about(dependencies, (table) =>
-          Effect.flatMap(query(decodeListQuery), (query) => list(dependencies, table, query))
-        )
-      ),
-      HttpRouter.add(
-        "POST",
-        "/v0/:baseId/:table/listRecords",
-        about(dependencies, (table) =>
-          HttpServerRequest.HttpServerRequest.pipe(
-            Effect.flatMap(readJsonBody),
-            Effect.flatMap(decodeListBody),
-            Effect.flatMap((query) => list(dependencies, table, query))
-          )
-        )
-      ),
-      HttpRouter.add(
-        "GET",
-        "/v0/:baseId/:table/:recordId",
-        about(dependencies, (table) => oneRecord(dependencies, table))
-      ),
-      schemaRoute(dependencies),
-      webhookRoutes(dependencies)
+export const make = (dependencies: RouteDependencies) => {
+  /** A request about a table. */
+  const about = <R>(
+    answer: (
+      table: Table,
+      names: Names
+    ) => Effect.Effect<
+      unknown,
+      ApiError | BodyTooLarge | BodyUnreadable | InvalidTableFile | TableFolderError,
+      R
+    >
+  ) =>
+    apiRequest(
+      dependencies,
+      ({ table = "" }) => ({ kind: "tables", table }),
+      Effect.fnUntraced(function* (names) {
+        const { table: wanted = "" } = names
+        const found = yield* dependencies.folder.find(wanted)
+        return Option.isSome(found)
+          ? yield* answer(found.value, names)
+          : yield* unknownTable(wanted, yield* dependencies.folder.names)
+      })
     )
-  )
 
-/** A request about a table. */
-const about = <R>(
-  dependencies: RouteDependencies,
-  answer: (table: Table) => Effect.Effect<unknown, ApiError | InvalidTableFile | TableFolderError, R>
-) =>
-  Effect.gen(function* () {
-    const { baseId = "", table: wanted = "" } = yield* HttpRouter.params
-    if (wanted === "") {
-      return yield* answered(notFound)
-    }
-    const { folder } = dependencies
-    const served = Effect.gen(function* () {
-      const found = yield* folder.find(wanted)
-      if (Option.isNone(found)) {
-        return yield* unknownTable(wanted, yield* folder.names)
-      }
-      return HttpServerResponse.unsafeJson(yield* answer(found.value))
-    })
-    return yield* apiRequest(dependencies, baseId, { kind: "tables", table: wanted }, served)
-  })
+  return [
+    HttpRouter.route(
+      "GET",
+      "/v0/:baseId/:table",
+      about((table) =>
+        query.pipe(
+          Effect.flatMap(decodeListQuery),
+          Effect.flatMap((query) => list(dependencies, table, query))
+        )
+      )
+    ),
+    HttpRouter.route(
+      "POST",
+      "/v0/:baseId/:table/listRecords",
+      about((table) =>
+        body.pipe(
+          Effect.flatMap(decodeListBody),
+          Effect.flatMap((query) => list(dependencies, table, query))
+        )
+      )
+    ),
+    HttpRouter.route(
+      "GET",
+      "/v0/:baseId/:table/:recordId",
+      about((table, { recordId }) =>
+        query.pipe(
+          Effect.flatMap(decodeRecordQuery),
+          Effect.flatMap((query) =>
+            serve(
+              dependencies,
+              table,
+              query,
+              table.records.filter(({ id }) => id === recordId)
+            )
+          ),
+          Effect.flatMap(([record]) => (record === undefined ? notFound : Effect.succeed(record)))
+        )
+      )
+    ),
+    HttpRouter.route(
+      "GET",
+      "/v0/meta/bases/:baseId/tables",
+      apiRequest(
+        dependencies,
+        () => ({ kind: "schema" }),
+        () => Effect.map(schema(dependencies.folder), (tables) => ({ tables }))
+      )
+    ),
+    ...webhookRoutes(dependencies)
+  ]
+}
 
-const query = <A>(decode: (parameters: QueryParameters) => Either.Either<A, ApiError>) =>
-  Effect.flatMap(HttpServerRequest.ParsedSearchParams, decode)
-
-const list = (dependencies: RouteDependencies, table: Table, query: ListQuery) =>
-  Effect.gen(function* () {
-    const { faults, folder, issuer } = dependencies
-    if (query.offset !== undefined) {
-      const gone = yield* faults.takeOneOf({ kind: "tables", table: table.name }, ["iterator"])
-      if (Option.isSome(gone)) return yield* iteratorNotAvailable
-    }
-    const views = query.view === undefined ? {} : yield* folder.views
-    const here = { issuer, tableId: tableId(table.name), issuedAt: yield* Clock.currentTimeMillis }
-    const index = query.offset === undefined ? 0 : yield* decodeOffset(query.offset, here)
-    const page = yield* listPage(table, views, query, index)
-    const records = yield* serve(dependencies, table, query, page.records)
-    return page.next === undefined
-      ? { records }
-      : { records, offset: encodeOffset({ ...here, index: page.next }) }
-  })
-
-const oneRecord = (dependencies: RouteDependencies, table: Table) =>
-  Effect.gen(function* () {
-    const asked = yield* query(decodeRecordQuery)
-    const { recordId } = yield* HttpRouter.params
-    const wanted = table.records.filter(({ id }) => id === recordId)
-    const [record] = yield* serve(dependencies, table, asked, wanted)
-    return record ?? (yield* notFound)
-  })
+const list = Effect.fnUntraced(function* (dependencies: RouteDependencies, table: Table, query: ListQuery) {
+  const { faults, folder, issuer } = dependencies
+  if (query.offset !== undefined) {
+    const gone = yield* faults.takeOneOf({ kind: "tables", table: table.name }, ["iterator"])
+    if (Option.isSome(gone)) return yield* iteratorNotAvailable
+  }
+  const views = query.view === undefined ? {} : yield* folder.views
+  const here = { issuer, tableId: tableId(table.name), issuedAt: yield* Clock.currentTimeMillis }
+  const index = query.offset === undefined ? 0 : yield* decodeOffset(query.offset, here)
+  const page = yield* listPage(table, views, query, index)
+  const records = yield* serve(dependencies, table, query, page.records)
+  return page.next === undefined
+    ? { records }
+    : { records, offset: encodeOffset({ ...here, index: page.next }) }
+})
 
 /** Records as an answer has them. */
-const serve = (
+const serve = Effect.fnUntraced(function* (
   { attachments, linkTo }: RouteDependencies,
   table: Table,
-  { byFieldId }: Pick<ListQuery, "byFieldId">,
+  { returnFieldsByFieldId }: Pick<ListQuery, "returnFieldsByFieldId">,
   records: ReadonlyArray<ServedRecord>
-) =>
-  Effect.gen(function* () {
-    const { headers } = yield* HttpServerRequest.HttpServerRequest
-    const now = yield* Clock.currentTimeMillis
-    const served = yield* serveAttachments(records, attachments.find, (file, id) =>
-      linkTo({ file, id, now, hostHeader: headers.host })
+) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const now = yield* Clock.currentTimeMillis
+  const served = yield* serveAttachments(records, attachments.find, (file, id) =>
+    linkTo({ file, id, now, hostHeader: headers.host })
+  )
+  return returnFieldsByFieldId ? withFieldIds(table, served) : served
+})
+
+/** The names of the tables, fields and views, and their ids, without the tables whose files cannot be read. */
+const schema = Effect.fnUntraced(function* (folder: TableFolder) {
+  const views = yield* folder.views
+  const tables = yield* Effect.forEach(yield* folder.names, (name) =>
+    folder.find(name).pipe(
+      Effect.catchTag("vitrine/InvalidTableFile", () => Effect.succeedNone),
+      Effect.map(Option.toArray)
     )
-    return byFieldId ? withFieldIds(table, served) : served
-  })
+  )
+  return tables.flat().map((table) => ({
+    id: tableId(table.name),
+    name: table.name,
+    primaryFieldId: fieldId(table.name, table.fieldNames[0] ?? ""),
+    fields: fieldsOf(table),
+    views: [...viewsOf(views, table.name).keys()].map((view) => ({
+      id: viewId(table.name, view),
+      name: view,
+      type: "grid"
+    }))
+  }))
+})

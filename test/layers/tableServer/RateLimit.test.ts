@@ -42,13 +42,4 @@ describe("RateLimit", () => {
       yield* Effect.flip(take("two"))
     })
   )
-
-  it.effect("remembers a bounded number of bases", () =>
-    Effect.gen(function* () {
-      const { take } = yield* RateLimit.make
-      yield* times(5, take("first"))
-      yield* Effect.forEach(Array.from({ length: RateLimit.maxBases }), (_, index) => take(`app${index}`))
-      yield* times(5, take("first"))
-    })
-  )
 })

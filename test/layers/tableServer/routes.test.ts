@@ -1,19 +1,23 @@
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import type { AttachmentFolder } from "../../../src/layers/tableServer/attachments/AttachmentFolder.ts"
-import * as FolderChanges from "../../../src/layers/tableServer/changes/FolderChanges.ts"
-import * as Faults from "../../../src/layers/tableServer/faults/Faults.ts"
+import * as Ref from "effect/Ref"
+import * as application from "../../../src/layers/http/application.ts"
+import * as HttpServer from "../../../src/layers/http/HttpServer.ts"
+import { listen } from "../../../src/layers/http/listen.ts"
+import { errorResponse } from "../../../src/layers/tableServer/ApiError.ts"
+import type { AttachmentFolder } from "../../../src/layers/tableServer/AttachmentFolder.ts"
+import { noRequests } from "../../../src/layers/tableServer/apiRequest.ts"
+import * as Faults from "../../../src/layers/tableServer/Faults.ts"
+import * as FolderChanges from "../../../src/layers/tableServer/FolderChanges.ts"
 import * as RateLimit from "../../../src/layers/tableServer/RateLimit.ts"
-import * as RequestCounter from "../../../src/layers/tableServer/RequestCounter.ts"
 import * as Routes from "../../../src/layers/tableServer/routes.ts"
-import type { TableFolder } from "../../../src/layers/tableServer/tables/TableFolder.ts"
-import * as Webhooks from "../../../src/layers/tableServer/webhooks/Webhooks.ts"
+import type { TableFolder } from "../../../src/layers/tableServer/TableFolder.ts"
+import * as Webhooks from "../../../src/layers/tableServer/Webhooks.ts"
 import { TableFolderError } from "../../../src/services/TableServer.ts"
 import { withLog } from "../../support/logged.ts"
+import * as rawHttp from "../../support/rawHttp.ts"
 
 const segment = FastCheck.string({ unit: "grapheme", minLength: 1, maxLength: 200 }).filter(
   (text) => text !== "." && text !== ".."
@@ -28,29 +32,33 @@ const emptyFolder: TableFolder = {
 
 const attachments: AttachmentFolder = { find: () => Effect.dieMessage("there are no attachments") }
 
-/** Asks for a path, by a web request and without a socket. */
+/** Asks a server for a path. */
 const ask = (folder: TableFolder, path: string, method = "GET") =>
   Effect.gen(function* () {
-    const app = yield* Routes.make({
-      folder,
-      webhooks: yield* Webhooks.make(FolderChanges.make(folder, attachments)),
-      options: {},
-      rateLimit: RateLimit.unlimited,
-      faults: Faults.make([]),
-      counter: RequestCounter.make(),
-      issuer: "test",
-      attachments,
-      linkTo: () => ""
+    const handler = yield* application.make({
+      routes: Routes.make({
+        folder,
+        webhooks: yield* Webhooks.make(FolderChanges.make(folder, attachments)),
+        options: {},
+        rateLimit: RateLimit.unlimited,
+        faults: Faults.make([]),
+        counts: yield* Ref.make(noRequests),
+        issuer: "test",
+        attachments,
+        linkTo: () => ""
+      }),
+      refuse: Option.none,
+      headers: () => ({}),
+      errorResponse
     })
-    const request = new Request(`http://localhost${path}`, {
+    const server = yield* HttpServer.make({ handler })
+    const { port } = yield* listen(server, { host: "127.0.0.1", port: 0 })
+    const { body, status } = yield* rawHttp.request(port, {
       method,
-      headers: { authorization: "Bearer any" }
+      target: path,
+      headers: { Authorization: "Bearer any" }
     })
-    const response = yield* app.pipe(
-      Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),
-      Effect.map((answer) => HttpServerResponse.toWeb(answer))
-    )
-    return { status: response.status, body: yield* Effect.promise(() => response.text()) }
+    return { status, body }
   }).pipe(Effect.scoped)
 
 describe("routes", () => {
