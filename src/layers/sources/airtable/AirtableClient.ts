@@ -13,7 +13,7 @@ import { type AirtableClientConfig, decodeClient } from "./AirtableOptions.ts"
 import { makeTableClient } from "./tableClient.ts"
 
 export type { AirtableClientConfig } from "./AirtableOptions.ts"
-export { attachments } from "./attachments.ts"
+export { attachments } from "./tableClient.ts"
 
 /** The client of one base. Its requests take their turn in the pacing of the process. */
 export const layer = (

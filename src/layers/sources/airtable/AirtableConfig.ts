@@ -29,6 +29,6 @@ export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
   readonly defaultView?: string | null
 }
 
-/** Of a source that nobody asks what has changed: its tables are read when `fetch` is called. */
+/** Of a source without a change feed: its tables are read when `fetch` is called. */
 export interface PlainSourceConfig<Secret = string, FieldSchema = never>
   extends Omit<AirtableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery"> {}

@@ -60,7 +60,7 @@ export const AirtableSourceOptions = Schema.Struct({
 })
 export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
 
-/** Of a source that nobody asks what has changed. */
+/** Of a source without a change feed. */
 export const PlainSourceOptions = AirtableSourceOptions.omit("changes", "wholeEvery")
 
 /** The options as a user writes them. */

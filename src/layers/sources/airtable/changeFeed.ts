@@ -1,7 +1,5 @@
 /**
  * What has changed in a hosted base, as one of its webhooks lists it (docs/guide.md, section 8).
- *
- * A position is the id of a webhook and the number of its next change.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,7 +12,8 @@ import { excerpt } from "../../../internal/printable.ts"
 import { type ChangeFeed, type TableChanges, TableError } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Api } from "./api.ts"
-import { type BaseSchema, isAmong, readSchema, withDependents } from "./baseSchema.ts"
+import { isAmong, readSchema, withDependents } from "./baseSchema.ts"
+import type { Position, SharedFeed } from "./sharedFeeds.ts"
 import { isAlive, isPlain, makeWebhooks, type Payloads, type Webhook } from "./webhooks.ts"
 
 /** Of 50 changes each; what is behind is not read. */
@@ -23,39 +22,8 @@ const maxPages = 10
 /** How often the list of webhooks is read: nothing else says that one is disabled. */
 const checkEvery = Duration.hours(1)
 
-/** How often the list of changes may begin anew. */
+/** How often the list of changes may start again. */
 const restartEvery = Duration.minutes(10)
-
-interface Position {
-  readonly id: string
-  readonly cursor: number
-}
-
-/** What is known of the changes in a base by all who read them with the same token, and what they ask together. */
-export interface SharedFeed {
-  /** The webhooks of the base that have listed an error. */
-  readonly broken: Set<string>
-  /** Those that would do when they were listed last, and when that was. */
-  usable: Set<string>
-  listedAt: number
-  /** Where the list of changes began anew last, and when. */
-  restart: { readonly at: number; readonly position: Position } | undefined
-  schema: BaseSchema | "refused" | undefined
-  /** Lets one of them ask at a time. */
-  readonly asking: Effect.Semaphore
-  /** The last answer, which those have who have waited for it with the same position. */
-  answer: { readonly position: string; readonly exit: Exit.Exit<TableChanges, TableError> } | undefined
-}
-
-export const makeSharedFeed = (): SharedFeed => ({
-  broken: new Set(),
-  usable: new Set(),
-  listedAt: Number.NEGATIVE_INFINITY,
-  restart: undefined,
-  schema: undefined,
-  asking: Effect.unsafeMakeSemaphore(1),
-  answer: undefined
-})
 
 export const makeChangeFeed = (api: Api, options: AirtableClientOptions, shared: SharedFeed): ChangeFeed => {
   const { quote } = api.errors
@@ -245,7 +213,7 @@ const everythingSince = (position: Position): TableChanges => ({
   changed: "everything"
 })
 
-/** Whether somebody who stands there does not know yet that the list began anew. */
+/** Whether a reader at this position does not know yet that the list started again. */
 const isBefore = ({ cursor, id }: Position, restart: Position): boolean =>
   id !== restart.id || cursor < restart.cursor
 

@@ -8,7 +8,7 @@ import type { Pacer } from "../../../services/RequestPacing.ts"
 import type { TableError } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 
-/** Of a base, whoever asks for it. The endpoint is a URL, because it can be written in several ways. */
+/** Of a base, for all its sources. The endpoint is a URL, because it can be written in several ways. */
 export const baseKey = ({
   baseId,
   endpointUrl
@@ -29,7 +29,7 @@ export class RateLimited extends Data.TaggedError("vitrine/RateLimited")<{
   readonly pause: Duration.Duration
 }> {}
 
-/** Runs the effect again after each cooldown, in which nobody starts a request; three times at most. */
+/** Runs the effect again after each cooldown, in which no request starts; three times at most. */
 export const withCooldowns = <A, E, R>(
   pacer: Pacer,
   effect: Effect.Effect<A, E | RateLimited, R>,

@@ -5,7 +5,7 @@ import type { ResponseError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import type * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -51,7 +51,7 @@ export const parseJson = Option.liftThrowable((bytes: Uint8Array): unknown => JS
 
 /**
  * Told apart without being printed: what came instead may be nested deeper than anything can print. Cells stay the
- * object that was parsed, because building it anew would lose a field named `__proto__`.
+ * object that was parsed, because rebuilding it would lose a field named `__proto__`.
  */
 const expected = <A>(what: string, is: (input: unknown) => input is A) =>
   Schema.declare(is, { message: () => `expected ${what}` })
@@ -76,24 +76,13 @@ export type Decode<A> = (json: unknown) => Either.Either<A, ParseResult.ParseErr
 
 export const decodeRecord: Decode<TableRecord> = Schema.decodeUnknownEither(RecordResponse)
 
+export const decodePage: Decode<typeof PageResponse.Type> = Schema.decodeUnknownEither(PageResponse)
+
 /** Decodes what is smaller than a page. What came instead is not printed. */
 export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> =>
   Schema.decodeUnknownEither(
     schema.annotations({ message: () => ({ message: `expected ${what}`, override: true }) })
   )
-
-/** The schema takes ten times as long, so it is asked only for what is wrong. */
-export const decodePage: Decode<typeof PageResponse.Type> = (json) =>
-  isPage(json) ? Either.right(json) : Schema.decodeUnknownEither(PageResponse)(json)
-
-const isPage = (json: unknown): json is typeof PageResponse.Type =>
-  Predicate.isReadonlyRecord(json) &&
-  Array.isArray(json.records) &&
-  json.records.every(isRecord) &&
-  (!Object.hasOwn(json, "offset") || isOffset(json.offset))
-
-const isRecord = (input: unknown): input is TableRecord =>
-  Predicate.isReadonlyRecord(input) && isText(input.id) && isFields(input.fields)
 
 /** In words, and where it is. */
 export const firstIssue = (error: ParseResult.ParseError): string => {

@@ -2,14 +2,16 @@
  * The tables of a hosted base, and what changes in them.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import {
+  type AttachmentFormat,
   type PageRequest,
   type RecordRequest,
   TableSourceClient
 } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { makeApi } from "./api.ts"
-import { attachments } from "./attachments.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
 import { decodePage, decodeRecord } from "./responses.ts"
 import { sharedFeed } from "./sharedFeeds.ts"
@@ -23,9 +25,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
   // Not `Effect.fn`: its stack traces take a tenth of the time of a page.
   const listPage = Effect.fnUntraced(
     function* (request: PageRequest) {
-      const page = yield* ask(request, decodePage)
-      const { offset } = page
-      const records = page.records.map(({ fields, id }) => ({ id, fields }))
+      const { offset, records } = yield* ask(request, decodePage)
       if (offset === undefined || offset === null || offset === "") {
         return { records }
       }
@@ -58,3 +58,14 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
       : { changes: makeChangeFeed(api, options, yield* sharedFeed(options)) })
   })
 })
+
+/** An attachment in a cell. Addresses and thumbnails are signed again for every listing: they say nothing about the content. */
+export const attachments: AttachmentFormat = {
+  read: ({ filename, id, size, url }) =>
+    Predicate.isString(id) && Predicate.isString(url) && Predicate.isString(filename)
+      ? Option.some({ id, url, filename, size: Option.liftPredicate(size, isSize) })
+      : Option.none(),
+  lastingFields: new Set(["id", "filename", "size", "type", "width", "height"])
+}
+
+const isSize = (size: unknown): size is number => Number.isSafeInteger(size) && Number(size) >= 0

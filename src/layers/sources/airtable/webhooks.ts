@@ -1,5 +1,5 @@
 /**
- * The webhooks of a hosted base that nobody is notified of: lists of what has changed in it.
+ * The webhooks of a hosted base that notify no address: lists of what has changed in it.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -96,7 +96,7 @@ export const makeWebhooks = (
 
 export interface Webhooks extends ReturnType<typeof makeWebhooks> {}
 
-/** Whether nobody is notified of it, and it lists the changes in all tables. */
+/** Whether it notifies no address, and lists the changes in all tables. */
 export const isPlain = ({ notificationUrl, specification }: Webhook): boolean => {
   const filters = specification?.options?.filters ?? {}
   return (

@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* ({
       { concurrency }
     )
 
-    const takeOver = Effect.fnUntraced(function* ({ directory, found, sha256 }: KeptFile) {
+    const reuse = Effect.fnUntraced(function* ({ directory, found, sha256 }: KeptFile) {
       const file = yield* makeFolderFor(found)
       const taken = yield* linkOrCopy(path.join(directory, found.localPath), file).pipe(
         Effect.as({ sha256 }),
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* ({
       )
       return [found.localPath, taken.sha256] as const
     })
-    const taken = yield* Effect.forEach(isUnchanged ? [] : kept, takeOver, { concurrency })
+    const taken = yield* Effect.forEach(isUnchanged ? [] : kept, reuse, { concurrency })
     return {
       attachments: {
         total: files.length,
@@ -170,7 +170,7 @@ const makeCounter = (total: number, kept: ReadonlyArray<KeptFile>, progress: Att
     }
   })
 
-/** What ends one download is told by the error of the whole: no log of its own, in which a link could be. */
+/** What ends one download is in the error of the whole: no log of its own, in which a link could be. */
 const saidOnce = Effect.withUnhandledErrorLogLevel(Option.none())
 
 /** The first of those that are saved to the same file. */

@@ -1,7 +1,7 @@
 /**
  * What is expected of the tables of a source, and the verdict on what was fetched.
  *
- * Tables of which nothing is expected are not looked at. Violations of all tables are told together: an editor is to see
+ * Tables of which nothing is expected are not looked at. Violations of all tables are reported together: an editor is to see
  * them at once.
  */
 import * as Path from "@effect/platform/Path"
@@ -55,7 +55,7 @@ export const makeExpectations = ({
   }
 }
 
-/** What the version before has in a file; none where it is not there, or not whole. */
+/** What the version before has in a file; `None` if it does not exist, or is not whole. */
 export const readNames = Effect.fnUntraced(function* (
   previous: Option.Option<PreviousContent>,
   file: string,

@@ -33,7 +33,7 @@ export interface SavedTable {
   readonly attachments: ReadonlyArray<FoundAttachment>
   /** The size of the JSON file. */
   readonly bytes: number
-  /** Equal for equal content, though its attachments were signed anew. */
+  /** Equal for equal content, though its attachments were signed again. */
   readonly digest: string
   /** The digest of the JSON file as it was written. */
   readonly sha256: string
@@ -52,7 +52,7 @@ export interface SavedTableTarget {
   readonly pathOf: PathOf
   /** Whether saved attachments get their path, as `localPath`. */
   readonly appendLocalAttachmentPaths: boolean
-  /** Given every record, or the object of a key/value table; none where nothing is expected. */
+  /** Given every record, or the object of a key/value table; `None` if nothing is expected. */
   readonly check: Option.Option<CheckFields>
 }
 

@@ -1,7 +1,7 @@
 /**
  * Checking a table while it is read.
  *
- * It owns which violations are told. Equal ones are counted, up to 10 different ones are kept, and of names of fields the
+ * It owns which violations are reported. Equal ones are counted, up to 10 different ones are kept, and of names of fields the
  * first 1,000 of the table and all expected ones: the others are counted, or taken for none.
  */
 import * as Array from "effect/Array"

@@ -32,7 +32,7 @@ const maxRecords = 1_000_000
 const maxPages = 10_000
 
 /**
- * Gives the pages of a table to `use`, and starts all over where the server forgets the list meanwhile: `use`
+ * Gives the pages of a table to `use`, and starts again if the server forgets the list: `use`
  * is then run again, with a fresh stream, and must throw away what it made of the first.
  */
 export const readTable = <A, E, R>(

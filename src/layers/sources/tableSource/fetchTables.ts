@@ -1,7 +1,7 @@
 /**
  * Fetching the tables of a source into a folder: those that have not changed are taken over from the version before.
  *
- * Attachments wait until all lists are read: a list that nobody goes on with is soon forgotten.
+ * Attachments wait until all lists are read: a list that is not continued is soon forgotten.
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"

@@ -43,7 +43,7 @@ export const makeFreshLinks = (tables: typeof TableSourceClient.Service): WithFr
       const link = linkOf(found)
       return Effect.catchAll(download(link), (first) =>
         first.isExpired
-          ? // Another download from the same record may have brought a fresh link meanwhile.
+          ? // Another download from the same record may have brought a fresh link.
             Effect.when(readAgain(found, first.detail), () => linkOf(found) === link).pipe(
               Effect.zipRight(
                 Effect.suspend(() => download(linkOf(found))).pipe(

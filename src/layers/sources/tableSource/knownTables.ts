@@ -44,7 +44,7 @@ export const makeKnownTables = <A extends NamedTable>() => {
             const { directory, files } = yield* previous
             const known = yield* Option.fromNullable(tables.find((known) => known.table === table))
             const { sha256, size } = yield* Record.get(files, known.name)
-            // The same content may have been written in other bytes, with links that were signed anew.
+            // The same content may have been written in other bytes, with links that were signed again.
             return { known: { ...known, bytes: size, sha256 }, from: directory }
           }),
         attachments: tables.flatMap(({ attachments }) => attachments)

@@ -6,7 +6,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { ofPlain } from "../../../internal/lengthOfTime.ts"
+import { ofPlain } from "../../../internal/duration.ts"
 import { makeProgressReporter } from "../../../internal/progressReporter.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
 import { type ContentSource, type FetchTarget, SourceFailed } from "../../../services/ContentSource.ts"

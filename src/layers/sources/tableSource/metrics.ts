@@ -1,5 +1,5 @@
 /**
- * What table sources ask for and save, as metrics for whoever collects those.
+ * What table sources ask for and save, as metrics.
  *
  * Their label `source` is the id of the source; no metric knows of keys, links or the content of cells.
  */
@@ -44,7 +44,7 @@ export const countRequests =
 const reasonOf = (error: TableError | CursorExpired): string =>
   error._tag === "vitrine/TableError" ? error.reason : error._tag
 
-/** The observer, with the waits it is told of counted as those of a source. */
+/** The observer, with the waits reported to it counted as those of a source. */
 export const countWaits = (
   source: string,
   { waiting }: typeof WaitObserver.Service

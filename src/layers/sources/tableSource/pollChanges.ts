@@ -39,7 +39,7 @@ export const makePolling = (
 ) => {
   const warning = makeWarnWhile(
     (detail) =>
-      `It cannot be asked what has changed: ${detail}. Meanwhile all tables are read every ${Duration.format(fallbackEvery)}`
+      `It cannot be asked what has changed: ${detail}. Until it can, all tables are read every ${Duration.format(fallbackEvery)}`
   )
   const lastFailure = makeLastFailure<TableError>((inRow) =>
     inRow === 0 ? lastingPause : changesPause(inRow)

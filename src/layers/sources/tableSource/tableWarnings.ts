@@ -1,5 +1,5 @@
 /**
- * What whoever keeps the tables of a source should look at.
+ * What the editors of the tables of a source should look at.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

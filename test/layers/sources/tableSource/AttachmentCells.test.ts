@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import { attachments } from "../../../../src/layers/sources/airtable/attachments.ts"
+import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
 import * as AttachmentCells from "../../../../src/layers/sources/tableSource/AttachmentCells.ts"
 
 const { allIn, isIn, withoutVolatileParts } = AttachmentCells.make(attachments)

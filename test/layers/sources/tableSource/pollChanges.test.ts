@@ -136,7 +136,7 @@ describe("a table source that can ask what has changed", () => {
       yield* tick
       expect(yield* rows).toMatchObject([{ label: "Changes", tone: "ok" }])
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        "WARN It cannot be asked what has changed: it says NotFound. Meanwhile all tables are read every 10m"
+        "WARN It cannot be asked what has changed: it says NotFound. Until it can, all tables are read every 10m"
       ])
     }).pipe(Effect.provide(environment), withLog(log))
   })
