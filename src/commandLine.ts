@@ -58,13 +58,13 @@ const answer = (version: string, args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { logFormat, logLevel, request } = yield* readArguments(commands, args).pipe(reportingFailure({}))
     const level = Option.getOrElse(logLevel, () => LogLevel.Info)
-    yield* carryOut(version, request).pipe(
+    yield* execute(version, request).pipe(
       Logger.withMinimumLogLevel(level),
       reportingFailure({ isDebugging: LogLevel.lessThanEqual(level, LogLevel.Debug), logFormat })
     )
   })
 
-const carryOut = <E, R>(version: string, request: Request<E, R>): Effect.Effect<void, E, R> => {
+const execute = <E, R>(version: string, request: Request<E, R>): Effect.Effect<void, E, R> => {
   switch (request._tag) {
     case "Help":
       return Console.log(Option.match(request.command, { onNone: () => overview(version), onSome: helpText }))
@@ -103,7 +103,7 @@ const teardown: Runtime.Teardown = (exit) =>
     )
   )
 
-/** A log that cannot be written is no reason to end; whoever reads the output of a command and goes ends it. */
+/** A log that cannot be written is no reason to end; when the reader of its output goes away, the command ends. */
 const outliveOutput = () => {
   process.stderr.on("error", () => {})
   process.stdout.on("error", () => process.exit(1))

@@ -146,7 +146,7 @@ const contentName = Either.match({
   onRight: ({ name }: Pick<VersionsOptions, "name">) => name
 })
 
-/** Nobody listens where it is set up. */
+/** There are no subscribers yet when it is set up. */
 const versionsOnDisk = (options: ReturnType<typeof ContentOptions.decodeOnDisk>): Plugin.Plugin => ({
   name: contentName(options),
   issues: issuesOf(options),

@@ -1,5 +1,5 @@
 /**
- * Makes the pictures of the README anew, from the demo exhibit and the real command line:
+ * Makes the pictures of the README, from the demo exhibit and the real command line:
  *
  *     npm run build && npx jiti docs/images/make.ts
  *

@@ -30,7 +30,7 @@ const maxLength = 8192
  * Describes anything that was thrown or failed with, and the chain of its causes.
  *
  * Of absolute paths in messages only the last part is left, `…/manifest.json`: where the folders of this machine are
- * is nobody's business who may read an error, a web page for example. The log has them whole, by `messageOf`.
+ * must not be visible to those who may read an error, a web page for example. The log has them whole, by `messageOf`.
  *
  * A chain that loops or is absurdly deep is cut, and so is a long message; characters that control are replaced. Hostile
  * values (throwing getters, say) give a description too: this function never throws.
@@ -51,7 +51,7 @@ export const messageOf = (error: unknown): string => {
  * `message` and `cause`. The decoded error has no stack: that of the decoder would mislead.
  *
  * Unlike `serializeError` it keeps names and absolute paths whole, because it is meant for a wire between the processes
- * of one controller, whose logs need them. Whoever hands an error on to others serializes it there: what was decoded
+ * of one controller, whose logs need them. Code that passes an error on to others serializes it there: what was decoded
  * gives what the original would have given.
  */
 export const ErrorChain: Schema.Schema<unknown, SerializedError> = Schema.transform(

@@ -83,7 +83,7 @@ const lookInto = (holder: object, members: Array<unknown>): number => {
       }
     }
   } catch {
-    // A getter or a proxy that throws: whoever encodes it later says so.
+    // A getter or a proxy that throws: the code that encodes it later reports that.
   }
   return size
 }

@@ -29,7 +29,7 @@ export const hideSecret = (secret: Redacted.Redacted): ((text: string) => string
 /** Fewer characters than these say nothing. */
 const leastTelling = 4
 
-/** How many characters at the end of the text are the beginning of the form; none where they say nothing. */
+/** How many characters at the end of the text are the beginning of the form; 0 if none are. */
 const overlap = (text: string, form: string): number => {
   const end = text.slice(-form.length).toLowerCase()
   const start = form.toLowerCase()

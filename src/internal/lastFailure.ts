@@ -21,7 +21,7 @@ export interface LastFailure<E> {
   readonly worked: Effect.Effect<void>
   /** None where it works. */
   readonly get: Effect.Effect<Option.Option<Failure<E>>>
-  /** The same, and none where it may be tried again. */
+  /** The same; `None` if it may be tried again. */
   readonly resting: Effect.Effect<Option.Option<Failure<E>>>
 }
 

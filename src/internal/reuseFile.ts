@@ -6,7 +6,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** The size of a file in bytes; none where it is not there, no file, or not of the size that it should have. */
+/** The size of a file in bytes; `None` if it does not exist, is no file, or is not of the size that it should have. */
 export const sizeOfWhole = (file: string, size: Option.Option<number>) =>
   Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
     Effect.match(fileSystem.stat(file), {

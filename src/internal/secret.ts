@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expectsSecret } from "./Options.ts"
 
-/** The text of a secret; none where it was wiped, or made with another copy of Effect. */
+/** The text of a secret; `None` if it was wiped, or made with another copy of Effect. */
 const textOf = Option.liftThrowable((input: unknown) =>
   Redacted.isRedacted(input) ? Redacted.value(input) : input
 )

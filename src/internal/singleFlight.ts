@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as SynchronizedRef from "effect/SynchronizedRef"
 
 /**
- * Gives what runs an effect in the given scope; whoever asks while one runs gets what that comes to. It goes on when they
+ * Gives what runs an effect in the given scope; calls while one runs get its result. It goes on when they
  * no longer wait for it.
  */
 export const singleFlight = <A, E>(scope: Scope.Scope) =>

@@ -23,7 +23,7 @@ export const makeWarnOnce = (warning: (name: string) => string) => {
     })
 }
 
-/** Logs the first failure of something, and the next one only when it has worked in between: each may say it anew. */
+/** Logs the first failure of something, and the next one only when it has worked in between: each may log it again. */
 export const makeWarnWhile = (warning: (message: string) => string) => {
   let isFailing = false
   return {

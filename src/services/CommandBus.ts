@@ -52,8 +52,8 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
     /**
      * Carries a command out and returns what its handler returned.
      *
-     * It fails with `UnknownCommand` where nobody has registered the command, and with `CommandUnavailable` where
-     * somebody has, but is away, does not return a result within the timeout, or is lost meanwhile.
+     * It fails with `UnknownCommand` if the command is not registered, and with `CommandUnavailable` where
+     * its process is away, does not return a result within the timeout, or is lost.
      */
     readonly dispatch: (command: Command, options?: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
@@ -71,7 +71,7 @@ export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyR
   }
 }
 
-/** Nobody has registered the command. Where somebody has, but is away, it is `CommandUnavailable`. */
+/** The command is not registered. If it is, but its process is away, the error is `CommandUnavailable`. */
 export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("vitrine/UnknownCommand", {
   type: Schema.String,
   known: Schema.Array(Schema.String)
@@ -108,10 +108,10 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/
 /**
  * The command is registered, but its result cannot be had:
  *
- * - `unreachable`: whoever has registered it is away.
+ * - `unreachable`: the process that has registered it is away.
  * - `busy`: as many commands are carried out there as can be at the same time.
  * - `timeout`: there was no result within the timeout of the dispatch.
- * - `lost`: the connection to whoever carries it out, or their process, ended meanwhile.
+ * - `lost`: the connection to the process that executes it, or the process, ended.
  */
 export class CommandUnavailable extends Schema.TaggedError<CommandUnavailable>()(
   "vitrine/CommandUnavailable",

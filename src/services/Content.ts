@@ -32,7 +32,7 @@ export class CopyFailed extends Schema.TaggedError<CopyFailed>()("vitrine/CopyFa
 export class Content extends Context.Tag("vitrine/Content")<
   Content,
   {
-    /** Fetches now, or joins the fetch that runs. It goes on when nobody waits for it any more. */
+    /** Fetches now, or joins the fetch that runs. It goes on when no caller waits for it any more. */
     readonly fetch: Effect.Effect<FetchOutcome, FetchError>
 
     /**

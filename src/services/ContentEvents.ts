@@ -1,7 +1,7 @@
 /**
  * The events of the content plugin (docs/wire.md, sections 2.7 and 6).
  *
- * Whoever follows a fetch, in this process or in another, decodes them here.
+ * Those who follow a fetch, in this process or in another, decode them here.
  */
 import * as Schema from "effect/Schema"
 import { SerializedError } from "../internal/SerializedError.ts"
@@ -38,7 +38,7 @@ export const SourceOutcome = Schema.Struct({
   /** The size of everything that was saved, files taken over included. */
   bytes: Schema.NonNegativeInt,
   attachments: Schema.optionalWith(FetchedAttachments, { exact: true }),
-  /** What whoever keeps the content should look at. */
+  /** What the editors of the content should look at. */
   warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
   durationMs
 })

@@ -57,7 +57,7 @@ export interface ContentSource {
 export interface SourceNews {
   /**
    * Where the next look begins: an `ETag`, a revision number, a position in a list of changes. It is taken before anything is
-   * read, so that what changes meanwhile is found by the next look. Opaque to others, kept in memory.
+   * read, so that what changes during the fetch is found by the next poll. Opaque to others, kept in memory.
    */
   readonly mark: string
   readonly changed: Changed
@@ -143,7 +143,7 @@ export interface FetchedSource {
   readonly attachments?: FetchedAttachments
   /** SHA-256 digests of files, by their paths in the folder with forward slashes. Other files are read once more for it. */
   readonly digests?: Readonly<Record<string, string>>
-  /** What whoever keeps the content should look at, for people. The status shows it until the next fetch. */
+  /** What the editors of the content should look at, for people. The status shows it until the next fetch. */
   readonly warnings?: ReadonlyArray<string>
 }
 

@@ -11,11 +11,11 @@ import type { GlobalState, Mode, Row, Section, StatusSnapshot } from "./StatusSn
 
 export type { GlobalState, Mode, Row, Section, StatusSnapshot, Tone } from "./StatusSnapshot.ts"
 
-/** A section whose rows are built anew for every snapshot. */
+/** A section whose rows are built for every snapshot. */
 export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
   readonly rows: Effect.Effect<ReadonlyArray<Row>, E>
   /**
-   * What the rows say of what never rests (counts, progress), as data: fields of the slice of the section's name, read anew with
+   * What the rows say of what never rests (counts, progress), as data: fields of the slice of the section's name, read with
    * every state. `_version` does not grow by them.
    */
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>, E>

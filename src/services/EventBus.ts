@@ -1,5 +1,5 @@
 /**
- * The event bus: what happened, for whoever listens now.
+ * The event bus: what happened, for its current subscribers.
  *
  * It owns delivery to live subscribers and the one order of events. It does not own memory of past events
  * (`ReplayBacklog`) or their form on a wire (the transports).
@@ -29,7 +29,7 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
     /**
      * Hands an event to every live subscriber. It never waits for one of them.
      *
-     * A bus of one process never fails. Whoever publishes about something that is kept elsewhere, the manifest for
+     * A bus of one process never fails. A publisher of news about something that is kept elsewhere, the manifest for
      * example, logs a failure and goes on.
      */
     readonly publish: (name: string, payload: unknown) => Effect.Effect<void, EventBusError>
@@ -39,15 +39,15 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
      *
      * The subscription exists when this Effect returns, so nothing published afterwards is missed, and it
      * ends with the scope. Each subscriber has a bounded buffer; one that falls behind by more than that
-     * misses its oldest events, and nobody else notices.
+     * misses its oldest events, and others are not affected.
      *
-     * The feed fails where it cannot go on, and where the numbering of events begins anew: sequences compare within
+     * The feed fails where it cannot go on, and where the numbering of events starts again: sequences compare within
      * one feed, and with those of a `ReplayBacklog` that is read while it goes on.
      */
     readonly subscribe: Effect.Effect<Stream.Stream<BusEvent, EventBusError>, EventBusError, Scope.Scope>
 
     /**
-     * Emits when the engine has lost what was published before, and numbers events again from the start: whoever publishes
+     * Emits when the engine has lost what was published before, and numbers events again from the start: those who publish
      * what others are given later, the active version for example, publishes it again. `Stream.empty` for a bus whose engine cannot lose it;
      * a bus that wraps another hands on the other's.
      */

@@ -34,7 +34,7 @@ export class IpcClient extends Context.Tag("vitrine/IpcClient")<
     /**
      * Has a command carried out, any that is registered, and returns its result, which has been through JSON.
      *
-     * It takes as long as the command does. Whoever gives up waiting does not stop the command.
+     * It takes as long as the command does. A caller that gives up waiting does not stop the command.
      */
     readonly dispatch: (command: Command) => Effect.Effect<unknown, IpcError | CommandRefused>
 
@@ -59,7 +59,7 @@ export type IpcError =
   | IpcConnectionLost
   | IpcProtocolError
 
-/** Nobody listens. */
+/** No controller listens. */
 export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunning>()(
   "vitrine/ControllerNotRunning",
   {
@@ -68,7 +68,7 @@ export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunnin
   }
 ) {
   override get message() {
-    return `No controller is running here: nobody listens at ${this.path}.`
+    return `No controller is running here: nothing listens at ${this.path}.`
   }
 }
 

@@ -51,7 +51,7 @@ export interface PluginContext {
 /** What all plugins of a controller share. */
 export type ControllerServices = EventBus | CommandBus | ReplayBacklog | ControllerState
 
-/** What the controller itself takes from whoever runs it. */
+/** What the controller itself takes from its user. */
 export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
 /** What the controller provides to every plugin. */

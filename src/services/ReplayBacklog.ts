@@ -2,7 +2,7 @@
  * The replay backlog: the most recent event of each name that a late subscriber must still learn of
  * (docs/wire.md, section 4.2).
  *
- * It owns what is remembered and in which order. Which names are worth remembering is decided by whoever
+ * It owns what is remembered and in which order. Which names are worth remembering is decided by those who
  * remembers them.
  */
 import * as Context from "effect/Context"

@@ -9,7 +9,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
 export interface Pacer {
-  /** Waits until a request may start, and takes that place. Waiters are served in order, and the `WaitObserver` is told. */
+  /** Waits until a request may start, and takes that place. Waiters are served in order, and reported to the `WaitObserver`. */
   readonly take: Effect.Effect<void>
 
   /** Lets no request start for that long from now; waiters keep their order. */

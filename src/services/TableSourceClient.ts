@@ -50,7 +50,7 @@ export interface Attachment {
 
 /** What attachments look like: objects that are items of an array, anywhere in a cell. */
 export interface AttachmentFormat {
-  /** Reads an object in an array; none where it is no attachment. */
+  /** Reads an object in an array; `None` if it is no attachment. */
   readonly read: (item: Readonly<Record<string, unknown>>) => Option.Option<Attachment>
   /** The fields that say something about the content. Others, such as links, may change while the content does not. */
   readonly lastingFields: ReadonlySet<string>

@@ -252,7 +252,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     readonly stageCopy: Effect.Effect<StagedCopy, VersionStoreError, Scope.Scope>
 
     /**
-     * Makes a version that is on disk, and whole, the latest one, as `promote` does, and returns the manifest. Nobody is
+     * Makes a version that is on disk, and whole, the latest one, as `promote` does, and returns the manifest. Consumers are not
      * notified of it.
      */
     readonly activate: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
@@ -269,7 +269,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
      */
     readonly resume: Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
-    /** What a version is made of; none where its `files.json` is missing or cannot be read. */
+    /** What a version is made of; `None` if its `files.json` is missing or cannot be read. */
     readonly summarize: (
       versionId: string
     ) => Effect.Effect<Option.Option<VersionSummary>, VersionStoreError | VersionNotFound>

@@ -1,7 +1,7 @@
 /**
  * Who wants to know that work rests for a while.
  *
- * Whoever runs the work provides it; what rests tells. Nobody needs to: by default nothing is told.
+ * The code that runs the work may provide it; the code that waits reports to it. By default nothing is reported.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ export type WaitReason = typeof WaitReason.Type
 
 export interface Wait {
   readonly reason: WaitReason
-  /** The earliest end, in milliseconds since 1970. A wait that takes longer is told again. */
+  /** The earliest end, in milliseconds since 1970. A wait that takes longer is reported again. */
   readonly until: number
 }
 

@@ -146,7 +146,7 @@ export const makeBus = Effect.fnUntraced(function* (port: number) {
   const replies = new Map<number, Deferred.Deferred<Reply>>()
   const running = new Map<number, Fiber.RuntimeFiber<unknown, unknown>>()
 
-  const carryOut = (call: number, command: CommandBus.Command) =>
+  const execute = (call: number, command: CommandBus.Command) =>
     local.dispatch(command).pipe(
       Effect.exit,
       Effect.flatMap(Schema.encode(DispatchExit)),
@@ -156,7 +156,7 @@ export const makeBus = Effect.fnUntraced(function* (port: number) {
 
   onMessage<Message>(socket, (message) => {
     if ("call" in message) {
-      running.set(message.call, fork(carryOut(message.call, message.command)))
+      running.set(message.call, fork(execute(message.call, message.command)))
     } else if ("cancel" in message) {
       const fiber = running.get(message.cancel)
       if (fiber !== undefined) fork(Fiber.interrupt(fiber))

@@ -14,6 +14,6 @@ export const operate = Effect.fnUntraced(function* (made: typeof makeProjectForO
     folder,
     run,
     vitrine,
-    notRunning: `No controller is running here: nobody listens at ${folder}/.vitrine/controller.sock.\n`
+    notRunning: `No controller is running here: nothing listens at ${folder}/.vitrine/controller.sock.\n`
   }
 }, Effect.provide(NodeContext.layer))

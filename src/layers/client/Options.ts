@@ -25,7 +25,7 @@ export interface Options<Loaded> {
 
   /**
    * Loads all that is needed of a version: tables, pictures. Nothing of it is shown yet. Where it fails, it is called again
-   * after pauses that grow to half a minute, and the controller is told why. The signal is aborted when another version
+   * after pauses that grow to half a minute, and the controller gets the reason. The signal is aborted when another version
    * is to be loaded in its place.
    */
   readonly load: (version: Version, context: { readonly signal: AbortSignal }) => Promise<Loaded> | Loaded

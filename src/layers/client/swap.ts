@@ -52,7 +52,7 @@ export const makeSwap = <Loaded>({
 
   const isBehindFor = (ms: number) => performance.now() - behindSince > ms
 
-  /** Loads and shows a version, unless another one has taken its place meanwhile. */
+  /** Loads and shows a version, unless another one has taken its place. */
   const bring = async (manifest: Manifest, signal: AbortSignal, kept?: ReadonlyMap<string, string>) => {
     const used = new Map<string, string>()
     let reported: string | undefined

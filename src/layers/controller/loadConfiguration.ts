@@ -115,7 +115,7 @@ const howToInstall = (message: string): string => {
   return packages === undefined ? "" : `\nInstall it: npm install ${packages}`
 }
 
-/** What parsers say has lines that are indented as they like, and ends of lines that nobody sees. */
+/** What parsers say has lines that are indented as they like, and invisible ends of lines. */
 const tidy = (message: string) =>
   message
     .split("\n")

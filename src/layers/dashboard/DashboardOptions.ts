@@ -3,12 +3,12 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { lengthOfTime } from "../../internal/lengthOfTime.ts"
+import { durationWithin } from "../../internal/duration.ts"
 import { decodeOptions, optional } from "../../internal/Options.ts"
 import type { HealthRules } from "../../services/Health.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
-const duration = lengthOfTime(
+const duration = durationWithin(
   { minimum: "1 second", maximum: "365 days" },
   'a length of time such as "15 minutes" or "2 days", from 1 second to 365 days'
 )

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import { duration, durationWithin } from "../../internal/duration.ts"
 import { fileKey } from "../../internal/FileName.ts"
-import { duration, lengthOfTime } from "../../internal/lengthOfTime.ts"
 import { decodeOptions, expects, expectsSecret, needsEffect3, optional } from "../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
 import { fileListName } from "../../services/FileList.ts"
@@ -58,7 +58,7 @@ const name = expects(
 
 export const defaultSettle = "10 seconds"
 
-const settle = lengthOfTime(
+const settle = durationWithin(
   { minimum: 0, maximum: "10 minutes" },
   'a length of time such as "10 seconds", 10 minutes at most, or 0'
 )

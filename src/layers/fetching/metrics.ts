@@ -1,5 +1,5 @@
 /**
- * What content does, as metrics for whoever collects those. They count all controllers of the process together.
+ * What content does, as metrics. They count all controllers of the process together.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

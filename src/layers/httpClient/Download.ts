@@ -1,7 +1,7 @@
 /**
  * Downloads into files: whole and of the right size, or not there.
  *
- * It owns retries, the pace and the limits. What an expired link means belongs to whoever asks.
+ * It owns retries, the pace and the limits. What an expired link means is decided by the caller.
  */
 import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
@@ -40,7 +40,7 @@ export interface Target {
   readonly size: Option.Option<number>
   /** Whether what there is of the file is its beginning, and what has come of it stays when the download fails. */
   readonly resumes?: boolean
-  /** Told of every part that is written, and that as much is gone again where it has to begin anew. */
+  /** Called with the size of every part that is written, and with its negative if the download starts again. */
   readonly onBytes: OnBytes
 }
 

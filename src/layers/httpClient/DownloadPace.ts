@@ -30,7 +30,7 @@ export interface DownloadPace {
 
 /**
  * Begins to wait. `maxTimeout` is the longest pause in milliseconds. The window in which the average counts is a minute,
- * or `maxTimeout` where that is longer; it begins anew each time that enough for a whole window has come.
+ * or `maxTimeout` where that is longer; it starts again each time that enough for a whole window has come.
  */
 export const make = (maxTimeout: number): Effect.Effect<DownloadPace> =>
   Effect.map(Effect.clock, (clock) => {

@@ -1,7 +1,7 @@
 /**
  * GET requests, to the end of all redirects.
  *
- * What a response means belongs to whoever asks.
+ * What a response means is decided by the caller.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"

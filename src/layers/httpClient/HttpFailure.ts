@@ -1,7 +1,7 @@
 /**
  * What goes wrong on the way to a server: the words for it, and when to try again.
  *
- * What an answer means belongs to whoever asked.
+ * What an answer means is decided by the caller.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
@@ -28,7 +28,7 @@ export class Retryable<E extends Error> {
 
 const isRetryable = (failure: unknown): failure is Retryable<Error> => failure instanceof Retryable
 
-/** No sooner than the server asked for. It is logged, and the `WaitObserver` is told. */
+/** No sooner than the server asked for. It is logged, and reported to the `WaitObserver`. */
 const retries = request.pipe(
   Schedule.zipRight(Schedule.identity<unknown>()),
   Schedule.modifyDelayEffect((failure, pause) => {

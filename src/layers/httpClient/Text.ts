@@ -1,7 +1,7 @@
 /**
  * Texts that are fetched as a whole.
  *
- * It owns retries. What becomes of the text belongs to whoever asks.
+ * It owns retries. What becomes of the text is decided by the caller.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
  * The addresses of this machine and of its link, and how to keep requests away from them.
  *
- * Links that come from elsewhere must not lead to services that trust whoever can reach them: those on this machine,
+ * Links that come from elsewhere must not lead to services that trust everybody who can reach them: those on this machine,
  * and the metadata services of hosted machines. Addresses of private networks (10/8, 172.16/12, 192.168/16, fc00::/7)
  * are allowed: files on a server in the house are ordinary.
  */

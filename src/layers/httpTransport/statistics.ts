@@ -1,5 +1,5 @@
 /**
- * What a transport does, counted in one place: for its status, and as metrics for whoever collects those.
+ * What a transport does, counted in one place: for its status, and as metrics.
  *
  * The metrics count all transports of the process together, without the tags of fibers: they are updated for each event
  * and from callbacks of sockets, where no fiber runs.

@@ -75,7 +75,7 @@ export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
 const runner = <Fields, Encoded, R>({ fields, run, type }: CommandHandler<Fields, Encoded, R>) => {
   const decode = Schema.decodeUnknown(fields, { errors: "all" })
   let hasDied = false
-  /** Its caller is told of every defect; whoever has to mend it, of the first. */
+  /** Every defect is reported to its caller; only the first is logged. */
   const reportDefect = (cause: Cause.Cause<unknown>) =>
     Effect.suspend(() => {
       if (hasDied || !Cause.isDie(cause)) {
@@ -104,7 +104,7 @@ const counter = Metric.counter("vitrine_commands_total", {
   incremental: true
 })
 
-/** Not `Metric.tagged`, which makes a new array each time: the metric would be looked up anew. */
+/** Not `Metric.tagged`, which makes a new array each time: the metric would be looked up again. */
 const count = (labels: ReadonlyArray<MetricLabel.MetricLabel>) =>
   Effect.map(FiberRef.get(FiberRef.currentMetricLabels), (tags) =>
     counter.unsafeUpdate(1, tags.length === 0 ? labels : [...labels, ...tags])

@@ -58,7 +58,7 @@ const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
 }
 
 /**
- * Runs each effect when those before it have ended. Whoever releases a semaphore of Effect and asks for it again at once has
+ * Runs each effect when those before it have ended. A fiber that releases a semaphore of Effect and asks for it again at once has
  * it again, before those who wait.
  */
 const makeQueue = () => {

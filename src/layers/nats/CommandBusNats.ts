@@ -37,16 +37,16 @@ export const make = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const local = yield* CommandBusMemory.make
   const registered = new Map<string, Registration>()
-  /** Those whose lease is being asked for: others do not take it over meanwhile. */
+  /** Those whose lease is being asked for: others do not take it over. */
   const claiming = new Set<string>()
   const instance = yield* makeInstance(nats, {
     has: (type) => registered.has(type) || claiming.has(type),
-    carryOut: (command) => local.dispatch(command)
+    execute: (command) => local.dispatch(command)
   })
 
   const claim = (session: Session, type: string) =>
     Effect.zipRight(
-      instance.attend(session),
+      instance.subscribe(session),
       leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
     )
 
@@ -56,7 +56,7 @@ export const make = Effect.gen(function* () {
       const { isNew, lease } = yield* claim(session, type)
       const registration = registered.get(type)
       if (registration === undefined) {
-        // Its scope has ended meanwhile.
+        // Its scope has ended.
         yield* Effect.unless(leases.release(session, nats, lease), () => !isNew || claiming.has(type))
         return []
       }

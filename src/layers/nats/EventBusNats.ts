@@ -19,7 +19,7 @@ import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.
 import { NatsConnection } from "./NatsConnection.ts"
 import { ask, inTime, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import { consume, ensureEvents, eventStream, nameOf, type Place, payloadOf, subjectOf } from "./streams.ts"
+import { consume, ensureEvents, eventStream, nameOf, type Prefix, payloadOf, subjectOf } from "./streams.ts"
 
 /** How long a feed waits for the server to come back before it fails, in milliseconds. */
 const outageLimit = 15_000
@@ -153,7 +153,7 @@ const store = (
 
 /** The stream is not the one that a feed began with, or has lost events that it delivered. */
 class NumberedAnew extends Data.TaggedError("vitrine/NumberedAnew") {
-  readonly detail = "the server has lost events, and numbers them anew"
+  readonly detail = "the server has lost events, and numbers them from the start"
 }
 
 /** The last event that a feed has delivered, or the one after which it began: that one has no time. */
@@ -166,7 +166,7 @@ interface Position {
  * Delivers events as long as the session goes well. Run again, in a new session, it goes on behind the last event that it
  * has delivered.
  */
-const makeFeed = (place: Place, offer: (event: BusEvent) => void) => {
+const makeFeed = (place: Prefix, offer: (event: BusEvent) => void) => {
   const stream = eventStream(place.prefix)
   let created: string | undefined
   let position: Position | undefined

@@ -2,7 +2,7 @@
  * The connection to NATS that the buses and the backlog of a process share.
  *
  * It owns the connection, from one end to the next beginning: the server may be away for as long as it likes, at the
- * start too. What is asked for meanwhile fails at once; nothing is buffered.
+ * start too. Until then requests fail at once; nothing is buffered.
  */
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"

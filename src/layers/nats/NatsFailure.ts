@@ -42,10 +42,10 @@ const natsFailure = (error: unknown): NatsFailure =>
     ? error
     : new NatsFailure({ detail: detailOf(error), mayHaveHappened: !wasRejected(error), cause: error })
 
-/** Nobody listens to the subject: no stream has it, for example. */
+/** The subject has no subscribers: no stream has it, for example. */
 export const isWithoutResponders = ({ cause }: NatsFailure): boolean => hasNoResponders(cause)
 
-/** Somebody else has written to the subject meanwhile. */
+/** Another process has written to the subject. */
 export const isOutOfDate = ({ cause }: NatsFailure): boolean =>
   cause instanceof JetStreamApiError &&
   (cause.code === JetStreamApiCodes.StreamWrongLastSequence ||

@@ -2,8 +2,8 @@
  * The replay backlog of all processes with the same prefix on one NATS.
  *
  * The stream of the events has the last of each name, so that every event of `EventBusNats` is remembered once it is
- * published, whoever listens: `remember` has nothing to do for them. Events of another bus are kept beside it, until the
- * stream is created anew.
+published: `remember` has nothing to do for them. Events of another bus are kept beside it, until the
+ * stream is created again.
  */
 import type { JsMsg } from "@nats-io/jetstream"
 import * as Effect from "effect/Effect"

@@ -22,10 +22,10 @@ import {
 import type { Lease } from "./leases.ts"
 import { ask, attempt, isWithoutResponders } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import type { Place } from "./streams.ts"
+import type { Prefix } from "./streams.ts"
 import { maxCommands, type Traffic } from "./traffic.ts"
 
-/** How often whoever waits for a result asks whether the command is still carried out. */
+/** How often an instance that waits for a result asks whether the command is still carried out. */
 const askEvery = "2 seconds"
 
 /** How long an instance has to reply to a question, in milliseconds. */
@@ -34,12 +34,12 @@ const questionTimeout = 2000
 /** The commands of this process. */
 export interface Commands {
   readonly has: (type: string) => boolean
-  readonly carryOut: (command: Command) => Effect.Effect<unknown, DispatchError>
+  readonly execute: (command: Command) => Effect.Effect<unknown, DispatchError>
 }
 
 export const makeInstance = Effect.fnUntraced(function* (
-  { prefix, traffic }: Place & { readonly traffic: Traffic },
-  { carryOut, has }: Commands
+  { prefix, traffic }: Prefix & { readonly traffic: Traffic },
+  { execute, has }: Commands
 ) {
   const id = randomUUID()
   const subjectOf = (instance: string) => `${prefix}.instance.${instance}`
@@ -47,7 +47,7 @@ export const makeInstance = Effect.fnUntraced(function* (
     attempt(() => connection.publish(subjectOf(instance), data, options))
   const running = yield* FiberMap.make<string>()
   const runFork = Runtime.runFork(yield* Effect.runtime())
-  const attended = new WeakSet<Session>()
+  const subscribed = new WeakSet<Session>()
 
   const onDispatch = (message: Msg, command: Command, limit: number) =>
     Effect.gen(function* () {
@@ -62,7 +62,7 @@ export const makeInstance = Effect.fnUntraced(function* (
       yield* FiberMap.run(
         running,
         message.reply ?? "",
-        Effect.flatMap(Effect.either(carryOut(command)), respond)
+        Effect.flatMap(Effect.either(execute(command)), respond)
       )
     })
 
@@ -82,12 +82,12 @@ export const makeInstance = Effect.fnUntraced(function* (
   }
 
   /** Can be reached in a session, from this on: it stands in front of what the session is asked next. */
-  const attend = (session: Session) =>
+  const subscribe = (session: Session) =>
     attempt(() => {
-      if (attended.has(session)) {
+      if (subscribed.has(session)) {
         return
       }
-      attended.add(session)
+      subscribed.add(session)
       session.connection.subscribe(subjectOf(id), {
         callback: (error, message) => {
           if (error === null) {
@@ -100,7 +100,7 @@ export const makeInstance = Effect.fnUntraced(function* (
       })
     })
 
-  /** What an instance replies. Where nobody is connected by that name, no; where the reply does not come in time, yes: it is busy. */
+  /** What an instance replies. `false` if no instance of that name is connected; `true` if the reply does not come in time: it is busy. */
   const asks = ({ connection }: Session, instance: string, question: Request): Effect.Effect<boolean> =>
     ask(() =>
       connection.request(subjectOf(instance), encodeMessage(question), { timeout: questionTimeout })
@@ -164,7 +164,7 @@ export const makeInstance = Effect.fnUntraced(function* (
       )
     )
 
-  return { id, attend, isHeld, dispatch }
+  return { id, subscribe, isHeld, dispatch }
 })
 
 /** What one message may hold, in bytes. */

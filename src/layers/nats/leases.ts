@@ -1,8 +1,8 @@
 /**
  * Which instance has registered which command: one message for each in the stream of the state.
  *
- * A lease holds as long as its instance is connected and has the command. It is not renewed: whoever wants it asks that
- * instance, and takes it over where the server says that nobody is there to be asked. A process that is killed is gone for the server at
+ * A lease holds as long as its instance is connected and has the command. It is not renewed: another instance that wants it asks that
+ * instance, and takes it over if the server says that it has no responders. A process that is killed is gone for the server at
  * once; a machine that vanishes from the network, when the server notices that (its `ping_interval`, some minutes by
  * default).
  */
@@ -13,7 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { ask, isNoSuchStream, isOutOfDate, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import { ensureState, lastOfEach, nameOf, type Place, stateStream, subjectOf } from "./streams.ts"
+import { ensureState, lastOfEach, nameOf, type Prefix, stateStream, subjectOf } from "./streams.ts"
 
 export interface Lease {
   /** The command. */
@@ -35,7 +35,7 @@ export interface Claim {
  */
 export const claim = (
   session: Session,
-  place: Place,
+  place: Prefix,
   type: string,
   instance: string,
   isHeld: (lease: Lease) => Effect.Effect<boolean>
@@ -60,14 +60,14 @@ export const claim = (
     // Whenever it is out of date, somebody else has claimed or released it: it is not for ever.
   }).pipe(Effect.retry({ while: isOutOfDate, schedule: Schedule.recurs(100) }))
 
-/** Ends a lease, unless somebody else has it meanwhile. */
-export const release = ({ manager }: Session, { prefix }: Place, { sequence }: Lease) =>
+/** Ends a lease, unless another instance has it. */
+export const release = ({ manager }: Session, { prefix }: Prefix, { sequence }: Lease) =>
   ask(() => manager.streams.deleteMessage(stateStream(prefix), sequence, false))
 
 /** The lease of a command. */
 export const find = (
   session: Session,
-  place: Place,
+  place: Prefix,
   type: string
 ): Effect.Effect<Option.Option<Lease>, NatsFailure> =>
   subjectOf(place.prefix, "lease", type).pipe(
@@ -75,8 +75,8 @@ export const find = (
     Effect.map(Option.flatMap(leaseOf(type)))
   )
 
-/** What is in the place of a lease, whoever has written it. */
-const lastMessage = ({ manager }: Session, { prefix }: Place, subject: string) =>
+/** The message of a lease. */
+const lastMessage = ({ manager }: Session, { prefix }: Prefix, subject: string) =>
   ask(() => manager.streams.getMessage(stateStream(prefix), { last_by_subj: subject })).pipe(
     Effect.map(Option.fromNullable),
     Effect.catchIf(isNoSuchStream, () => Effect.succeedNone)
@@ -88,7 +88,7 @@ const leaseOf =
     Option.map(decodeOwner(data), ({ instance }) => ({ type, instance, sequence: seq }))
 
 /** All leases, whether their instances are connected or not. */
-export const all = (session: Session, { prefix }: Place): Effect.Effect<ReadonlyArray<Lease>, NatsFailure> =>
+export const all = (session: Session, { prefix }: Prefix): Effect.Effect<ReadonlyArray<Lease>, NatsFailure> =>
   lastOfEach(session, stateStream(prefix), `${prefix}.lease.*`).pipe(
     Effect.catchIf(isNoSuchStream, () => Effect.succeed([])),
     Effect.map((messages) =>

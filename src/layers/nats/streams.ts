@@ -65,7 +65,7 @@ export const stateStream = (prefix: string): string => `${prefix}_state`
 /** The stream of the events, created where there is none. */
 export const ensureEvents = (
   session: Session,
-  { prefix, replicas }: Place
+  { prefix, replicas }: Prefix
 ): Effect.Effect<StreamInfo, NatsFailure> =>
   ensure(session, {
     name: eventStream(prefix),
@@ -77,7 +77,7 @@ export const ensureEvents = (
 /** The stream of the state, created where there is none. */
 export const ensureState = (
   session: Session,
-  { prefix, replicas }: Place
+  { prefix, replicas }: Prefix
 ): Effect.Effect<StreamInfo, NatsFailure> =>
   ensure(session, {
     name: stateStream(prefix),
@@ -86,14 +86,14 @@ export const ensureState = (
     num_replicas: replicas
   })
 
-export interface Place {
+export interface Prefix {
   readonly prefix: string
   readonly replicas: number
 }
 
 type Wanted = Pick<StreamConfig, "name" | "subjects" | "max_msgs_per_subject" | "num_replicas">
 
-/** One that exists is taken as it is: whoever runs the server may have changed it. */
+/** One that exists is taken as it is: an administrator may have changed it. */
 const ensure = ({ manager }: Session, wanted: Wanted): Effect.Effect<StreamInfo, NatsFailure> => {
   const find = ask(() => manager.streams.info(wanted.name))
   const create = ask(() =>

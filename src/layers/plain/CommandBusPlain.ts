@@ -30,7 +30,7 @@ export const make = (context: Pick<PlainContext, "dispatchCommand">) =>
     }
   })
 
-/** What the controller returned is no result, so that nobody knows what became of the command. */
+/** What the controller returned is no result: it is unknown what became of the command. */
 export class NoResult extends Schema.TaggedError<NoResult>()("vitrine/NoResult", { issue: Schema.String }) {
   override get message() {
     return `"dispatchCommand" must return a ResultAsync of neverthrow, such as okAsync(value): ${this.issue}`
@@ -60,16 +60,14 @@ const settle = (
 }
 
 /** Gives what is as it should be, and throws otherwise. */
-const must = <A>(be: string, is: Predicate.Refinement<unknown, A>) => {
+const require = <A>(be: string, is: Predicate.Refinement<unknown, A>) => {
   const decode = Schema.decodeUnknownEither(expects(Schema.declare(is), be))
   return (value: unknown): A =>
     Either.getOrThrowWith(decode(value), (error) => new NoResult({ issue: issueText(placedIssues(error)) }))
 }
 
-const asPromise = must("a promise", Predicate.isPromiseLike)
+const asPromise = require("a promise", Predicate.isPromiseLike)
 
 /** A text has a `match` of its own, which would never call back. */
-const asResult = must(
-  "a Result in the promise",
-  (value): value is PlainSettled => Predicate.hasProperty(value, "match") && Predicate.isFunction(value.match)
-)
+const asResult = require("a Result in the promise", (value): value is PlainSettled =>
+  Predicate.hasProperty(value, "match") && Predicate.isFunction(value.match))

@@ -20,12 +20,12 @@ export const make = (
     addSection: () => Effect.void,
     updateSlice: (_plugin, f) =>
       Effect.flatMap(
-        Effect.sync(() => context.updateState((slice) => become(slice, f(slice)))),
+        Effect.sync(() => context.updateState((slice) => merge(slice, f(slice)))),
         (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
       )
   })
 
-/** Nobody else looks at that promise: rejected, it would end the process. The controller may keep it for long. */
+/** Nothing else handles that promise: rejected, it would end the process. The controller may keep it for long. */
 const warnWhereRejected = (updating: PromiseLike<unknown>) =>
   Effect.promise(() => updating).pipe(
     Effect.catchAllCause((cause) => Effect.logWarning("The state could not be updated", cause)),
@@ -33,7 +33,7 @@ const warnWhereRejected = (updating: PromiseLike<unknown>) =>
   )
 
 /** Right for a controller that gives a draft away, and for one that takes what is returned. */
-const become = (slice: unknown, next: unknown): unknown =>
+const merge = (slice: unknown, next: unknown): unknown =>
   Predicate.isRecord(slice) && Predicate.isRecord(next) && !Object.isFrozen(slice)
     ? Object.assign(slice, next)
     : next

@@ -21,7 +21,7 @@ export const make = (plain: PlainEventBus) =>
       Effect.logWarning("Events whose name is no string are not forwarded. Some are on the event bus.")
     )
     let subscriptions = 0
-    // Whoever emits must not see it fail, and need not wait for it.
+    // The emitter must not see it fail, and need not wait for it.
     const handler: PlainEventHandler = (name: unknown, payload) => {
       if (typeof name === "string") {
         run(publish(name, payload))

@@ -101,7 +101,7 @@ export interface TableSource {
   readonly id: string
 
   /**
-   * Begins to read every table anew, and gives a document for each. Attachments stay as they come, with links that are
+   * Reads every table again, and gives a document for each. Attachments stay as they come, with links that are
    * valid for two hours: there is no folder to save them to.
    *
    * It throws `InvalidOptions`, which names every mistake in the options, or `InvalidContext`, which names those in the

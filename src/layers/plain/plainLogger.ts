@@ -12,7 +12,7 @@ import { printable } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { PlainContext, PlainLogger } from "./PlainController.ts"
 
-/** Every line of every level goes there: what is shown is for that logger to say. One that throws harms nobody. */
+/** Every line of every level goes there: what is shown is for that logger to say. One that throws does no harm. */
 export const withPlainLogger =
   (context: Pick<PlainContext, "logger">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -21,7 +21,7 @@ export const withPlainLogger =
       Logger.withMinimumLogLevel(LogLevel.All)
     )
 
-/** Why something failed stands in its line; the stack is for whoever debugs. */
+/** Why something failed stands in its line; the stack is for debugging. */
 const make = (context: Pick<PlainContext, "logger">): Logger.Logger<unknown, void> =>
   Logger.make(({ cause, logLevel, message }) => {
     const text = [message]

@@ -1,7 +1,7 @@
 /**
  * The tables of a source as documents for a plain controller: what would be saved of them, handed over instead.
  *
- * It owns when tables are read, and what becomes of those that nobody waits for.
+ * It owns when tables are read, and what becomes of those that no caller waits for.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Cause from "effect/Cause"
@@ -59,7 +59,7 @@ export const makeTableDocuments = (
       Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause })),
       Effect.onError((cause) => Effect.forEach(documents, ({ fail }) => fail(cause))),
       withPlainLogger(context),
-      // Whoever waits is told; the fiber that read the page would say it in the log, too.
+      // The caller gets the error; the fiber that read the page would say it in the log, too.
       Effect.withUnhandledErrorLogLevel(Option.none())
     )
     void Effect.runPromiseExit(reading, { signal })
@@ -89,7 +89,7 @@ const unwrap = (settled: Effect.Effect<unknown, SourceFailed>, signal: AbortSign
       throw Cause.isInterruptedOnly(cause) ? signal.reason : Cause.squash(cause)
     })
   )
-  // Whoever waits is told all the same.
+  // The caller gets it all the same.
   data.catch(() => {})
   return data
 }

@@ -1,7 +1,7 @@
 /**
  * One address where versions of another controller are served: what its manifest says, and its files.
  *
- * It owns the requests and what their responses mean. What becomes of a version belongs to whoever asks.
+ * It owns the requests and what their responses mean. What becomes of a version is decided by the caller.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
@@ -25,11 +25,11 @@ import type { Address } from "./ReplicaOptions.ts"
 export interface Hub {
   /** May be shown. */
   readonly url: string
-  /** What its manifest says; none where there is no manifest yet. Costs little where that has not changed. */
+  /** What its manifest says; `None` if there is no manifest yet. Costs little if that has not changed. */
   readonly ask: Effect.Effect<Option.Option<HubVersion>, CopyFailed>
   /**
    * Fetches a list of files of the hub, by its path with forward slashes: 64 MiB at most, which are some 400,000 files. It is
-   * held in memory, and begins anew where it breaks off.
+   * held in memory, and starts again if it breaks off.
    */
   readonly fetchList: (file: string) => Effect.Effect<string, CopyFailed | FileGone>
   /** Downloads a file of the hub, by its path with forward slashes. What has come of it stays when that fails. */

@@ -7,7 +7,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { duration } from "../../internal/lengthOfTime.ts"
+import { duration } from "../../internal/duration.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import { ContentOptions } from "../fetching/ContentOptions.ts"
 
@@ -39,7 +39,7 @@ const parse = (text: string): Option.Option<Address> =>
 
 type Addresses = Array.NonEmptyReadonlyArray<Address>
 
-/** All of them, in their order; none where one of them is no address, or there are none. */
+/** All of them, in their order; `None` if one of them is no address, or there are none. */
 const addressesOf = (from: unknown): Option.Option<Addresses> =>
   Option.flatMap(Option.all(Array.ensure(from).map(addressOf)), (addresses) =>
     Array.isNonEmptyReadonlyArray(addresses) ? Option.some(addresses) : Option.none()

@@ -27,7 +27,7 @@ export interface Upstream {
   readonly ask: Effect.Effect<Option.Option<Offer>, CopyFailed>
   /** While it rests, the others are asked before it. */
   readonly lastFailure: LastFailure<CopyFailed>
-  /** Its versions come from another one meanwhile. Logged once, until it works again. */
+  /** Its versions come from another one. Logged once, until it works again. */
   readonly isReplacedBy: (other: Hub.Hub) => Effect.Effect<void>
 }
 
@@ -83,7 +83,8 @@ const makeUpstream = (hub: Hub.Hub, isFirst: boolean): Upstream => {
         lastFailure.get,
         Option.match({
           onNone: () => Effect.void,
-          onSome: ({ error }) => warning.fails(`${error.message}. Versions come from ${other.url} meanwhile.`)
+          onSome: ({ error }) =>
+            warning.fails(`${error.message}. Until it works, versions come from ${other.url}.`)
         })
       )
   }

@@ -2,7 +2,7 @@
  * The options of the versions on disk, which the content plugin has too.
  */
 import * as Schema from "effect/Schema"
-import { duration } from "../../internal/lengthOfTime.ts"
+import { duration } from "../../internal/duration.ts"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
 
 export const folder = expects(Schema.NonEmptyString, "the path of a folder")

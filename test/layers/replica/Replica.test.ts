@@ -620,7 +620,7 @@ describe("several addresses", () => {
       yield* patiently(Effect.sleep("3 minutes"))
       expect(yield* provided(rowValue("Active version"))).toBe(versionId)
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
-        expect.stringMatching(/the connection to \S+ failed: .*\. Versions come from \S+ meanwhile\.$/)
+        expect.stringMatching(/the connection to \S+ failed: .*\. Until it works, versions come from \S+\.$/)
       ])
       // In the end it is asked every minute only.
       expect(one.requests.length).toBeLessThan(15)

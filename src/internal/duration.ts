@@ -13,7 +13,7 @@ const isWithin = (value: unknown, bounds: Bounds): boolean =>
   Option.exists(Duration.decodeUnknown(value), Duration.between(bounds))
 
 /** What a user may write for a length of time: `"10 minutes"`, milliseconds, or a `Duration`. `what` it must be. */
-export const lengthOfTime = (bounds: Bounds, what: string) =>
+export const durationWithin = (bounds: Bounds, what: string) =>
   expects(
     Schema.declare(
       (value): value is Duration.DurationInput =>
@@ -28,7 +28,7 @@ const isPlain = (value: unknown): value is string | number =>
 const usual: Bounds = { minimum: "1 second", maximum: "24 days" }
 const usualText = 'a length of time such as "10 minutes" or "30 seconds", from 1 second to 24 days'
 
-export const duration = lengthOfTime(usual, usualText)
+export const duration = durationWithin(usual, usualText)
 
 /** As `duration`, for programs without Effect. */
 export const plainDuration = expects(
