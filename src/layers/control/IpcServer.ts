@@ -154,11 +154,6 @@ const makeEventStream = Effect.gen(function* () {
         fanOut.join(sink)
       }),
     leave: (sink: FrameSink) => void fanOut.leave(sink),
-    close: Effect.sync(() => {
-      for (const [sink] of fanOut.clients()) {
-        fanOut.leave(sink)
-        sink.end()
-      }
-    })
+    close: Effect.sync(fanOut.close)
   }
 })

@@ -46,7 +46,6 @@ export const make = Effect.fnUntraced(function* (
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
   /** What clients were sent last, by the names of the events. */
   const sent = new Map<string, string>()
-  let isClosed = false
 
   /** The events of what has changed. */
   const framesOf = function* (overview: Overview) {
@@ -74,12 +73,8 @@ export const make = Effect.fnUntraced(function* (
 
   const begin = (sink: FrameSink) => {
     sink.begin(Buffer.from(SseFrame.retry + [...sent.values()].join("")))
-    if (isClosed) {
-      sink.end()
-    } else {
-      fanOut.join(sink)
-      wake.unsafeOffer()
-    }
+    fanOut.join(sink)
+    wake.unsafeOffer()
   }
 
   /** Beside others, a page begins with what they were sent last, and is soon sent the rest with them. */
@@ -96,13 +91,7 @@ export const make = Effect.fnUntraced(function* (
     clients: () => fanOut.size(),
     join,
     leave: (sink) => void fanOut.leave(sink),
-    close: Effect.sync(() => {
-      isClosed = true
-      for (const [sink] of [...fanOut.clients()]) {
-        fanOut.leave(sink)
-        sink.end()
-      }
-    })
+    close: Effect.sync(fanOut.close)
   }
   return live
 })

@@ -20,14 +20,18 @@ export interface FrameSink {
 }
 
 export interface FanOut<Client> {
-  /** Gives a sink every frame that is taken from now on. */
-  readonly join: (sink: FrameSink, client: Client) => void
+  /** Gives a sink every frame that is taken from now on, or ends it if it comes after `close`. Whether it is a client. */
+  readonly join: (sink: FrameSink, client: Client) => boolean
   /** Whether it was a client. */
   readonly leave: (sink: FrameSink) => boolean
   /** How many clients there are. */
   readonly size: () => number
   /** All clients, in the order in which they joined. */
-  readonly clients: () => Iterable<readonly [FrameSink, Client]>
+  readonly clients: () => ReadonlyArray<Client>
+  /** Ends the streams of all clients. How many there were. */
+  readonly endAll: () => number
+  /** As `endAll`, for good. */
+  readonly close: () => number
   /**
    * Sends frames to all clients, one caller at a time. Frames are taken and sent batch by batch, each in one synchronous step:
    * who joins in between is given what is taken afterwards, and whoever makes the frames knows how far that is. Gives what the
@@ -57,6 +61,7 @@ interface Member<Client> {
 /** `dropped` is called when a sink has given its client up, which was to be given so many frames, and is none any more. */
 export const makeFanOut = <Client = void>(dropped: (frames: number) => void): FanOut<Client> => {
   const members = new Map<FrameSink, Member<Client>>()
+  let isClosed = false
 
   const sendBatch = <A>(frames: Iterator<string, A>): IteratorResult<string, A> => {
     const batch: Array<string> = []
@@ -105,16 +110,31 @@ export const makeFanOut = <Client = void>(dropped: (frames: number) => void): Fa
         : nextTurn.pipe(Effect.zipRight(whenReady), Effect.zipRight(send(frames)))
     })
 
+  const endAll = () => {
+    const sinks = [...members.keys()]
+    members.clear()
+    for (const sink of sinks) {
+      sink.end()
+    }
+    return sinks.length
+  }
+
   return {
     join: (sink, client) => {
-      members.set(sink, { client, laggingSince: Number.POSITIVE_INFINITY })
+      if (isClosed) {
+        sink.end()
+      } else {
+        members.set(sink, { client, laggingSince: Number.POSITIVE_INFINITY })
+      }
+      return !isClosed
     },
     leave: (sink) => members.delete(sink),
     size: () => members.size,
-    clients: function* () {
-      for (const [sink, { client }] of members) {
-        yield [sink, client] as const
-      }
+    clients: () => Array.from(members.values(), ({ client }) => client),
+    endAll,
+    close: () => {
+      isClosed = true
+      return endAll()
     },
     send
   }

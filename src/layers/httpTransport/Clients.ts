@@ -54,32 +54,23 @@ export const make = ({ changed, maxClients, preamble }: Options): Clients => {
     recorder.dropped(frames)
     changed()
   })
-  let isClosed = false
 
-  const leave = (sink: FrameSink) => {
-    if (fanOut.leave(sink)) {
-      recorder.left()
+  const left = (clients: number) => {
+    if (clients > 0) {
+      recorder.left(clients)
       changed()
     }
   }
 
-  const endStreams = () => {
-    for (const [sink] of [...fanOut.clients()]) {
-      leave(sink)
-      sink.end()
-    }
-  }
+  const leave = (sink: FrameSink) => left(fanOut.leave(sink) ? 1 : 0)
 
   const join = (sink: FrameSink, client: Client = {}) =>
     Effect.suspend(() => {
-      if (!isClosed && fanOut.size() >= maxClients) {
+      if (fanOut.size() >= maxClients) {
         return new TooManyClients({ maxClients })
       }
       sink.begin(preamble())
-      if (isClosed) {
-        sink.end()
-      } else {
-        fanOut.join(sink, { ...client, since: performance.now() })
+      if (fanOut.join(sink, { ...client, since: performance.now() })) {
         recorder.joined(fanOut.size())
         changed()
       }
@@ -97,18 +88,10 @@ export const make = ({ changed, maxClients, preamble }: Options): Clients => {
     leave,
     size: fanOut.size,
     send: fanOut.send,
-    endStreams,
-    close: Effect.sync(() => {
-      isClosed = true
-      endStreams()
-    }),
+    endStreams: () => left(fanOut.endAll()),
+    close: Effect.sync(() => left(fanOut.close())),
     recorder,
     statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
-    streams: Effect.sync(() =>
-      groupsOf(
-        Array.from(fanOut.clients(), ([, member]) => member),
-        performance.now()
-      )
-    )
+    streams: Effect.sync(() => groupsOf(fanOut.clients(), performance.now()))
   }
 }

@@ -11,7 +11,7 @@ import type { TransportStatistics } from "../../services/HttpTransport.ts"
 export interface Recorder {
   /** One more client has joined: so many are there. */
   readonly joined: (clients: number) => void
-  readonly left: () => void
+  readonly left: (clients: number) => void
   /** A client is disconnected, which was to be given so many more frames, and has left. */
   readonly dropped: (frames: number) => void
   /** One more event. */
@@ -60,7 +60,7 @@ export const makeRecorder = (): Recorder => {
   let last: { readonly name: string; readonly timestampMs: number } | undefined
   // From the start: an alert on a number that is not there is never raised.
   metrics.clients.unsafeModify(0, untagged)
-  const left = () => metrics.clients.unsafeModify(-1, untagged)
+  const left = (clients: number) => metrics.clients.unsafeModify(-clients, untagged)
   const missed = (frames: number) => {
     framesMissed += frames
     metrics.framesMissed.unsafeUpdate(frames, untagged)
@@ -76,7 +76,7 @@ export const makeRecorder = (): Recorder => {
     },
     left,
     dropped: (frames) => {
-      left()
+      left(1)
       missed(frames)
       clientsDropped += 1
       metrics.clientsDropped.unsafeUpdate(1, untagged)

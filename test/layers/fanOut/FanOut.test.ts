@@ -94,6 +94,22 @@ describe("FanOut", () => {
     })
   )
 
+  it.effect("ends all streams, and after its close those of whoever joins, too", () =>
+    Effect.gen(function* () {
+      const fanOut = makeFanOut()
+      const [first, second, back, late] = [makeSink(), makeSink(), makeSink(), makeSink()]
+      expect([fanOut.join(first.sink), fanOut.join(second.sink)]).toEqual([true, true])
+      expect(fanOut.endAll()).toBe(2)
+      expect(fanOut.join(back.sink)).toBe(true)
+      yield* fanOut.send(["again\n"].values())
+      expect(fanOut.close()).toBe(1)
+      expect(fanOut.join(late.sink)).toBe(false)
+      expect(fanOut.size()).toBe(0)
+      const texts = yield* Effect.forEach([first, second, back, late], ({ received }) => received.whole)
+      expect(texts).toEqual(["", "", "again\n", ""])
+    })
+  )
+
   it.effect("sends a burst in batches, one for each turn of the event loop", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()
