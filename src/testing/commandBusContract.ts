@@ -23,6 +23,7 @@ import {
   InvalidCommandFields,
   UnknownCommand
 } from "../services/CommandBus.ts"
+import { type Case, runCase } from "./runCase.ts"
 
 /** Handlers that die are logged. */
 const quiet = Logger.remove(Logger.defaultLogger)
@@ -88,263 +89,212 @@ export const commandBusContract = (
   layer: Layer.Layer<CommandBus, unknown>,
   { interrupts = true, lease = "10 seconds", losable, pair, timeout = "200 millis" }: CommandBusTraits = {}
 ) => {
-  /** Whatever is registered has ended when the layer does. */
-  const provided = (test: Effect.Effect<void, unknown, CommandBus | Scope.Scope>) =>
-    test.pipe(Effect.scoped, Effect.provide(layer), Effect.provide(quiet))
-  const scenario = (title: string, test: Effect.Effect<void, unknown, CommandBus | Scope.Scope>) =>
-    it.live(title, () => provided(test))
+  const run = (test: Case<typeof CommandBus.Service, CommandBus>) =>
+    runCase(CommandBus, test).pipe(Effect.provide(layer), Effect.provide(quiet))
+  const scenario = (title: string, test: Case<typeof CommandBus.Service, CommandBus>) =>
+    it.live(title, () => run(test))
 
   describe(`${name} as a CommandBus`, () => {
-    scenario(
-      "decodes the fields, gives what the handler needs, and returns its result",
-      Effect.gen(function* () {
-        yield* Effect.provideService(registerGreet, Greeting, "Hello")
-        expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
-      })
-    )
+    scenario("decodes the fields, gives what the handler needs, and returns its result", function* () {
+      yield* Effect.provideService(registerGreet, Greeting, "Hello")
+      expect(yield* dispatch("greet", { name: "Ada", times: "2" })).toBe("Hello Ada! Hello Ada! ")
+    })
 
-    scenario(
-      "carries fields and results as JSON does",
-      Effect.gen(function* () {
-        const commands = yield* CommandBus
-        yield* commands.register({
-          type: "echo",
-          fields: Schema.Struct({ value: Schema.Unknown }),
-          run: ({ value }) => Effect.succeed({ value, at: new Date(0), nothing: undefined })
-        })
-        const value = ["größe \u2028\n", 1.5, null, true, { "": [], __proto: { a: {} } }]
-        const result = yield* dispatch("echo", { value })
-        expect(asJson(result)).toEqual({ value, at: "1970-01-01T00:00:00.000Z" })
-        yield* register("nothing", () => Effect.void)
-        expect((yield* dispatch("nothing")) ?? null).toBe(null)
+    scenario("carries fields and results as JSON does", function* (commands) {
+      yield* commands.register({
+        type: "echo",
+        fields: Schema.Struct({ value: Schema.Unknown }),
+        run: ({ value }) => Effect.succeed({ value, at: new Date(0), nothing: undefined })
       })
-    )
+      const value = ["größe \u2028\n", 1.5, null, true, { "": [], __proto: { a: {} } }]
+      const result = yield* dispatch("echo", { value })
+      expect(asJson(result)).toEqual({ value, at: "1970-01-01T00:00:00.000Z" })
+      yield* register("nothing", () => Effect.void)
+      expect((yield* dispatch("nothing")) ?? null).toBe(null)
+    })
 
-    scenario(
-      "ignores fields that the command does not know",
-      Effect.gen(function* () {
-        const seen: Array<unknown> = []
-        const commands = yield* CommandBus
-        yield* commands.register({
-          type: "note",
-          fields: Schema.Struct({ text: Schema.String }),
-          run: (fields) => Effect.sync(() => seen.push(fields))
-        })
-        yield* dispatch("note", { text: "x", colour: "red" })
-        expect(seen).toEqual([{ text: "x" }])
+    scenario("ignores fields that the command does not know", function* () {
+      const seen: Array<unknown> = []
+      const commands = yield* CommandBus
+      yield* commands.register({
+        type: "note",
+        fields: Schema.Struct({ text: Schema.String }),
+        run: (fields) => Effect.sync(() => seen.push(fields))
       })
-    )
+      yield* dispatch("note", { text: "x", colour: "red" })
+      expect(seen).toEqual([{ text: "x" }])
+    })
 
-    scenario(
-      "names all wrong fields at once, and does not run the command",
-      Effect.gen(function* () {
-        yield* Effect.provideService(registerGreet, Greeting, "Hello")
-        const error = yield* Effect.flip(dispatch("greet", { name: "", words: ["a", 1] }))
-        expect(error).toBeInstanceOf(InvalidCommandFields)
-        expect(error.message).toContain('"greet"')
-        for (const field of ["name", "times", "words"]) {
-          expect(error.message).toContain(field)
-        }
-      })
-    )
+    scenario("names all wrong fields at once, and does not run the command", function* () {
+      yield* Effect.provideService(registerGreet, Greeting, "Hello")
+      const error = yield* Effect.flip(dispatch("greet", { name: "", words: ["a", 1] }))
+      expect(error).toBeInstanceOf(InvalidCommandFields)
+      expect(error.message).toContain('"greet"')
+      for (const field of ["name", "times", "words"]) {
+        expect(error.message).toContain(field)
+      }
+    })
 
-    scenario(
-      "says which commands there are when it does not know one",
-      Effect.gen(function* () {
-        const none = yield* Effect.flip(dispatch("nothing"))
-        expect(none).toEqual(new UnknownCommand({ type: "nothing", known: [] }))
-        expect(none.message).toContain("No command is registered")
-        yield* register("b", () => Effect.void)
-        yield* register("a", () => Effect.void)
-        const error = yield* Effect.flip(dispatch("toString"))
-        expect(error).toEqual(new UnknownCommand({ type: "toString", known: ["a", "b"] }))
-        expect(error.message).toContain('"toString"')
-        expect(error.message).toContain("a, b")
-      })
-    )
+    scenario("says which commands there are when it does not know one", function* () {
+      const none = yield* Effect.flip(dispatch("nothing"))
+      expect(none).toEqual(new UnknownCommand({ type: "nothing", known: [] }))
+      expect(none.message).toContain("No command is registered")
+      yield* register("b", () => Effect.void)
+      yield* register("a", () => Effect.void)
+      const error = yield* Effect.flip(dispatch("toString"))
+      expect(error).toEqual(new UnknownCommand({ type: "toString", known: ["a", "b"] }))
+      expect(error.message).toContain('"toString"')
+      expect(error.message).toContain("a, b")
+    })
 
     const boom = new Error("the disk is full")
-    it.live.each<[string, () => Effect.Effect<unknown, unknown>]>([
-      ["fails", () => Effect.fail(boom)],
-      ["dies", () => Effect.die(boom)],
-      [
-        "throws",
-        () => {
-          throw boom
-        }
-      ]
-    ])("turns a handler that %s into a typed error", ([, run]) =>
-      provided(
+    const failures: Readonly<Record<string, () => Effect.Effect<unknown, unknown>>> = {
+      fails: () => Effect.fail(boom),
+      dies: () => Effect.die(boom),
+      throws: () => {
+        throw boom
+      }
+    }
+    for (const [how, handler] of Object.entries(failures)) {
+      scenario(`turns a handler that ${how} into a typed error`, function* () {
+        yield* register("work", handler)
+        const error = yield* Effect.flip(dispatch("work"))
+        expect(error).toBeInstanceOf(CommandFailed)
+        expect(error).toHaveProperty("type", "work")
+        expect(error.cause).toBeInstanceOf(Error)
+        expect(error.cause).toHaveProperty("message", boom.message)
+        expect(error.message).toBe('The command "work" failed: the disk is full')
+      })
+    }
+
+    scenario("reports what a handler failed with, and the chain of its causes", function* () {
+      const cause = new InvalidCommandFields({ type: "inner", issues: "n: is required" })
+      for (const failure of [chainOf(cause), chainOf("a text"), "a text", undefined]) {
+        const scope = yield* Scope.make()
+        yield* Scope.extend(
+          register("work", () => Effect.fail(failure)),
+          scope
+        )
+        const error = yield* Effect.flip(dispatch("work"))
+        expect(error).toBeInstanceOf(CommandFailed)
+        expect(error.message).toBe(new CommandFailed({ type: "work", cause: failure }).message)
+        expect(serializeError(error.cause)).toEqual(serializeError(failure))
+        yield* Scope.close(scope, Exit.void)
+      }
+    })
+
+    scenario("turns a handler that is interrupted from within into a typed error", function* () {
+      yield* register("work", () =>
         Effect.gen(function* () {
-          yield* register("work", run)
-          const error = yield* Effect.flip(dispatch("work"))
-          expect(error).toBeInstanceOf(CommandFailed)
-          expect(error).toHaveProperty("type", "work")
-          expect(error.cause).toBeInstanceOf(Error)
-          expect(error.cause).toHaveProperty("message", boom.message)
-          expect(error.message).toBe('The command "work" failed: the disk is full')
+          const fiber = yield* Effect.fork(Effect.never)
+          yield* Fiber.interrupt(fiber)
+          return yield* Fiber.join(fiber)
         })
       )
-    )
+      expect(yield* Effect.flip(dispatch("work"))).toBeInstanceOf(CommandFailed)
+    })
 
-    scenario(
-      "reports what a handler failed with, and the chain of its causes",
-      Effect.gen(function* () {
-        const cause = new InvalidCommandFields({ type: "inner", issues: "n: is required" })
-        for (const failure of [chainOf(cause), chainOf("a text"), "a text", undefined]) {
-          const scope = yield* Scope.make()
-          yield* Scope.extend(
-            register("work", () => Effect.fail(failure)),
-            scope
-          )
-          const error = yield* Effect.flip(dispatch("work"))
-          expect(error).toBeInstanceOf(CommandFailed)
-          expect(error.message).toBe(new CommandFailed({ type: "work", cause: failure }).message)
-          expect(serializeError(error.cause)).toEqual(serializeError(failure))
-          yield* Scope.close(scope, Exit.void)
-        }
-      })
-    )
-
-    scenario(
-      "turns a handler that is interrupted from within into a typed error",
-      Effect.gen(function* () {
-        yield* register("work", () =>
-          Effect.gen(function* () {
-            const fiber = yield* Effect.fork(Effect.never)
-            yield* Fiber.interrupt(fiber)
-            return yield* Fiber.join(fiber)
-          })
+    scenario("waits no longer for a result than the timeout", function* (commands) {
+      const started = yield* Deferred.make<void>()
+      const interrupted = yield* Deferred.make<void>()
+      yield* register("endless", () =>
+        Deferred.succeed(started, undefined).pipe(
+          Effect.zipRight(Effect.never),
+          Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
         )
-        expect(yield* Effect.flip(dispatch("work"))).toBeInstanceOf(CommandFailed)
-      })
-    )
-
-    scenario(
-      "waits no longer for a result than the timeout",
-      Effect.gen(function* () {
-        const commands = yield* CommandBus
-        const started = yield* Deferred.make<void>()
-        const interrupted = yield* Deferred.make<void>()
-        yield* register("endless", () =>
-          Deferred.succeed(started, undefined).pipe(
-            Effect.zipRight(Effect.never),
-            Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
-          )
-        )
-        const error = yield* Effect.flip(commands.dispatch({ type: "endless" }, { timeout }))
-        yield* Deferred.await(started)
-        expect(error).toEqual(
-          new CommandUnavailable({ type: "endless", reason: "timeout", mayHaveRun: true })
-        )
-        expect(error.message).toContain('"endless"')
-        if (interrupts) {
-          yield* Deferred.await(interrupted)
-        }
-      })
-    )
+      )
+      const error = yield* Effect.flip(commands.dispatch({ type: "endless" }, { timeout }))
+      yield* Deferred.await(started)
+      expect(error).toEqual(new CommandUnavailable({ type: "endless", reason: "timeout", mayHaveRun: true }))
+      expect(error.message).toContain('"endless"')
+      if (interrupts) {
+        yield* Deferred.await(interrupted)
+      }
+    })
 
     scenario(
       "waits no longer than the timeout for a handler that cannot be interrupted",
-      Effect.gen(function* () {
-        const commands = yield* CommandBus
+      function* (commands) {
         const end = yield* Deferred.make<void>()
         yield* register("stubborn", () => Effect.uninterruptible(Deferred.await(end)))
         const error = yield* Effect.flip(commands.dispatch({ type: "stubborn" }, { timeout }))
         expect(error).toMatchObject({ _tag: "vitrine/CommandUnavailable", reason: "timeout" })
         yield* Deferred.succeed(end, undefined)
-      })
+      }
     )
 
-    scenario(
-      "returns the result, or the error, that is there before the timeout",
-      Effect.gen(function* () {
-        const commands = yield* CommandBus
-        yield* register("work", () => Effect.succeed(1))
-        yield* register("fail", () => Effect.fail("no"))
-        const options: DispatchOptions = { timeout: "1 minute" }
-        expect(yield* commands.dispatch({ type: "work" }, options)).toBe(1)
-        expect(yield* Effect.flip(commands.dispatch({ type: "fail" }, options))).toBeInstanceOf(CommandFailed)
-        expect(yield* Effect.flip(commands.dispatch({ type: "none" }, options))).toBeInstanceOf(
-          UnknownCommand
-        )
-      })
-    )
+    scenario("returns the result, or the error, that is there before the timeout", function* (commands) {
+      yield* register("work", () => Effect.succeed(1))
+      yield* register("fail", () => Effect.fail("no"))
+      const options: DispatchOptions = { timeout: "1 minute" }
+      expect(yield* commands.dispatch({ type: "work" }, options)).toBe(1)
+      expect(yield* Effect.flip(commands.dispatch({ type: "fail" }, options))).toBeInstanceOf(CommandFailed)
+      expect(yield* Effect.flip(commands.dispatch({ type: "none" }, options))).toBeInstanceOf(UnknownCommand)
+    })
 
     if (interrupts) {
-      scenario(
-        "interrupts a handler with whoever dispatched it",
-        Effect.gen(function* () {
-          const started = yield* Deferred.make<void>()
-          const interrupted = yield* Deferred.make<void>()
-          yield* register("work", () =>
-            Deferred.succeed(started, undefined).pipe(
-              Effect.zipRight(Effect.never),
-              Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
-            )
+      scenario("interrupts a handler with whoever dispatched it", function* () {
+        const started = yield* Deferred.make<void>()
+        const interrupted = yield* Deferred.make<void>()
+        yield* register("work", () =>
+          Deferred.succeed(started, undefined).pipe(
+            Effect.zipRight(Effect.never),
+            Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
           )
-          const fiber = yield* Effect.fork(dispatch("work"))
-          yield* Deferred.await(started)
-          expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
-          yield* Deferred.await(interrupted)
-        })
-      )
+        )
+        const fiber = yield* Effect.fork(dispatch("work"))
+        yield* Deferred.await(started)
+        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+        yield* Deferred.await(interrupted)
+      })
     }
 
-    scenario(
-      "offers a command until its scope ends",
-      Effect.gen(function* () {
-        const commands = yield* CommandBus
-        const scope = yield* Scope.make()
-        yield* Scope.extend(
-          register("a", () => Effect.succeed(1)),
-          scope
-        )
-        yield* register("b", () => Effect.succeed(2))
-        expect(yield* commands.types).toEqual(["a", "b"])
-        expect(yield* dispatch("a")).toBe(1)
-        yield* Scope.close(scope, Exit.void)
-        expect(yield* commands.types).toEqual(["b"])
-        expect(yield* Effect.flip(dispatch("a"))).toBeInstanceOf(UnknownCommand)
-        yield* register("a", () => Effect.succeed(3))
-        expect(yield* dispatch("a")).toBe(3)
-      })
-    )
+    scenario("offers a command until its scope ends", function* (commands) {
+      const scope = yield* Scope.make()
+      yield* Scope.extend(
+        register("a", () => Effect.succeed(1)),
+        scope
+      )
+      yield* register("b", () => Effect.succeed(2))
+      expect(yield* commands.types).toEqual(["a", "b"])
+      expect(yield* dispatch("a")).toBe(1)
+      yield* Scope.close(scope, Exit.void)
+      expect(yield* commands.types).toEqual(["b"])
+      expect(yield* Effect.flip(dispatch("a"))).toBeInstanceOf(UnknownCommand)
+      yield* register("a", () => Effect.succeed(3))
+      expect(yield* dispatch("a")).toBe(3)
+    })
 
-    scenario(
-      "rejects a command that is registered already, and keeps the first",
-      Effect.gen(function* () {
-        yield* register("a", () => Effect.succeed("first"))
-        const error = yield* Effect.flip(Effect.scoped(register("a", () => Effect.succeed("second"))))
-        expect(error).toMatchObject({ _tag: "vitrine/CommandAlreadyRegistered", type: "a" })
-        expect(error.message).toContain('"a" is already registered')
-        expect(yield* dispatch("a")).toBe("first")
-      })
-    )
+    scenario("rejects a command that is registered already, and keeps the first", function* () {
+      yield* register("a", () => Effect.succeed("first"))
+      const error = yield* Effect.flip(Effect.scoped(register("a", () => Effect.succeed("second"))))
+      expect(error).toMatchObject({ _tag: "vitrine/CommandAlreadyRegistered", type: "a" })
+      expect(error.message).toContain('"a" is already registered')
+      expect(yield* dispatch("a")).toBe("first")
+    })
 
     it.effect.prop(
       "lets only one register a command, wherever fibers yield",
       [FastCheck.integer({ min: 10, max: 60 })],
       ([maxOps]) =>
-        provided(
-          Effect.gen(function* () {
-            const exits = yield* Effect.all(
-              Array.from({ length: 5 }, (_, index) =>
-                Effect.exit(register("a", () => Effect.succeed(index)))
-              ),
-              { concurrency: "unbounded" }
-            ).pipe(Effect.withMaxOpsBeforeYield(maxOps))
-            expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
-            expect(yield* dispatch("a")).toBe(exits.findIndex(Exit.isSuccess))
-          })
-        ),
+        run(function* () {
+          const exits = yield* Effect.all(
+            Array.from({ length: 5 }, (_, index) => Effect.exit(register("a", () => Effect.succeed(index)))),
+            { concurrency: "unbounded" }
+          ).pipe(Effect.withMaxOpsBeforeYield(maxOps))
+          expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
+          expect(yield* dispatch("a")).toBe(exits.findIndex(Exit.isSuccess))
+        }),
       { fastCheck: { numRuns: 30 } }
     )
 
     if (pair !== undefined) {
-      it.scopedLive("dispatches a command of another instance, until its scope ends", () =>
-        Effect.gen(function* () {
-          const [one, other] = yield* pair
+      const pairScenario = (title: string, test: Case<Effect.Effect.Success<typeof pair>>) =>
+        it.live(title, () => Effect.provide(runCase(pair, test), quiet))
+
+      pairScenario(
+        "dispatches a command of another instance, until its scope ends",
+        function* ([one, other]) {
           const scope = yield* Scope.make()
           for (const { dispatch } of [one, other]) {
             expect(yield* Effect.flip(dispatch({ type: "double", number: 21 }))).toEqual(
@@ -366,94 +316,84 @@ export const commandBusContract = (
           }
           yield* other.register(double)
           expect(yield* one.dispatch({ type: "double", number: 21 })).toBe(42)
-        })
+        }
       )
 
-      it.scopedLive("gives whoever dispatches on another instance the same errors", () =>
-        Effect.gen(function* () {
-          const [one, other] = yield* pair
-          const failure = chainOf(new InvalidCommandFields({ type: "inner", issues: "n: is required" }))
-          yield* one.register(double)
-          yield* one.register({ type: "fail", fields: Schema.Struct({}), run: () => Effect.fail(failure) })
-          yield* one.register({ type: "endless", fields: Schema.Struct({}), run: () => Effect.never })
-          for (const { dispatch } of [one, other]) {
-            const invalid = yield* Effect.flip(dispatch({ type: "double", number: "21" }))
-            expect(invalid).toBeInstanceOf(InvalidCommandFields)
-            expect(invalid.message).toContain("number")
-            const failed = yield* Effect.flip(dispatch({ type: "fail" }))
-            expect(failed).toBeInstanceOf(CommandFailed)
-            expect(serializeError(failed.cause)).toEqual(serializeError(failure))
-            expect(yield* Effect.flip(dispatch({ type: "endless" }, { timeout }))).toEqual(
-              new CommandUnavailable({ type: "endless", reason: "timeout", mayHaveRun: true })
-            )
-          }
-        }).pipe(Effect.provide(quiet))
-      )
-
-      it.scopedLive("lets only one of two instances register a command", () =>
-        Effect.gen(function* () {
-          const buses = yield* pair
-          const exits = yield* Effect.forEach(
-            buses,
-            (bus, index) =>
-              Effect.exit(
-                bus.register({ type: "who", fields: Schema.Struct({}), run: () => Effect.succeed(index) })
-              ),
-            { concurrency: "unbounded" }
+      pairScenario("gives whoever dispatches on another instance the same errors", function* ([one, other]) {
+        const failure = chainOf(new InvalidCommandFields({ type: "inner", issues: "n: is required" }))
+        yield* one.register(double)
+        yield* one.register({ type: "fail", fields: Schema.Struct({}), run: () => Effect.fail(failure) })
+        yield* one.register({ type: "endless", fields: Schema.Struct({}), run: () => Effect.never })
+        for (const { dispatch } of [one, other]) {
+          const invalid = yield* Effect.flip(dispatch({ type: "double", number: "21" }))
+          expect(invalid).toBeInstanceOf(InvalidCommandFields)
+          expect(invalid.message).toContain("number")
+          const failed = yield* Effect.flip(dispatch({ type: "fail" }))
+          expect(failed).toBeInstanceOf(CommandFailed)
+          expect(serializeError(failed.cause)).toEqual(serializeError(failure))
+          expect(yield* Effect.flip(dispatch({ type: "endless" }, { timeout }))).toEqual(
+            new CommandUnavailable({ type: "endless", reason: "timeout", mayHaveRun: true })
           )
-          expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
-          for (const { dispatch } of buses) {
-            expect(yield* dispatch({ type: "who" })).toBe(exits.findIndex(Exit.isSuccess))
-          }
-        })
-      )
+        }
+      })
+
+      pairScenario("lets only one of two instances register a command", function* (buses) {
+        const exits = yield* Effect.forEach(
+          buses,
+          (bus, index) =>
+            Effect.exit(
+              bus.register({ type: "who", fields: Schema.Struct({}), run: () => Effect.succeed(index) })
+            ),
+          { concurrency: "unbounded" }
+        )
+        expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
+        for (const { dispatch } of buses) {
+          expect(yield* dispatch({ type: "who" })).toBe(exits.findIndex(Exit.isSuccess))
+        }
+      })
     }
 
     if (losable !== undefined) {
       /** What takes longer fails. */
       const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, lease)
       const limit = { timeout: 3 * Duration.toMillis(lease) + 5000 }
+      const lossScenario = (title: string, test: Case<Effect.Effect.Success<typeof losable>>) =>
+        it.live(title, () => runCase(losable, test), limit)
 
-      it.scopedLive(
+      lossScenario(
         "ends a dispatch whose handler is lost, and says that it may have run",
-        () =>
-          Effect.gen(function* () {
-            const { lose, lost, other } = yield* losable
-            const started = yield* Deferred.make<void>()
-            yield* lost.register({
-              type: "endless",
-              fields: Schema.Struct({}),
-              run: () => Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
-            })
-            const waiting = yield* Effect.fork(Effect.flip(other.dispatch({ type: "endless" })))
-            yield* Deferred.await(started)
-            yield* lose
-            expect(yield* inTime(Fiber.join(waiting))).toEqual(
-              new CommandUnavailable({ type: "endless", reason: "lost", mayHaveRun: true })
-            )
-          }),
-        limit
+        function* ({ lose, lost, other }) {
+          const started = yield* Deferred.make<void>()
+          yield* lost.register({
+            type: "endless",
+            fields: Schema.Struct({}),
+            run: () => Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
+          })
+          const waiting = yield* Effect.fork(Effect.flip(other.dispatch({ type: "endless" })))
+          yield* Deferred.await(started)
+          yield* lose
+          expect(yield* inTime(Fiber.join(waiting))).toEqual(
+            new CommandUnavailable({ type: "endless", reason: "lost", mayHaveRun: true })
+          )
+        }
       )
 
-      it.scopedLive(
+      lossScenario(
         "ends the registrations of an instance that is lost, so that another can have them",
-        () =>
-          Effect.gen(function* () {
-            const { lose, lost, other } = yield* losable
-            yield* lost.register(double)
-            expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
-            yield* lose
-            const error = yield* inTime(Effect.flip(other.dispatch({ type: "double", number: 21 })))
-            expect(["vitrine/CommandUnavailable", "vitrine/UnknownCommand"]).toContain(error._tag)
-            yield* inTime(
-              Effect.retry(other.register(double), {
-                schedule: Schedule.spaced("20 millis"),
-                while: ({ _tag }) => _tag === "vitrine/CommandAlreadyRegistered"
-              })
-            )
-            expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
-          }),
-        limit
+        function* ({ lose, lost, other }) {
+          yield* lost.register(double)
+          expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
+          yield* lose
+          const error = yield* inTime(Effect.flip(other.dispatch({ type: "double", number: 21 })))
+          expect(["vitrine/CommandUnavailable", "vitrine/UnknownCommand"]).toContain(error._tag)
+          yield* inTime(
+            Effect.retry(other.register(double), {
+              schedule: Schedule.spaced("20 millis"),
+              while: ({ _tag }) => _tag === "vitrine/CommandAlreadyRegistered"
+            })
+          )
+          expect(yield* other.dispatch({ type: "double", number: 21 })).toBe(42)
+        }
       )
     }
   })

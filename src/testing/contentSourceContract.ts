@@ -17,6 +17,7 @@ import type {
   SourceFile
 } from "../services/ContentSource.ts"
 import { patiently } from "./patiently.ts"
+import { type Case, runCase } from "./runCase.ts"
 
 /** A source, and what is done to its content. */
 export interface ContentSourceHarness {
@@ -66,49 +67,50 @@ export const contentSourceContract = (
       })
     return { edit, fetch, look }
   })
+  const scenario = (title: string, test: Case<Effect.Effect.Success<typeof setUp>>) =>
+    it.effect(title, () => runCase(setUp, test))
 
   describe(`${name} as a ContentSource`, () => {
-    it.scoped("has the same fingerprint for the same content, and another one for other content", () =>
-      Effect.gen(function* () {
-        const { edit, fetch } = yield* setUp
+    scenario(
+      "has the same fingerprint for the same content, and another one for other content",
+      function* ({ edit, fetch }) {
         const first = yield* fetch()
         const again = yield* fetch()
         expect(again.fingerprint).toEqual(first.fingerprint)
         expect(again.files).toEqual(first.files)
         yield* edit
         expect((yield* fetch()).fingerprint).not.toEqual(first.fingerprint)
-      })
+      }
     )
 
-    it.scoped.runIf(looks)("finds everything at first, and then nothing while nothing changes", () =>
-      Effect.gen(function* () {
-        const { fetch, look } = yield* setUp
-        const first = yield* look(Option.none())
-        expect(first.changed).toBe("everything")
-        yield* fetch()
-        const second = yield* look(first.mark)
-        expect(second.isNews).toBe(false)
-        expect((yield* look(second.mark)).isNews).toBe(false)
-      })
-    )
+    if (looks) {
+      scenario(
+        "finds everything at first, and then nothing while nothing changes",
+        function* ({ fetch, look }) {
+          const first = yield* look(Option.none())
+          expect(first.changed).toBe("everything")
+          yield* fetch()
+          const second = yield* look(first.mark)
+          expect(second.isNews).toBe(false)
+          expect((yield* look(second.mark)).isNews).toBe(false)
+        }
+      )
 
-    it.scoped.runIf(looks)("finds a change for whoever asks from a mark before it, however often", () =>
-      Effect.gen(function* () {
-        const { edit, look } = yield* setUp
-        const { mark } = yield* look(Option.none())
-        yield* edit
-        const found = yield* look(mark)
-        expect(found.isNews).toBe(true)
-        expect((yield* look(mark)).changed).toEqual(found.changed)
-        expect((yield* look(found.mark)).isNews).toBe(false)
-        yield* edit
-        expect((yield* look(found.mark)).isNews).toBe(true)
-      })
-    )
+      scenario(
+        "finds a change for whoever asks from a mark before it, however often",
+        function* ({ edit, look }) {
+          const { mark } = yield* look(Option.none())
+          yield* edit
+          const found = yield* look(mark)
+          expect(found.isNews).toBe(true)
+          expect((yield* look(mark)).changed).toEqual(found.changed)
+          expect((yield* look(found.mark)).isNews).toBe(false)
+          yield* edit
+          expect((yield* look(found.mark)).isNews).toBe(true)
+        }
+      )
 
-    it.scoped.runIf(looks)("finds what changes while it is fetched", () =>
-      Effect.gen(function* () {
-        const { edit, fetch, look } = yield* setUp
+      scenario("finds what changes while it is fetched", function* ({ edit, fetch, look }) {
         const { mark } = yield* look(Option.none())
         let isEdited = false
         const progress = () => {
@@ -120,24 +122,24 @@ export const contentSourceContract = (
         yield* isEdited ? Effect.void : edit
         expect((yield* look(mark)).isNews).toBe(true)
       })
-    )
 
-    it.scoped.runIf(looks)("makes of what has changed, and the version before, what everything makes", () =>
-      Effect.gen(function* () {
-        const { edit, fetch, look } = yield* setUp
-        const { mark } = yield* look(Option.none())
-        const previous = yield* fetch()
-        yield* edit
-        const { changed } = yield* look(mark)
-        const partly = yield* fetch({
-          previous: Option.some(previous),
-          ...(typeof changed === "string" ? {} : { changedParts: changed })
-        })
-        const whole = yield* fetch()
-        expect(partly.fingerprint).toEqual(whole.fingerprint)
-        expect(partly.files).toEqual(whole.files)
-      })
-    )
+      scenario(
+        "makes of what has changed, and the version before, what everything makes",
+        function* ({ edit, fetch, look }) {
+          const { mark } = yield* look(Option.none())
+          const previous = yield* fetch()
+          yield* edit
+          const { changed } = yield* look(mark)
+          const partly = yield* fetch({
+            previous: Option.some(previous),
+            ...(typeof changed === "string" ? {} : { changedParts: changed })
+          })
+          const whole = yield* fetch()
+          expect(partly.fingerprint).toEqual(whole.fingerprint)
+          expect(partly.files).toEqual(whole.files)
+        }
+      )
+    }
   })
 }
 

@@ -11,6 +11,7 @@ import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { ControllerState, type Mode, type Row } from "../services/ControllerState.ts"
+import { type Case, runCase } from "./runCase.ts"
 
 const startTime = "2026-03-01T12:00:00.000Z"
 
@@ -34,16 +35,14 @@ export const controllerStateContract = (
   name: string,
   layer: (mode: Mode) => Layer.Layer<ControllerState, unknown>
 ) => {
-  /** Whatever is added has ended when the layer does. */
-  const scenario = (title: string, test: Effect.Effect<void, unknown, ControllerState | Scope.Scope>) =>
-    it.effect(title, () => test.pipe(Effect.scoped, Effect.provide(layer("persistent"))))
+  const scenario = (title: string, test: Case<typeof ControllerState.Service, ControllerState>) =>
+    it.effect(title, () => Effect.provide(runCase(ControllerState, test), layer("persistent")))
 
   describe(`${name} as a ControllerState`, () => {
     it.effect.each<Mode>(["task", "persistent"])("knows when a controller in %s mode was started", (mode) =>
       Effect.gen(function* () {
         yield* TestClock.setTime(Date.parse(startTime))
-        yield* Effect.gen(function* () {
-          const controller = yield* ControllerState
+        yield* runCase(ControllerState, function* (controller) {
           expect(controller.mode).toBe(mode)
           expect(yield* controller.state).toEqual({
             system: { startTime, mode },
@@ -61,8 +60,7 @@ export const controllerStateContract = (
 
     scenario(
       "gives each plugin a slice of its own, first undefined, and counts the changes",
-      Effect.gen(function* () {
-        const { state, updateSlice } = yield* ControllerState
+      function* ({ state, updateSlice }) {
         const before = yield* state
         const given: Array<unknown> = []
         for (const plugin of ["content", "constructor", "__proto__"]) {
@@ -81,99 +79,82 @@ export const controllerStateContract = (
         ])
         expect(before).toMatchObject({ plugins: {}, _version: 0 })
         expect(after._version).toBe(4)
-      })
+      }
     )
 
-    scenario(
-      "loses no change among concurrent ones",
-      Effect.gen(function* () {
-        const { state, updateSlice } = yield* ControllerState
-        yield* Effect.all(
-          Array.from({ length: 50 }, () =>
-            Effect.zipRight(
-              Effect.yieldNow(),
-              updateSlice("counter", (slice) => (typeof slice === "number" ? slice + 1 : 1))
-            )
-          ),
-          { concurrency: "unbounded" }
-        )
-        expect(yield* state).toMatchObject({ plugins: { counter: 50 }, _version: 50 })
-      })
-    )
+    scenario("loses no change among concurrent ones", function* ({ state, updateSlice }) {
+      yield* Effect.all(
+        Array.from({ length: 50 }, () =>
+          Effect.zipRight(
+            Effect.yieldNow(),
+            updateSlice("counter", (slice) => (typeof slice === "number" ? slice + 1 : 1))
+          )
+        ),
+        { concurrency: "unbounded" }
+      )
+      expect(yield* state).toMatchObject({ plugins: { counter: 50 }, _version: 50 })
+    })
 
-    scenario(
-      "stays as it was when a change fails",
-      Effect.gen(function* () {
-        const { state, updateSlice } = yield* ControllerState
-        yield* updateSlice("a", () => 1)
-        const exit = yield* Effect.exit(
-          updateSlice("a", () => {
-            throw new Error("no")
-          })
-        )
-        expect(Exit.isFailure(exit)).toBe(true)
-        expect(yield* state).toMatchObject({ plugins: { a: 1 }, _version: 1 })
-      })
-    )
+    scenario("stays as it was when a change fails", function* ({ state, updateSlice }) {
+      yield* updateSlice("a", () => 1)
+      const exit = yield* Effect.exit(
+        updateSlice("a", () => {
+          throw new Error("no")
+        })
+      )
+      expect(Exit.isFailure(exit)).toBe(true)
+      expect(yield* state).toMatchObject({ plugins: { a: 1 }, _version: 1 })
+    })
 
-    scenario(
-      "sorts sections by order, then as they were added",
-      Effect.gen(function* () {
-        yield* addSection("late", 90)
-        yield* addSection("default")
-        yield* addSection("explicit", 50)
-        yield* addSection("first", -1)
-        yield* addSection("another default")
-        yield* addSection("early", 10)
-        expect(yield* sectionNames).toEqual([
-          "first",
-          "early",
-          "default",
-          "explicit",
-          "another default",
-          "late"
-        ])
-      })
-    )
+    scenario("sorts sections by order, then as they were added", function* () {
+      yield* addSection("late", 90)
+      yield* addSection("default")
+      yield* addSection("explicit", 50)
+      yield* addSection("first", -1)
+      yield* addSection("another default")
+      yield* addSection("early", 10)
+      expect(yield* sectionNames).toEqual([
+        "first",
+        "early",
+        "default",
+        "explicit",
+        "another default",
+        "late"
+      ])
+    })
 
-    scenario(
-      "builds rows anew for every status, and gives a section as it was added",
-      Effect.gen(function* () {
-        let built = 0
-        const rows = Effect.sync(() => [text(`build ${++built}`)])
-        const { addSection, status } = yield* ControllerState
-        yield* addSection({ name: "s", order: 3, title: "S", rows })
-        yield* addSection({ name: "t", title: "T", rows: Effect.succeed([]) })
-        yield* status
-        expect((yield* status).sections).toEqual([
-          { name: "s", order: 3, title: "S", rows: [text("build 2")] },
-          { name: "t", title: "T", rows: [] }
-        ])
-      })
-    )
+    scenario("builds rows anew for every status, and gives a section as it was added", function* () {
+      let built = 0
+      const rows = Effect.sync(() => [text(`build ${++built}`)])
+      const { addSection, status } = yield* ControllerState
+      yield* addSection({ name: "s", order: 3, title: "S", rows })
+      yield* addSection({ name: "t", title: "T", rows: Effect.succeed([]) })
+      yield* status
+      expect((yield* status).sections).toEqual([
+        { name: "s", order: 3, title: "S", rows: [text("build 2")] },
+        { name: "t", title: "T", rows: [] }
+      ])
+    })
 
-    scenario(
-      "leaves out a section that fails, dies, throws or is interrupted",
-      Effect.gen(function* () {
-        yield* addSection("good", 1)
-        yield* addSection("fails", 2, Effect.fail("no"))
-        yield* addSection("dies", 3, Effect.die(new Error("no")))
-        yield* addSection("interrupted", 4, Effect.interrupt)
-        yield* addSection(
-          "throws",
-          5,
-          Effect.sync(() => {
-            throw new Error("no")
-          })
-        )
-        yield* addSection("good too", 6)
-        expect(yield* sectionNames).toEqual(["good", "good too"])
-      })
-    )
+    scenario("leaves out a section that fails, dies, throws or is interrupted", function* () {
+      yield* addSection("good", 1)
+      yield* addSection("fails", 2, Effect.fail("no"))
+      yield* addSection("dies", 3, Effect.die(new Error("no")))
+      yield* addSection("interrupted", 4, Effect.interrupt)
+      yield* addSection(
+        "throws",
+        5,
+        Effect.sync(() => {
+          throw new Error("no")
+        })
+      )
+      yield* addSection("good too", 6)
+      expect(yield* sectionNames).toEqual(["good", "good too"])
+    })
 
     scenario(
       "reads the data of a section with the state, as fields of the slice, without a new version",
-      Effect.gen(function* () {
+      function* () {
         let read = 0
         const { addSection, state, updateSlice } = yield* ControllerState
         yield* updateSlice("s", () => ({ url: "u", calls: "none" }))
@@ -192,19 +173,16 @@ export const controllerStateContract = (
         expect(Object.keys((yield* state).plugins)).toEqual(["s", "new"])
         yield* Scope.close(scope, Exit.void)
         expect((yield* state).plugins.s).toEqual({ url: "u", calls: "none" })
-      })
+      }
     )
 
-    scenario(
-      "shows a section until its scope ends",
-      Effect.gen(function* () {
-        const scope = yield* Scope.make()
-        yield* Scope.extend(addSection("passing"), scope)
-        yield* addSection("staying")
-        expect(yield* sectionNames).toEqual(["passing", "staying"])
-        yield* Scope.close(scope, Exit.void)
-        expect(yield* sectionNames).toEqual(["staying"])
-      })
-    )
+    scenario("shows a section until its scope ends", function* () {
+      const scope = yield* Scope.make()
+      yield* Scope.extend(addSection("passing"), scope)
+      yield* addSection("staying")
+      expect(yield* sectionNames).toEqual(["passing", "staying"])
+      yield* Scope.close(scope, Exit.void)
+      expect(yield* sectionNames).toEqual(["staying"])
+    })
   })
 }

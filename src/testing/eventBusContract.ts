@@ -13,6 +13,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { jsonText } from "../internal/JsonText.ts"
 import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
+import { type Case, runCase } from "./runCase.ts"
 
 /** What an event bus can and cannot do. */
 export interface EventBusTraits {
@@ -49,86 +50,67 @@ export const eventBusContract = (
   layer: Layer.Layer<EventBus, unknown>,
   { capacity, pair, restartable }: EventBusTraits = {}
 ) => {
-  /** Whatever is subscribed has ended when the layer does. */
-  const scenario = (title: string, test: Effect.Effect<void, unknown, EventBus | Scope.Scope>) =>
-    it.live(title, () => test.pipe(Effect.scoped, Effect.provide(layer)))
+  const scenario = (title: string, test: Case<typeof EventBus.Service>) =>
+    it.live(title, () => Effect.provide(runCase(EventBus, test), layer))
 
   describe(`${name} as an EventBus`, () => {
-    scenario(
-      "subscribes before it returns, so that nothing published afterwards is missed",
-      Effect.gen(function* () {
-        const bus = yield* EventBus
-        yield* bus.publish("too:early", null)
-        const feed = yield* bus.subscribe
-        yield* bus.publish("content:fetch:start", { timestamp: "2026-01-01T00:00:00.000Z" })
-        yield* bus.publish("", ["a", 1, null])
-        expect(yield* take(feed, 2)).toMatchObject([
-          { name: "content:fetch:start", payload: { timestamp: "2026-01-01T00:00:00.000Z" } },
-          { name: "", payload: ["a", 1, null] }
-        ])
-      })
-    )
+    scenario("subscribes before it returns, so that nothing published afterwards is missed", function* (bus) {
+      yield* bus.publish("too:early", null)
+      const feed = yield* bus.subscribe
+      yield* bus.publish("content:fetch:start", { timestamp: "2026-01-01T00:00:00.000Z" })
+      yield* bus.publish("", ["a", 1, null])
+      expect(yield* take(feed, 2)).toMatchObject([
+        { name: "content:fetch:start", payload: { timestamp: "2026-01-01T00:00:00.000Z" } },
+        { name: "", payload: ["a", 1, null] }
+      ])
+    })
 
-    scenario(
-      "delivers everything to every subscriber, in one order",
-      Effect.gen(function* () {
-        const bus = yield* EventBus
-        const one = yield* bus.subscribe
-        const other = yield* bus.subscribe
-        yield* publishFromFive([bus])
-        yield* sawFromFive(one, other)
-      })
-    )
+    scenario("delivers everything to every subscriber, in one order", function* (bus) {
+      const one = yield* bus.subscribe
+      const other = yield* bus.subscribe
+      yield* publishFromFive([bus])
+      yield* sawFromFive(one, other)
+    })
 
-    scenario(
-      "numbers events without a gap, where none is missed",
-      Effect.gen(function* () {
-        const bus = yield* EventBus
-        const feed = yield* bus.subscribe
-        yield* publishNumbers(0, 100)
-        const seen = yield* take(feed, 100)
-        expect(payloads(seen)).toEqual(numbersFrom(0, 100))
-        expectNumbered(seen)
-      })
-    )
+    scenario("numbers events without a gap, where none is missed", function* (bus) {
+      const feed = yield* bus.subscribe
+      yield* publishNumbers(bus, 0, 100)
+      const seen = yield* take(feed, 100)
+      expect(payloads(seen)).toEqual(numbersFrom(0, 100))
+      expectNumbered(seen)
+    })
 
-    scenario(
-      "delivers what JSON makes of a payload, or the payload itself",
-      Effect.gen(function* () {
-        const bus = yield* EventBus
-        const feed = yield* bus.subscribe
-        const values = [
-          { deep: [{ er: { est: [[], {}, null, "ü\n\u2028", -0.5e-7] } }] },
-          { absent: undefined, present: 1 },
-          [undefined, Number.NaN, new Date(0)],
-          { toJSON: () => "written by itself" },
-          undefined
-        ]
-        yield* Effect.forEach(values, (value) => bus.publish("event", value))
-        expect(payloads(yield* take(feed, values.length)).map(jsonText)).toEqual(values.map(jsonText))
-      })
-    )
+    scenario("delivers what JSON makes of a payload, or the payload itself", function* (bus) {
+      const feed = yield* bus.subscribe
+      const values = [
+        { deep: [{ er: { est: [[], {}, null, "ü\n\u2028", -0.5e-7] } }] },
+        { absent: undefined, present: 1 },
+        [undefined, Number.NaN, new Date(0)],
+        { toJSON: () => "written by itself" },
+        undefined
+      ]
+      yield* Effect.forEach(values, (value) => bus.publish("event", value))
+      expect(payloads(yield* take(feed, values.length)).map(jsonText)).toEqual(values.map(jsonText))
+    })
 
     if (capacity === undefined) {
       scenario(
         "keeps every event for a subscriber that does not read, and holds up nobody else",
-        Effect.gen(function* () {
-          const bus = yield* EventBus
+        function* (bus) {
           const slow = yield* bus.subscribe
           const healthy = yield* bus.subscribe
           const numbers = numbersFrom(0, 6000)
           for (let from = 0; from < numbers.length; from += 1000) {
-            yield* publishNumbers(from, 1000)
+            yield* publishNumbers(bus, from, 1000)
             expect(payloads(yield* take(healthy, 1000))).toEqual(numbers.slice(from, from + 1000))
           }
           expect(payloads(yield* take(slow, numbers.length))).toEqual(numbers)
-        })
+        }
       )
     } else {
       scenario(
         "lets a subscriber that falls behind miss its oldest events, and nobody else",
-        Effect.gen(function* () {
-          const bus = yield* EventBus
+        function* (bus) {
           const slow = yield* bus.subscribe
           const healthy = yield* Queue.unbounded<BusEvent>()
           yield* Effect.forkScoped(
@@ -138,7 +120,7 @@ export const eventBusContract = (
           const batch = Math.min(capacity, 1000)
           for (let from = 0; from < numbers.length; from += batch) {
             const expected = numbers.slice(from, from + batch)
-            yield* publishNumbers(from, expected.length)
+            yield* publishNumbers(bus, from, expected.length)
             const seen = yield* Queue.takeN(healthy, expected.length)
             expect(payloads(Chunk.toReadonlyArray(seen))).toEqual(expected)
           }
@@ -150,48 +132,39 @@ export const eventBusContract = (
           expect(payloads(late)).toEqual(numbers.slice(-late.length))
           const first = late[0]?.sequence ?? 0
           expect(late.map(({ sequence }) => sequence)).toEqual(late.map((_, index) => first + index))
-        })
+        }
       )
 
-      scenario(
-        "shows by the sequence of events how many were missed between two",
-        Effect.gen(function* () {
-          const bus = yield* EventBus
-          const pull = Effect.map(yield* Stream.toPull(yield* bus.subscribe), Chunk.unsafeHead)
-          yield* bus.publish("first", null)
-          const first = yield* pull
-          yield* publishNumbers(0, 4 * capacity)
-          const next = yield* pull
-          const missed = next.sequence - first.sequence - 1
-          expect(missed).toBeGreaterThan(0)
-          expect(next.payload).toBe(missed)
-        })
-      )
+      scenario("shows by the sequence of events how many were missed between two", function* (bus) {
+        const pull = Effect.map(yield* Stream.toPull(yield* bus.subscribe), Chunk.unsafeHead)
+        yield* bus.publish("first", null)
+        const first = yield* pull
+        yield* publishNumbers(bus, 0, 4 * capacity)
+        const next = yield* pull
+        const missed = next.sequence - first.sequence - 1
+        expect(missed).toBeGreaterThan(0)
+        expect(next.payload).toBe(missed)
+      })
     }
 
-    scenario(
-      "ends a feed with the scope of its subscription",
-      Effect.gen(function* () {
-        const bus = yield* EventBus
-        const scope = yield* Scope.make()
-        const feed = yield* Scope.extend(bus.subscribe, scope)
-        const other = yield* bus.subscribe
-        const seen = yield* Queue.unbounded<BusEvent>()
-        const reader = yield* Effect.fork(Stream.runForEach(feed, (event) => Queue.offer(seen, event)))
-        yield* bus.publish("before", 1)
-        expect(yield* Queue.take(seen)).toMatchObject({ name: "before", payload: 1 })
-        yield* Scope.close(scope, Exit.void)
-        yield* Fiber.join(reader)
-        yield* bus.publish("after", 2)
-        expect(payloads(yield* take(other, 2))).toEqual([1, 2])
-        expect(yield* Queue.size(seen)).toBe(0)
-      })
-    )
+    scenario("ends a feed with the scope of its subscription", function* (bus) {
+      const scope = yield* Scope.make()
+      const feed = yield* Scope.extend(bus.subscribe, scope)
+      const other = yield* bus.subscribe
+      const seen = yield* Queue.unbounded<BusEvent>()
+      const reader = yield* Effect.fork(Stream.runForEach(feed, (event) => Queue.offer(seen, event)))
+      yield* bus.publish("before", 1)
+      expect(yield* Queue.take(seen)).toMatchObject({ name: "before", payload: 1 })
+      yield* Scope.close(scope, Exit.void)
+      yield* Fiber.join(reader)
+      yield* bus.publish("after", 2)
+      expect(payloads(yield* take(other, 2))).toEqual([1, 2])
+      expect(yield* Queue.size(seen)).toBe(0)
+    })
 
     if (pair !== undefined) {
-      it.scopedLive("delivers what is published on another instance, in one order", () =>
-        Effect.gen(function* () {
-          const [one, other] = yield* pair
+      it.live("delivers what is published on another instance, in one order", () =>
+        runCase(pair, function* ([one, other]) {
           const feed = yield* one.subscribe
           const otherFeed = yield* other.subscribe
           yield* publishFromFive([one, other])
@@ -201,9 +174,8 @@ export const eventBusContract = (
     }
 
     if (restartable !== undefined) {
-      it.scopedLive("fails a feed when the engine begins anew, says so, and can be subscribed to again", () =>
-        Effect.gen(function* () {
-          const { bus, restart } = yield* restartable
+      it.live("fails a feed when the engine begins anew, says so, and can be subscribed to again", () =>
+        runCase(restartable, function* ({ bus, restart }) {
           const feed = yield* bus.subscribe
           const heard = yield* Queue.unbounded<BusEvent>()
           const reader = yield* Effect.fork(Stream.runForEach(feed, (event) => Queue.offer(heard, event)))
@@ -232,10 +204,8 @@ const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>
 const numbersFrom = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
 
 /** Publishes events named `event` whose payloads count from `from`. */
-const publishNumbers = (from: number, count: number) =>
-  Effect.flatMap(EventBus, ({ publish }) =>
-    Effect.forEach(numbersFrom(from, count), (number) => publish("event", number), { discard: true })
-  )
+const publishNumbers = ({ publish }: typeof EventBus.Service, from: number, count: number) =>
+  Effect.forEach(numbersFrom(from, count), (number) => publish("event", number), { discard: true })
 
 /** Five publish four events each at the same time, by turns on each of the buses. */
 const publishFromFive = (buses: ReadonlyArray<typeof EventBus.Service>) =>

@@ -8,27 +8,26 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { keepSubscribed } from "../layers/fanOut/keepSubscribed.ts"
 import * as EventBusMemory from "../layers/memory/EventBusMemory.ts"
 import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
 import { eventLoopTurn } from "./patiently.ts"
+import { type Case, runCase } from "./runCase.ts"
 
 /** The layer wraps the bus that it is given. The tests run in real time. */
 export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBus, unknown, EventBus>) => {
   const scenario = (
     title: string,
     inner: Layer.Layer<EventBus>,
-    test: Effect.Effect<void, unknown, EventBus | Scope.Scope>
-  ) => it.live(title, () => test.pipe(Effect.scoped, Effect.provide(Layer.provide(layer, inner))))
+    test: Case<typeof EventBus.Service, EventBus>
+  ) => it.live(title, () => Effect.provide(runCase(EventBus, test), Layer.provide(layer, inner)))
 
   describe(`${name} as a wrapper of an EventBus`, () => {
     scenario(
       "gives a transport the events that it gives to everybody",
       EventBusMemory.layer,
-      Effect.gen(function* () {
-        const bus = yield* EventBus
+      function* (bus) {
         const feed = yield* bus.subscribe
         const taken: Array<BusEvent> = []
         yield* keepSubscribed({
@@ -45,31 +44,29 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
           until: () => seen.length > 0 && seen.length === taken.length
         }).pipe(Effect.timeoutOption("10 seconds"))
         expect(taken).toEqual(seen)
-      })
+      }
     )
 
     const emptied = Effect.runSync(Queue.unbounded<void>())
     scenario(
       "says when the engine of the bus has lost what was published",
       Layer.succeed(EventBus, { ...silent, emptied: Stream.fromQueue(emptied) }),
-      Effect.gen(function* () {
-        const bus = yield* EventBus
+      function* (bus) {
         const heard = yield* Effect.fork(Stream.runHead(bus.emptied))
         yield* Queue.offer(emptied, undefined)
         expect(yield* Effect.timeout(Fiber.join(heard), "10 seconds")).toEqual(Option.some(undefined))
-      })
+      }
     )
 
     scenario(
       "fails a feed with the one that it wraps",
       Layer.succeed(EventBus, { ...silent, subscribe: Effect.succeed(Stream.fail(lost)) }),
-      Effect.gen(function* () {
-        const bus = yield* EventBus
+      function* (bus) {
         const feed = yield* bus.subscribe
         expect(yield* Effect.flip(Effect.timeout(Stream.runDrain(feed), "10 seconds"))).toBeInstanceOf(
           EventBusError
         )
-      })
+      }
     )
   })
 }

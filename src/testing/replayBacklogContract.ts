@@ -8,6 +8,7 @@ import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as TestServices from "effect/TestServices"
 import { type RememberedEvent, ReplayBacklog } from "../services/ReplayBacklog.ts"
+import { type Case, runCase } from "./runCase.ts"
 
 const emission = FastCheck.record({
   name: FastCheck.constantFrom("content:version:promoted", "a", "b", "__proto__", "7", "1", "größe"),
@@ -48,23 +49,25 @@ export const replayBacklogContract = (
   name: string,
   layer: Layer.Layer<ReplayBacklog, unknown>,
   { pair, runs = 100 }: ReplayBacklogTraits = {}
-) =>
+) => {
+  const run = (test: Case<typeof ReplayBacklog.Service>) =>
+    Effect.provide(runCase(ReplayBacklog, test), layer)
+
   describe(`${name} as a ReplayBacklog`, () => {
     it.live("starts empty", () =>
-      Effect.gen(function* () {
-        expect(yield* (yield* ReplayBacklog).snapshot).toEqual([])
-      }).pipe(Effect.provide(layer))
+      run(function* (backlog) {
+        expect(yield* backlog.snapshot).toEqual([])
+      })
     )
 
     it.effect.prop(
       "keeps the last event of each name, in the order of emission",
       [history],
       ([events]) =>
-        Effect.gen(function* () {
-          const backlog = yield* ReplayBacklog
+        run(function* (backlog) {
           yield* Effect.forEach(events, backlog.remember)
           expect(yield* backlog.snapshot).toEqual(latestOf(events))
-        }).pipe(Effect.provide(layer), TestServices.provideLive),
+        }).pipe(TestServices.provideLive),
       { fastCheck: { numRuns: runs } }
     )
 
@@ -82,29 +85,26 @@ export const replayBacklogContract = (
         )
       ],
       ([[events, calls]]) =>
-        Effect.gen(function* () {
-          const backlog = yield* ReplayBacklog
+        run(function* (backlog) {
           yield* Effect.forEach(calls, backlog.remember)
           expect(yield* backlog.snapshot).toEqual(latestOf(events))
-        }).pipe(Effect.provide(layer), TestServices.provideLive),
+        }).pipe(TestServices.provideLive),
       { fastCheck: { numRuns: runs } }
     )
 
     it.live("gives snapshots that stay as they are", () =>
-      Effect.gen(function* () {
-        const backlog = yield* ReplayBacklog
+      run(function* (backlog) {
         yield* backlog.remember({ name: "a", data: "1", sequence: 1 })
         const before = yield* backlog.snapshot
         yield* backlog.remember({ name: "a", data: "2", sequence: 2 })
         yield* backlog.remember({ name: "b", data: "3", sequence: 3 })
         expect(before).toEqual([{ name: "a", data: "1", sequence: 1 }])
-      }).pipe(Effect.provide(layer))
+      })
     )
 
     if (pair !== undefined) {
-      it.scopedLive("has what another instance remembers, in one order", () =>
-        Effect.gen(function* () {
-          const [one, other] = yield* pair
+      it.live("has what another instance remembers, in one order", () =>
+        runCase(pair, function* ([one, other]) {
           yield* one.remember({ name: "a", data: "1", sequence: 1 })
           yield* other.remember({ name: "b", data: "2", sequence: 2 })
           yield* other.remember({ name: "a", data: "3", sequence: 3 })
@@ -119,3 +119,4 @@ export const replayBacklogContract = (
       )
     }
   })
+}
