@@ -3,9 +3,11 @@
  * of change says. Consumers may write it without the controller.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { type Lease, VersionId } from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
@@ -138,9 +140,7 @@ export interface Now {
   readonly monotonic: number
 }
 
-export const now: Effect.Effect<Now> = Effect.clockWith((clock) =>
-  Effect.sync(() => ({
-    wall: clock.unsafeCurrentTimeMillis(),
-    monotonic: Number(clock.unsafeCurrentTimeNanos() / 1_000_000n)
-  }))
-)
+export const now: Effect.Effect<Now> = Effect.all({
+  wall: Clock.currentTimeMillis,
+  monotonic: monotonicMillis
+})

@@ -1,12 +1,16 @@
 /**
- * The file `manifest.json`, which names the active version.
+ * The file `manifest.json`, which names the active version, and room on disk for one more: on a disk that is full, somebody may
+ * have to go back to another version.
  */
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { isDiskFull } from "../../internal/systemError.ts"
 import { Manifest, type ManifestReading } from "../../services/VersionStore.ts"
 import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
@@ -17,6 +21,7 @@ export interface ManifestFile extends Effect.Effect.Success<ReturnType<typeof ma
 export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
   const path = yield* Path.Path
   const file = folder.manifest
+  const changing = yield* Effect.makeSemaphore(1)
 
   /** It is read many times at each change, and seldom another one. */
   let last: { readonly text: string; readonly decoded: ReturnType<typeof decodeManifest> } | undefined
@@ -74,6 +79,11 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
     /** Its path. */
     file,
 
+    reserve: yield* makeReserve(folder.reserve),
+
+    /** Runs one effect at a time, of those that change it. */
+    inTurn: changing.withPermits(1),
+
     read,
 
     /** What it says, where it names a version that is on disk. */
@@ -100,3 +110,30 @@ const decodeManifest = Schema.decodeEither(ManifestJson)
 const NewerManifestJson = Schema.parseJson(
   Schema.Struct({ schemaVersion: Schema.Int.pipe(Schema.greaterThan(1)) })
 )
+
+/** In bytes; more than a manifest of a hundred sources. */
+const reserveSize = 16_384
+
+const makeReserve = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const isKept = yield* Ref.make(false)
+
+  /** Takes the room, or as much of it as there is, unless that was done before. */
+  const keep = Effect.gen(function* () {
+    const { size: bytes } = yield* Effect.orElseSucceed(fs.stat(file), () => ({ size: 0 }))
+    yield* Number(bytes) === reserveSize ? Effect.void : fs.writeFile(file, new Uint8Array(reserveSize))
+    yield* Ref.set(isKept, true)
+  }).pipe(Effect.ignore, Effect.unlessEffect(Ref.get(isKept)), Effect.uninterruptible)
+
+  const giveBack = Effect.zipRight(Ref.set(isKept, false), Effect.ignore(fs.remove(file, { force: true })))
+
+  return {
+    keep,
+    /** Runs an effect once more in that room where it fails because the disk is full. */
+    lend: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      effect.pipe(
+        Effect.catchIf(isDiskFull, () => Effect.zipRight(giveBack, effect)),
+        Effect.ensuring(keep)
+      )
+  }
+})

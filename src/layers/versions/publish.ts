@@ -11,18 +11,20 @@ import { fileListName, filesOf } from "../../services/FileList.ts"
 import {
   type HoldRequest,
   type Manifest,
-  VersionNotFound,
+  timeOf,
+  type VersionId,
   type VersionSource,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import type { Damage } from "./Damage.ts"
-import { type DownloadsFolder, isVersionId, pathOf, readIfThere } from "./DownloadsFolder.ts"
+import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { type Entries, moveFile, syncDirectory, syncEntries, syncTree } from "./durable.ts"
-import { filesIn, makeList, readList, type WrittenList, wholeFiles, writeList } from "./fileLists.ts"
+import { filesIn, makeList, type WrittenList, wholeFiles, writeList } from "./fileLists.ts"
 import { latestOf, makeHolding } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
-import { nextVersionId } from "./versionId.ts"
+import type { Damage } from "./verify.ts"
+
+export interface Publishing extends Effect.Effect.Success<ReturnType<typeof makePublishing>> {}
 
 /** Versions with known `damage` cannot be activated; `unswept` keeps versions from being swept while it runs. */
 export const makePublishing = Effect.fnUntraced(function* (
@@ -38,11 +40,10 @@ export const makePublishing = Effect.fnUntraced(function* (
     writeList(staged, list).pipe(Effect.zipRight(sync), mapDiskError("write to", folder.staging))
 
   const wholeVersion = Effect.fnUntraced(function* (versionId: string) {
-    if (!isVersionId(versionId) || !(yield* folder.hasVersion(versionId))) {
-      return yield* new VersionNotFound({ versionId })
-    }
-    const version = folder.ofVersion(versionId)
-    return manifestOf(yield* wholeList(version, yield* readList(version, versionId), damage.of(versionId)))
+    const found = yield* folder.find(versionId)
+    return manifestOf(
+      yield* wholeList(folder.ofVersion(found), yield* folder.listOf(found), damage.of(found))
+    )
   })
 
   const { hold, resume, writeLatest } = makeHolding(manifestFile, wholeVersion)
@@ -162,3 +163,26 @@ export const manifestOf = ({
   sources: sources.map(({ sourceId }) => ({ sourceId, path: sourceId })),
   filesSha256: sha256
 })
+
+/**
+ * The id of a version made at the given time, in milliseconds: after all existing ones in order, whatever the
+ * clock did, and equal to none.
+ */
+export const nextVersionId = (now: number, existing: ReadonlyArray<VersionId>): VersionId => {
+  const candidate = compact(now)
+  const latest = existing.reduce<VersionId | undefined>(
+    (latest, id) => (latest === undefined || id > latest ? id : latest),
+    undefined
+  )
+  if (latest === undefined || latest.slice(0, candidate.length) < candidate) {
+    return candidate
+  }
+  const second = latest.slice(0, candidate.length)
+  const suffix = Number(latest.slice(candidate.length + 1)) + 1
+  return suffix <= maxSuffix ? `${second}-${String(suffix).padStart(2, "0")}` : compact(timeOf(second) + 1000)
+}
+
+const maxSuffix = 99
+
+/** `2026-11-21T09:30:00.000Z` as `20261121T093000Z`. */
+const compact = (time: number): string => new Date(time).toISOString().replace(/[-:]|\.\d{3}/g, "")

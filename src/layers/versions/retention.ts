@@ -1,22 +1,81 @@
 /**
- * Which versions are kept on disk, and the removal of others.
+ * Which versions are kept on disk, and who keeps them: they are new, active or waiting, a consumer shows them (`leases.ts`), or
+ * somebody reads them.
  */
-import { randomUUID } from "node:crypto"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { errorCode, isDiskFull } from "../../internal/systemError.ts"
-import { fileListName } from "../../services/FileList.ts"
-import type { Manifest, VersionId, VersionOverview } from "../../services/VersionStore.ts"
+import * as Order from "effect/Order"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import type { Lease, Manifest, VersionId, VersionOverview } from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
-import { mapDiskError } from "./diskError.ts"
-import { readList } from "./fileLists.ts"
-import { withHold } from "./hold.ts"
+import type { Leases } from "./leases.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
-import { manifestOf } from "./publish.ts"
-import type { Trash } from "./Trash.ts"
+
+/**
+ * `unswept` keeps versions from being swept while an effect runs; `forget` is run with each version that was removed, and
+ * `restore` where the manifest names none.
+ */
+export const makeRetention = <R>(
+  folder: DownloadsFolder,
+  manifestFile: ManifestFile,
+  leases: Leases,
+  unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
+  forget: (versionId: VersionId) => Effect.Effect<void>,
+  restore: Effect.Effect<void, never, R>
+) => {
+  const readers = makeReaders()
+
+  const overview = Effect.fnUntraced(function* (
+    leases: ReadonlyArray<Lease>,
+    active: Option.Option<Manifest>
+  ) {
+    const read = yield* readers.kept
+    return (yield* folder.versionIds).map((versionId) => ({
+      versionId,
+      active: Option.exists(active, (manifest) => manifest.versionId === versionId),
+      isWaiting: Option.exists(active, ({ held }) => held?.waiting === versionId),
+      leases: leases.filter((lease) => lease.versionId === versionId),
+      isRead: read.includes(versionId)
+    }))
+  })
+
+  const discard = (versionId: VersionId) =>
+    folder.discard(versionId).pipe(
+      Effect.zipRight(forget(versionId)),
+      Effect.as([versionId]),
+      Effect.catchAll((error) => Effect.as(folder.trash.warn(error), []))
+    )
+
+  return {
+    /** `still` as for `VersionStore.keep`. */
+    keep: (versionId: string, still = false) =>
+      unswept(Effect.flatMap(folder.find(versionId), (versionId) => readers.keep(versionId, still))),
+
+    versions: Effect.flatMap(Effect.all([leases.fresh, manifestFile.active]), (known) => overview(...known)),
+
+    /** Removes all versions but those that are shown, the newest ones, and some of those that are `read`. */
+    sweep: Effect.fnUntraced(function* (keepVersions: number, areReadersKept: boolean) {
+      if (!folder.wasClaimed()) {
+        return []
+      }
+      const { active, removed } = yield* Effect.gen(function* () {
+        const held = yield* leases.sweep
+        const active = yield* manifestFile.active
+        const read = areReadersKept ? yield* readers.kept : []
+        const unneeded = expired(yield* overview(held, active), keepVersions, read)
+        return { active, removed: yield* Effect.forEach(unneeded, ({ versionId }) => discard(versionId)) }
+      }).pipe(unswept)
+      yield* folder.trash.empty
+      yield* manifestFile.reserve.keep
+      if (Option.isNone(active)) {
+        yield* manifestFile.inTurn(restore)
+      }
+      return removed.flat()
+    })
+  }
+}
 
 /** How many versions are kept for nothing but that they are read: anybody may read all that there are. */
 const maxRead = 4
@@ -45,63 +104,42 @@ export const expired = (
   return unneeded.filter(({ versionId }) => !kept.includes(versionId))
 }
 
-/**
- * Takes a version out in one step, so that no half of it is ever seen among the others. Where it cannot be moved, on a full disk or out of the image of a container, it is removed in place: first what says
- * that it is whole.
- */
-export const discard = Effect.fnUntraced(function* (
-  folder: DownloadsFolder,
-  trash: Trash,
-  versionId: VersionId
-) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const version = folder.ofVersion(versionId)
-  const discarded = path.join(folder.staging, randomUUID())
-  yield* fs.rename(version, discarded).pipe(
-    Effect.map(() => trash.add(discarded)),
-    Effect.catchIf(
-      (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
-      () =>
-        fs
-          .remove(path.join(version, fileListName), { force: true })
-          .pipe(Effect.zipRight(fs.remove(version, { recursive: true, force: true })))
-    ),
-    mapDiskError("remove", version)
-  )
-})
+/** How long a version counts as read, in milliseconds. */
+const readMs = Duration.toMillis("2 minutes")
 
-/**
- * Where the manifest does not say which version is active, the newest one that is whole is. Where it says that a version is
- * held which is not there, the newest one before that is held in its place, or else the newest one.
- */
-export const restore = Effect.fnUntraced(function* (folder: DownloadsFolder, manifestFile: ManifestFile) {
-  const reading = yield* manifestFile.read
-  if (reading.status === "ok") {
-    return
-  }
-  const problem = reading.status === "invalid" ? reading.message : `${folder.manifest} is missing`
-  const lost = Option.filter(yield* manifestFile.content, ({ held }) => held !== undefined)
-  const [before, after] = Array.partition(yield* folder.versionIds, (id) =>
-    Option.exists(lost, ({ versionId }) => id > versionId)
-  )
-  for (const versionId of [...after, ...before].reverse()) {
-    const list = yield* readList(folder.ofVersion(versionId), versionId)
-    if (Option.isSome(list) && (yield* folder.isWhole(versionId, list.value.list.sources))) {
-      yield* manifestFile.write(inPlaceOf(lost, manifestOf(list.value)))
-      return yield* Effect.logWarning(
-        `${problem}. ${Option.isSome(lost) ? "It was held; in its place, this version is" : "The newest version on disk is active again"}: ${versionId}`
-      )
+interface Reading {
+  readonly versionId: VersionId
+  readonly still: boolean
+  /** By the monotonic clock, in milliseconds. */
+  readonly end: number
+}
+
+const byRank = Order.reverse(
+  Order.struct({ still: Order.boolean, versionId: Order.string }) satisfies Order.Order<Reading>
+)
+
+/** Versions that somebody reads, in memory only. There is one entry for each version that was on disk in that time. */
+const makeReaders = () => {
+  const readings = new Map<VersionId, Reading>()
+
+  const current = Effect.map(monotonicMillis, (monotonic) => {
+    for (const { end, versionId } of readings.values()) {
+      if (end <= monotonic) readings.delete(versionId)
     }
-  }
-})
-
-/** Held, if the one that is lost was. */
-const inPlaceOf = (lost: Option.Option<Manifest>, manifest: Manifest): Manifest =>
-  Option.match(lost, {
-    onNone: () => manifest,
-    onSome: ({ held, versionId }) =>
-      held === undefined
-        ? manifest
-        : withHold(manifest, { ...held, lost: versionId }, held.waiting ?? manifest.versionId)
+    return monotonic
   })
+
+  return {
+    /** `still` says that somebody has been reading it for a while; that stays so until nobody does any more. */
+    keep: (versionId: VersionId, still: boolean) =>
+      Effect.map(current, (monotonic) => {
+        readings.set(versionId, {
+          versionId,
+          still: still || readings.get(versionId)?.still === true,
+          end: monotonic + readMs
+        })
+      }),
+    /** The versions that are read: first those that still are, of these and of the others the newest first. */
+    kept: Effect.map(current, () => [...readings.values()].sort(byRank).map(({ versionId }) => versionId))
+  }
+}

@@ -13,14 +13,22 @@ import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type FileList, fileListName, filesOf, pathsOfContents } from "../../services/FileList.ts"
 import type { CopiedFile, StagedCopy, VersionCopy, VersionStoreError } from "../../services/VersionStore.ts"
 import { foldersOf, readCopy } from "./copies.ts"
+import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import type { Entries } from "./durable.ts"
-import type { StagingStore } from "./staging.ts"
+import type { ManifestFile } from "./ManifestFile.ts"
+import type { Publishing } from "./publish.ts"
+import type { Damage } from "./verify.ts"
 
 /** The absolute path of a file with this digest, where some version has one. */
 type FileOfContent = (sha256: string) => Option.Option<string>
 
-export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingStore, "latest" | "publish">) {
+export const makeStageCopy = Effect.fnUntraced(function* (
+  downloads: DownloadsFolder,
+  manifestFile: ManifestFile,
+  publishing: Publishing,
+  damage: Damage
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
@@ -85,8 +93,8 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
             mapDiskError("write to", folder)
           )
         ),
-        Effect.flatMap((list) => store.publishCopy(folder, list, fresh(list.list))),
-        Effect.tap(() => store.damage.forget(copy.manifest.versionId)),
+        Effect.flatMap((list) => publishing.publishCopy(folder, list, fresh(list.list))),
+        Effect.tap(() => damage.forget(copy.manifest.versionId)),
         Effect.map((manifest) => ({ changed: true, manifest }))
       )
 
@@ -97,33 +105,42 @@ export const makeStageCopy = Effect.fnUntraced(function* (store: Omit<StagingSto
       },
       reuse: (files) =>
         Effect.flatMap(fileOfContent, (fileOf) => reuse(files, fileOf)).pipe(Effect.provide(platform)),
-      promote: (copy) => promote(copy).pipe(store.inTurn, Effect.provide(platform))
+      promote: (copy) => promote(copy).pipe(manifestFile.inTurn, Effect.provide(platform))
     }
   }
 
-  const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
+  /** The lists of all versions that have one, the newest first. */
+  const lists = Effect.flatMap(downloads.versionIds, (ids) =>
+    Effect.forEach(ids.reverse(), downloads.listOf)
+  ).pipe(
+    Effect.map((lists) => Array.getSomes(lists).map(({ list }) => list)),
+    Effect.provide(platform)
+  )
 
   /**
    * Finds a file of a content, in the newest version that has it; lists are read once for a staged version. A content that is
    * damaged in one version is not reused: in another one it may be the same file under another name.
    */
   const fileOfContent = Effect.cached(
-    Effect.map(Effect.provide(store.versions, platform), (versions): FileOfContent => {
-      const damaged = (list: FileList) => store.damage.of(list.versionId)
-      const usable = versions.filter(({ list }) => !damaged(list).has(fileListName))
+    Effect.map(lists, (lists): FileOfContent => {
+      const damaged = ({ versionId }: FileList) => damage.of(versionId)
+      const usable = lists.filter((list) => !damaged(list).has(fileListName))
       const damagedContents = new Set(
-        usable.flatMap(({ list }) =>
+        usable.flatMap((list) =>
           Array.filterMap([...damaged(list)], (file) =>
             Option.map(Option.fromNullable(filesOf(list).get(file)), ({ sha256 }) => sha256)
           )
         )
       )
       return (sha256) =>
-        Array.findFirst(damagedContents.has(sha256) ? [] : usable, ({ folder, list }) =>
-          Option.map(Option.fromNullable(pathsOfContents(list).get(sha256)), (file) => `${folder}/${file}`)
+        Array.findFirst(damagedContents.has(sha256) ? [] : usable, (list) =>
+          Option.map(
+            Option.fromNullable(pathsOfContents(list).get(sha256)),
+            (file) => `${downloads.ofVersion(list.versionId)}/${file}`
+          )
         )
     })
   )
 
-  return Effect.map(Effect.all([folder, fileOfContent]), (parts) => stagedCopy(...parts))
+  return Effect.map(Effect.all([downloads.staged, fileOfContent]), (parts) => stagedCopy(...parts))
 })

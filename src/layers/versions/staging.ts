@@ -12,60 +12,17 @@ import { linkOrCopyAll } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
-import { type FileList, fileListName, type ListedSource } from "../../services/FileList.ts"
-import type {
-  Manifest,
-  StagedVersion,
-  VersionId,
-  VersionSource,
-  VersionStoreError
-} from "../../services/VersionStore.ts"
-import type { Damage } from "./Damage.ts"
+import { fileListName, type ListedSource } from "../../services/FileList.ts"
+import type { Manifest, StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
+import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import type { Entries } from "./durable.ts"
-import { listSource, type WrittenList, wholeFiles } from "./fileLists.ts"
+import { listSource, wholeFiles } from "./fileLists.ts"
 import { latestOf } from "./hold.ts"
+import type { ManifestFile } from "./ManifestFile.ts"
+import type { Publishing } from "./publish.ts"
+import type { Damage } from "./verify.ts"
 
 type Platform = FileSystem.FileSystem | Path.Path
-
-/** What a store has to offer so that versions can be staged in it. */
-export interface StagingStore {
-  readonly latest: Effect.Effect<Option.Option<LatestVersion>, VersionStoreError, Platform>
-  /** All versions of which the list of files is there, the newest first. */
-  readonly versions: Effect.Effect<ReadonlyArray<ListedVersion>, VersionStoreError, Platform>
-  /** Makes an empty folder, and gives its path. */
-  readonly makeFolder: Effect.Effect<string, VersionStoreError, Platform>
-  /** Removes such a folder, if it is still there. */
-  readonly removeFolder: (folder: string) => Effect.Effect<void>
-  /** Makes such a folder a version, and that the latest one. Gives the manifest. */
-  readonly publish: (
-    folder: string,
-    sources: ReadonlyArray<VersionSource>
-  ) => Effect.Effect<Manifest, VersionStoreError, Platform>
-  /** As `publish`, of a folder that has all files of the list; all but the `fresh` files and folders are durable. */
-  readonly publishCopy: (
-    folder: string,
-    list: WrittenList,
-    fresh: Entries
-  ) => Effect.Effect<Manifest, VersionStoreError, Platform>
-  readonly damage: Damage
-  /** Runs one effect at a time, of those that change the manifest. */
-  readonly inTurn: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}
-
-export interface ListedVersion {
-  /** The absolute path of its folder. */
-  readonly folder: string
-  readonly list: FileList
-}
-
-export interface LatestVersion {
-  /** It names the version, or says that it waits. */
-  readonly manifest: Manifest
-  /** The absolute path of its folder. */
-  readonly folder: string
-  readonly list: Option.Option<FileList>
-}
 
 /** The latest version when another one was staged. */
 interface PreviousVersion {
@@ -78,13 +35,20 @@ interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" |
   readonly isDamaged: boolean
 }
 
-export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
+export const makeStage = Effect.fnUntraced(function* (
+  downloads: DownloadsFolder,
+  manifestFile: ManifestFile,
+  publishing: Publishing,
+  damage: Damage
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<Platform>())
-  const previousVersion = Effect.fnUntraced(function* ({ folder, list, manifest }: LatestVersion) {
+
+  const previousVersion = Effect.fnUntraced(function* (manifest: Manifest) {
     const versionId = latestOf(manifest)
-    const contents = yield* Option.match(list, {
+    const folder = downloads.ofVersion(versionId)
+    const contents = yield* Option.match(yield* downloads.listOf(versionId), {
       onNone: () =>
         Effect.succeed(
           manifest.sources.map(
@@ -97,7 +61,8 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
             })
           )
         ),
-      onSome: ({ sources }) => Effect.forEach(sources, (source) => previousContent(versionId, folder, source))
+      onSome: ({ list }) =>
+        Effect.forEach(list.sources, (source) => previousContent(versionId, folder, source))
     })
     return { versionId, contents } satisfies PreviousVersion
   })
@@ -108,7 +73,7 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
     { fingerprint, ...source }: ListedSource
   ) {
     const directory = path.join(folder, source.sourceId)
-    const damaged = store.damage.of(versionId)
+    const damaged = damage.of(versionId)
     const whole = yield* wholeFiles(directory, source.files)
     const isDamaged = damaged.size > 0 || whole !== source.files
     const files = damaged.has(fileListName)
@@ -146,7 +111,7 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
           Effect.sync(() => {
             if (versionId !== undefined && !isDiskFull(error)) {
               // The next fetch gets these files anew.
-              store.damage.set(
+              damage.set(
                 versionId,
                 Object.keys(files).map((name) => `${sourceId}/${name}`)
               )
@@ -156,9 +121,9 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
       )
 
     const promote = Effect.fnUntraced(function* (sources: ReadonlyArray<VersionSource>) {
-      const latest = yield* store.latest
-      if (Option.isSome(latest) && latestOf(latest.value.manifest) === versionId && isSame(sources)) {
-        return { changed: false, manifest: latest.value.manifest }
+      const active = yield* manifestFile.active
+      if (Option.isSome(active) && latestOf(active.value) === versionId && isSame(sources)) {
+        return { changed: false, manifest: active.value }
       }
       if (contents.some(({ isDamaged }) => isDamaged)) {
         yield* Effect.logWarning(
@@ -166,7 +131,7 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
         )
       }
       yield* Effect.forEach(Array.filterMap(sources, unchanged), takeOver, { discard: true })
-      return { changed: true, manifest: yield* store.publish(folder, sources.map(withKnown)) }
+      return { changed: true, manifest: yield* publishing.publish(folder, sources.map(withKnown)) }
     })
 
     /** What is taken over is not read again. */
@@ -192,11 +157,11 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
           mapDiskError("read", directoryOf(source.sourceId)),
           Effect.provide(platform)
         ),
-      promote: (sources) => promote(sources).pipe(store.inTurn, Effect.provide(platform))
+      promote: (sources) => promote(sources).pipe(manifestFile.inTurn, Effect.provide(platform))
     }
   }
 
-  const previous = store.latest.pipe(
+  const previous = manifestFile.active.pipe(
     Effect.flatMap(
       Option.match({
         onNone: () => Effect.succeed<PreviousVersion>({ contents: [] }),
@@ -205,7 +170,5 @@ export const makeStage = Effect.fnUntraced(function* (store: StagingStore) {
     ),
     Effect.provide(platform)
   )
-  const folder = Effect.acquireRelease(Effect.provide(store.makeFolder, platform), store.removeFolder)
-
-  return Effect.map(Effect.all([folder, previous]), (parts) => stagedVersion(...parts))
+  return Effect.map(Effect.all([downloads.staged, previous]), (parts) => stagedVersion(...parts))
 })

@@ -16,22 +16,43 @@ import type {
   VersionNotFound,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import type { Damage } from "./Damage.ts"
+import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import type { WrittenList } from "./fileLists.ts"
+import { noneActive } from "./hold.ts"
+import type { ManifestFile } from "./ManifestFile.ts"
 
 /** How many files are read concurrently: other work is to have the disk and its threads too. */
 const concurrency = 2
 
-/** What a store has to offer so that its versions can be verified. */
-export interface VerifiedStore {
-  /** The version of this id, or the active one. */
-  readonly find: (versionId: string | undefined) => Effect.Effect<FoundVersion, Failure, Platform>
-  readonly keep: (versionId: string) => Effect.Effect<void, Failure, Platform>
-  readonly damage: Damage
+/**
+ * Files of versions that are not what they were, as far as that was found out. It is forgotten with the process. There is one
+ * entry for each version on disk at most.
+ */
+export interface Damage {
+  /** The paths of the files in the folder of the version. */
+  readonly of: (versionId: VersionId) => ReadonlySet<string>
+  /** In the place of what was known before. */
+  readonly set: (versionId: VersionId, files: Iterable<string>) => void
+  readonly forget: (versionId: VersionId) => void
 }
 
-export interface FoundVersion {
+export const makeDamage = (): Damage => {
+  const known = new Map<VersionId, ReadonlySet<string>>()
+  return {
+    of: (versionId) => known.get(versionId) ?? none,
+    set: (versionId, files) => {
+      known.set(versionId, new Set(files))
+    },
+    forget: (versionId) => {
+      known.delete(versionId)
+    }
+  }
+}
+
+const none: ReadonlySet<string> = new Set()
+
+interface FoundVersion {
   readonly versionId: VersionId
   readonly folder: string
   /** Missing where it cannot be read. */
@@ -43,20 +64,42 @@ export interface FoundVersion {
 type Failure = VersionNotFound | VersionStoreError
 type Platform = FileSystem.FileSystem | Path.Path
 
-/** Verifies one version at a time, which is kept meanwhile, and remembers the damage. */
-export const makeVerify = ({ damage, find, keep }: VerifiedStore) =>
-  Effect.map(Effect.makeSemaphore(1), (verifying) =>
-    Effect.fn("VersionStore.verify")(function* (given?: string) {
-      const version = yield* find(given)
-      const { versionId } = version
-      const verification = yield* verifyFiles(version, keep(versionId))
-      damage.set(
-        versionId,
-        verification.problems.map(({ path }) => path)
-      )
-      return verification
-    }, verifying.withPermits(1))
-  )
+/** Verifies one version at a time, the active one if none is given. `keep` is run before each of its files is read. */
+export const makeVerify = Effect.fnUntraced(function* (
+  folder: DownloadsFolder,
+  manifestFile: ManifestFile,
+  damage: Damage,
+  keep: (versionId: string) => Effect.Effect<void, Failure, Platform>
+) {
+  const verifying = yield* Effect.makeSemaphore(1)
+
+  const find = Effect.fnUntraced(function* (given: string | undefined) {
+    const active = yield* manifestFile.active
+    const versionId =
+      given !== undefined
+        ? yield* folder.find(given)
+        : Option.isSome(active)
+          ? active.value.versionId
+          : yield* noneActive("verify the version of", folder.manifest)
+    const isActive = Option.filter(active, (manifest) => manifest.versionId === versionId)
+    return {
+      versionId,
+      folder: folder.ofVersion(versionId),
+      list: yield* folder.listOf(versionId),
+      listSha256: Option.flatMapNullable(isActive, ({ filesSha256 }) => filesSha256)
+    } satisfies FoundVersion
+  })
+
+  return Effect.fn("VersionStore.verify")(function* (given?: string) {
+    const version = yield* find(given)
+    const verification = yield* verifyFiles(version, keep(version.versionId))
+    damage.set(
+      version.versionId,
+      verification.problems.map(({ path }) => path)
+    )
+    return verification
+  }, verifying.withPermits(1))
+})
 
 /** `beforeEach` runs before a file is read. */
 const verifyFiles = Effect.fnUntraced(function* (

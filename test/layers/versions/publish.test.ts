@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
-import { nextVersionId } from "../../../src/layers/versions/versionId.ts"
+import { nextVersionId } from "../../../src/layers/versions/publish.ts"
 import { VersionId } from "../../../src/services/VersionStore.ts"
 
 const noon = Date.parse("2026-11-21T12:00:00.500Z")
