@@ -19,7 +19,15 @@ import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.
 import { NatsConnection } from "./NatsConnection.ts"
 import { ask, inTime, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import { consume, ensureEvents, eventStream, nameOf, type Prefix, payloadOf, subjectOf } from "./streams.ts"
+import {
+  consume,
+  ensureEvents,
+  eventStream,
+  nameOf,
+  payloadOf,
+  type StreamOptions,
+  subjectOf
+} from "./streams.ts"
 
 /** How long a feed waits for the server to come back before it fails, in milliseconds. */
 const outageLimit = 15_000
@@ -166,8 +174,8 @@ interface Position {
  * Delivers events as long as the session goes well. Run again, in a new session, it goes on behind the last event that it
  * has delivered.
  */
-const makeFeed = (place: Prefix, offer: (event: BusEvent) => void) => {
-  const stream = eventStream(place.prefix)
+const makeFeed = (options: StreamOptions, offer: (event: BusEvent) => void) => {
+  const stream = eventStream(options.prefix)
   let created: string | undefined
   let position: Position | undefined
 
@@ -181,7 +189,7 @@ const makeFeed = (place: Prefix, offer: (event: BusEvent) => void) => {
 
   const begin = (session: Session) =>
     Effect.gen(function* () {
-      const info = yield* ensureEvents(session, place)
+      const info = yield* ensureEvents(session, options)
       created = info.created
       const consumption = yield* consume(session, stream, { deliver_policy: DeliverPolicy.New }, onMessage)
       position ??= { sequence: consumption.after, time: undefined }

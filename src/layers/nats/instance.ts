@@ -22,7 +22,7 @@ import {
 import type { Lease } from "./leases.ts"
 import { ask, attempt, isWithoutResponders } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import type { Prefix } from "./streams.ts"
+import type { StreamOptions } from "./streams.ts"
 import { maxCommands, type Traffic } from "./traffic.ts"
 
 /** How often an instance that waits for a result asks whether the command is still carried out. */
@@ -38,7 +38,7 @@ export interface Commands {
 }
 
 export const makeInstance = Effect.fnUntraced(function* (
-  { prefix, traffic }: Prefix & { readonly traffic: Traffic },
+  { prefix, traffic }: StreamOptions & { readonly traffic: Traffic },
   { execute, has }: Commands
 ) {
   const id = randomUUID()

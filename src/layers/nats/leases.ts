@@ -13,7 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { ask, isNoSuchStream, isOutOfDate, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import { ensureState, lastOfEach, nameOf, type Prefix, stateStream, subjectOf } from "./streams.ts"
+import { ensureState, lastOfEach, nameOf, type StreamOptions, stateStream, subjectOf } from "./streams.ts"
 
 export interface Lease {
   /** The command. */
@@ -35,14 +35,14 @@ export interface Claim {
  */
 export const claim = (
   session: Session,
-  place: Prefix,
+  options: StreamOptions,
   type: string,
   instance: string,
   isHeld: (lease: Lease) => Effect.Effect<boolean>
 ): Effect.Effect<Claim, NatsFailure> =>
   Effect.gen(function* () {
-    const subject = yield* subjectOf(place.prefix, "lease", type)
-    const last = yield* lastMessage(session, place, subject)
+    const subject = yield* subjectOf(options.prefix, "lease", type)
+    const last = yield* lastMessage(session, options, subject)
     const present = Option.flatMap(last, leaseOf(type))
     const isTaken = yield* Option.match(present, {
       onNone: () => Effect.succeed(false),
@@ -51,7 +51,7 @@ export const claim = (
     if (Option.isSome(present) && isTaken) {
       return { lease: present.value, isNew: false }
     }
-    yield* ensureState(session, place)
+    yield* ensureState(session, options)
     const lastSubjectSequence = Option.match(last, { onNone: () => 0, onSome: ({ seq }) => seq })
     const { seq: sequence } = yield* ask(() =>
       session.jetStream.publish(subject, encodeOwner({ instance }), { expect: { lastSubjectSequence } })
@@ -61,22 +61,22 @@ export const claim = (
   }).pipe(Effect.retry({ while: isOutOfDate, schedule: Schedule.recurs(100) }))
 
 /** Ends a lease, unless another instance has it. */
-export const release = ({ manager }: Session, { prefix }: Prefix, { sequence }: Lease) =>
+export const release = ({ manager }: Session, { prefix }: StreamOptions, { sequence }: Lease) =>
   ask(() => manager.streams.deleteMessage(stateStream(prefix), sequence, false))
 
 /** The lease of a command. */
 export const find = (
   session: Session,
-  place: Prefix,
+  options: StreamOptions,
   type: string
 ): Effect.Effect<Option.Option<Lease>, NatsFailure> =>
-  subjectOf(place.prefix, "lease", type).pipe(
-    Effect.flatMap((subject) => lastMessage(session, place, subject)),
+  subjectOf(options.prefix, "lease", type).pipe(
+    Effect.flatMap((subject) => lastMessage(session, options, subject)),
     Effect.map(Option.flatMap(leaseOf(type)))
   )
 
 /** The message of a lease. */
-const lastMessage = ({ manager }: Session, { prefix }: Prefix, subject: string) =>
+const lastMessage = ({ manager }: Session, { prefix }: StreamOptions, subject: string) =>
   ask(() => manager.streams.getMessage(stateStream(prefix), { last_by_subj: subject })).pipe(
     Effect.map(Option.fromNullable),
     Effect.catchIf(isNoSuchStream, () => Effect.succeedNone)
@@ -88,7 +88,10 @@ const leaseOf =
     Option.map(decodeOwner(data), ({ instance }) => ({ type, instance, sequence: seq }))
 
 /** All leases, whether their instances are connected or not. */
-export const all = (session: Session, { prefix }: Prefix): Effect.Effect<ReadonlyArray<Lease>, NatsFailure> =>
+export const all = (
+  session: Session,
+  { prefix }: StreamOptions
+): Effect.Effect<ReadonlyArray<Lease>, NatsFailure> =>
   lastOfEach(session, stateStream(prefix), `${prefix}.lease.*`).pipe(
     Effect.catchIf(isNoSuchStream, () => Effect.succeed([])),
     Effect.map((messages) =>

@@ -65,7 +65,7 @@ export const stateStream = (prefix: string): string => `${prefix}_state`
 /** The stream of the events, created where there is none. */
 export const ensureEvents = (
   session: Session,
-  { prefix, replicas }: Prefix
+  { prefix, replicas }: StreamOptions
 ): Effect.Effect<StreamInfo, NatsFailure> =>
   ensure(session, {
     name: eventStream(prefix),
@@ -77,7 +77,7 @@ export const ensureEvents = (
 /** The stream of the state, created where there is none. */
 export const ensureState = (
   session: Session,
-  { prefix, replicas }: Prefix
+  { prefix, replicas }: StreamOptions
 ): Effect.Effect<StreamInfo, NatsFailure> =>
   ensure(session, {
     name: stateStream(prefix),
@@ -86,7 +86,7 @@ export const ensureState = (
     num_replicas: replicas
   })
 
-export interface Prefix {
+export interface StreamOptions {
   readonly prefix: string
   readonly replicas: number
 }
