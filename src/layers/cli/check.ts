@@ -2,34 +2,20 @@
  * `vitrine check`
  */
 import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
 import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { type Changes, ContentCheck } from "../../services/ContentCheck.ts"
-import * as Command from "./Command.ts"
-import { contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
-import { commands } from "./overview.ts"
-import * as Parameter from "./Parameter.ts"
+import * as ContentCommand from "./ContentCommand.ts"
+import { jsonOption } from "./options.ts"
 
-/** `library` is what configurations import as `vitrine`. */
-export const makeCommand = (library: object) =>
-  Command.make({
-    name: "check",
-    description: commands.check.description,
-    parameters: {
-      ...contentOptions,
-      json: Parameter.flag({ name: "json", description: "As JSON, for programs." })
-    },
-    run: ({ json, ...options }) =>
-      Effect.gen(function* () {
-        const check = yield* runContentCommand(library, options, {
-          command: { type: "content.check" },
-          isOnDisk: false,
-          interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." }
-        }).pipe(Effect.flatMap(decodeResult(ContentCheck)))
-        yield* Console.log(json ? printableJson(check, 2) : checkText(check))
-      })
-  })
+export const makeCommand = ContentCommand.make({
+  name: "check",
+  parameters: { json: jsonOption },
+  result: ContentCheck,
+  isOnDisk: false,
+  interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." },
+  report: (check, { json }) => Console.log(json ? printableJson(check, 2) : checkText(check))
+})
 
 type CheckedSource = ContentCheck["sources"][number]
 

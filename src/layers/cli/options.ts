@@ -50,3 +50,5 @@ export const logFormatOption = Parameter.withDefault(
   }),
   "text"
 )
+
+export const jsonOption = Parameter.flag({ name: "json", description: "As JSON, for programs." })

@@ -14,7 +14,7 @@ import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
 import * as Command from "./Command.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
-import { configOption, runDirOption } from "./options.ts"
+import { configOption, jsonOption, runDirOption } from "./options.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
 import { makeLiveText } from "./terminal/liveText.ts"
@@ -23,8 +23,6 @@ import { isColourful, makePalette, statusText } from "./terminal/statusText.ts"
 
 /** The exit status of `--check` for a controller that runs, but whose last fetch has failed. */
 const fetchFailedStatus = 3
-
-const json = Parameter.flag({ name: "json", description: "As JSON, for programs." })
 
 const watch = Parameter.flag({
   name: "watch",
@@ -39,7 +37,7 @@ const check = Parameter.flag({
 export const command = Command.make({
   name: "status",
   description: commands.status.description,
-  parameters: { check, config: configOption, json, runDir: runDirOption, watch },
+  parameters: { check, config: configOption, json: jsonOption, runDir: runDirOption, watch },
   run: ({ check, config, json, runDir, watch }) => {
     const palette = makePalette(isColourful(process.stdout))
     const text = Effect.gen(function* () {

@@ -3,65 +3,41 @@
  */
 import { hostname, userInfo } from "node:os"
 import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { HoldOutcome } from "../../services/VersionStore.ts"
-import * as Command from "./Command.ts"
-import { type ContentCommand, contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
-import { commands } from "./overview.ts"
-import type { Values } from "./Parameter.ts"
+import * as ContentCommand from "./ContentCommand.ts"
 import * as Parameter from "./Parameter.ts"
 
-/** `library` is what configurations import as `vitrine`. */
-export const makeRollback = (library: object) =>
-  Command.make({
-    name: "rollback",
-    description: commands.rollback.description,
-    parameters: {
-      ...contentOptions,
-      version: Parameter.argument({
-        name: "VERSION",
-        description: "The id of a version on disk. Default: the newest that is older than the active one."
-      })
-    },
-    run: ({ version, ...options }) =>
-      undo(library, options, {
-        type: "content.rollback",
-        by: caller(),
-        ...Option.match(version, { onNone: () => ({}), onSome: (versionId) => ({ versionId }) })
-      })
-  })
+const undo = {
+  result: HoldOutcome,
+  isOnDisk: true,
+  interrupted: {
+    there: "The controller goes on with it. See what is active with vitrine status.",
+    here: "Interrupted. See what is active with vitrine versions."
+  },
+  report: (outcome: HoldOutcome) => Console.log(outcomeText(outcome))
+}
 
-/** As `makeRollback`. */
-export const makeHold = (library: object) =>
-  Command.make({
-    name: "hold",
-    description: commands.hold.description,
-    parameters: contentOptions,
-    run: (options) => undo(library, options, { type: "content.hold", by: caller() })
-  })
+export const makeRollback = ContentCommand.make({
+  ...undo,
+  name: "rollback",
+  parameters: {
+    version: Parameter.argument({
+      name: "VERSION",
+      description: "The id of a version on disk. Default: the newest that is older than the active one."
+    })
+  },
+  fields: ({ version }) => ({ by: caller(), ...ContentCommand.versionField(version) })
+})
 
-/** As `makeRollback`. */
-export const makeResume = (library: object) =>
-  Command.make({
-    name: "resume",
-    description: commands.resume.description,
-    parameters: contentOptions,
-    run: (options) => undo(library, options, { type: "content.resume" })
-  })
+export const makeHold = ContentCommand.make({
+  ...undo,
+  name: "hold",
+  parameters: {},
+  fields: () => ({ by: caller() })
+})
 
-const undo = (library: object, options: Values<typeof contentOptions>, command: ContentCommand["command"]) =>
-  runContentCommand(library, options, {
-    command,
-    isOnDisk: true,
-    interrupted: {
-      there: "The controller goes on with it. See what is active with vitrine status.",
-      here: "Interrupted. See what is active with vitrine versions."
-    }
-  }).pipe(
-    Effect.flatMap(decodeResult(HoldOutcome)),
-    Effect.flatMap((outcome) => Console.log(outcomeText(outcome)))
-  )
+export const makeResume = ContentCommand.make({ ...undo, name: "resume", parameters: {} })
 
 const outcomeText = ({ changed, held, versionId }: HoldOutcome): string => {
   const active = `Version ${versionId} is active${changed ? " now" : ""}`

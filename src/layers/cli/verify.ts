@@ -3,50 +3,33 @@
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { printableLine } from "../../internal/printable.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
 import { type FileProblem, Verification } from "../../services/VersionStore.ts"
-import * as Command from "./Command.ts"
-import { contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
-import { commands } from "./overview.ts"
+import * as ContentCommand from "./ContentCommand.ts"
 import * as Parameter from "./Parameter.ts"
 
-/** `library` is what configurations import as `vitrine`. */
-export const makeCommand = (library: object) =>
-  Command.make({
-    name: "verify",
-    description: commands.verify.description,
-    parameters: {
-      ...contentOptions,
-      version: Parameter.argument({
-        name: "VERSION",
-        description: "The id of a version on disk. Default: the active one."
-      })
-    },
-    run: ({ version, ...options }) =>
-      Effect.gen(function* () {
-        const answer = yield* runContentCommand(library, options, {
-          command: {
-            type: "content.verify",
-            ...Option.match(version, { onNone: () => ({}), onSome: (versionId) => ({ versionId }) })
-          },
-          isOnDisk: true,
-          interrupted: {
-            there: "The controller goes on verifying.",
-            here: "Interrupted before the end."
-          }
-        })
-        const verification = yield* decodeResult(Verification)(answer)
-        yield* Effect.forEach(verification.problems, (problem) => Console.log(problemText(problem)), {
-          discard: true
-        })
-        yield* Console.log(summary(verification, answer.isHere))
-        if (verification.problems.length > 0) {
-          process.exitCode = 1
-        }
-      })
-  })
+export const makeCommand = ContentCommand.make({
+  name: "verify",
+  parameters: {
+    version: Parameter.argument({
+      name: "VERSION",
+      description: "The id of a version on disk. Default: the active one."
+    })
+  },
+  fields: ({ version }) => ContentCommand.versionField(version),
+  result: Verification,
+  isOnDisk: true,
+  interrupted: { there: "The controller goes on verifying.", here: "Interrupted before the end." },
+  report: (verification, _, { isHere }) =>
+    Effect.gen(function* () {
+      yield* Effect.forEach(verification.problems, (problem) => Console.log(problemText(problem)))
+      yield* Console.log(summary(verification, isHere))
+      if (verification.problems.length > 0) {
+        process.exitCode = 1
+      }
+    })
+})
 
 const problemText = ({ path, problem }: FileProblem): string =>
   `${printableLine(path)} ${whatIsWrong[problem]}`

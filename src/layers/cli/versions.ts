@@ -7,31 +7,20 @@ import * as Effect from "effect/Effect"
 import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText, momentText, sizeText } from "../../internal/readable.ts"
 import { type Hold, type VersionSummary, VersionsReport } from "../../services/VersionStore.ts"
-import * as Command from "./Command.ts"
-import { contentOptions, decodeResult, runContentCommand } from "./contentCommand.ts"
-import { commands } from "./overview.ts"
-import * as Parameter from "./Parameter.ts"
+import * as ContentCommand from "./ContentCommand.ts"
+import { jsonOption } from "./options.ts"
 
-/** `library` is what configurations import as `vitrine`. */
-export const makeCommand = (library: object) =>
-  Command.make({
-    name: "versions",
-    description: commands.versions.description,
-    parameters: {
-      ...contentOptions,
-      json: Parameter.flag({ name: "json", description: "As JSON, for programs." })
-    },
-    run: ({ json, ...options }) =>
-      Effect.gen(function* () {
-        const report = yield* runContentCommand(library, options, {
-          command: { type: "content.versions" },
-          isOnDisk: true,
-          interrupted: { there: "Interrupted.", here: "Interrupted." }
-        }).pipe(Effect.flatMap(decodeResult(VersionsReport)))
-        const now = yield* Clock.currentTimeMillis
-        yield* Console.log(json ? printableJson(report, 2) : reportText(report, now))
-      })
-  })
+export const makeCommand = ContentCommand.make({
+  name: "versions",
+  parameters: { json: jsonOption },
+  result: VersionsReport,
+  isOnDisk: true,
+  interrupted: { there: "Interrupted.", here: "Interrupted." },
+  report: (report, { json }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Console.log(json ? printableJson(report, 2) : reportText(report, now))
+    )
+})
 
 /** The newest version first, each on three lines at most. */
 const reportText = ({ held, versions }: VersionsReport, now: number): string =>

@@ -30,7 +30,10 @@ export const makeProgressDisplay: Effect.Effect<ProgressDisplay, never, Scope.Sc
 
 /** Carries out the task that fetches, and shows what the events tell of it. */
 export const withProgress =
-  ({ show }: Pick<ProgressDisplay, "show">, events: Stream.Stream<Pick<BusEvent, "name" | "payload">>) =>
+  (
+    { show }: Pick<ProgressDisplay, "show">,
+    events: Stream.Stream<Pick<BusEvent, "name" | "payload">, unknown>
+  ) =>
   <A, E, R>(task: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Scope.Scope> =>
     Effect.gen(function* () {
       const showing = yield* events.pipe(
@@ -38,6 +41,7 @@ export const withProgress =
         Stream.tap(show),
         Stream.takeUntil(({ name }) => name === "content:fetch:done" || name === "content:fetch:error"),
         Stream.runDrain,
+        Effect.ignore,
         Effect.forkScoped
       )
       const exit = yield* Effect.exit(task)

@@ -19,34 +19,76 @@ import {
   loadConfiguration,
   locateConfiguration
 } from "../controller/loadConfiguration.ts"
+import * as Command from "./Command.ts"
 import { endableAtOnce } from "./ending.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
 import { configOption, envFileOption, logFormatOption, runDirOption } from "./options.ts"
-import type { Values } from "./Parameter.ts"
+import { commands } from "./overview.ts"
+import type { Parameters, Values } from "./Parameter.ts"
 import { logTo } from "./terminal/log.ts"
 import { makeProgressDisplay, type ProgressDisplay, withProgress } from "./terminal/progress.ts"
 
-/** The options of the commands of the command line that are commands of the content. */
-export const contentOptions = {
+const contentOptions = {
   config: configOption,
   envFile: envFileOption,
   logFormat: logFormatOption,
   runDir: runDirOption
 }
 
-export interface ContentCommand {
-  readonly command: { readonly type: string; readonly by?: string; readonly versionId?: string }
+interface Asked {
+  readonly command: { readonly type: string }
   /** What is said when it is interrupted, in the controller and here. */
   readonly interrupted: { readonly there: string; readonly here: string }
   /** Whether it needs the versions on disk and nothing else: no source, no other plugin and no services. */
   readonly isOnDisk: boolean
 }
 
-/** `library` is what configurations import as `vitrine`. Gives what the command returned, and where it ran. */
-export const runContentCommand = (
+interface ContentCommand<P extends Parameters, A, I> extends Omit<Asked, "command"> {
+  /** As in `content.fetch`. */
+  readonly name: keyof typeof commands
+  /** Beside those that all have. */
+  readonly parameters: P
+  readonly fields?: (values: Values<P>) => Readonly<Record<string, string>>
+  /** What the command returns. */
+  readonly result: Schema.Schema<A, I>
+  /** What is to be said of that. */
+  readonly report: (result: A, values: Values<P>, ran: { readonly isHere: boolean }) => Effect.Effect<void>
+}
+
+/** Gives the command for the library that configurations import as `vitrine`. */
+export const make =
+  <P extends Parameters, A, I>({
+    fields = () => ({}),
+    name,
+    parameters,
+    report,
+    result: schema,
+    ...asked
+  }: ContentCommand<P, A, I>) =>
+  (library: object) =>
+    Command.make({
+      name,
+      description: commands[name].description,
+      parameters: { ...contentOptions, ...parameters },
+      run: (values: Values<typeof contentOptions> & Values<P>) =>
+        Effect.gen(function* () {
+          const command = { ...fields(values), type: `content.${name}` }
+          const { isHere, result } = yield* runCommand(library, values, { ...asked, command })
+          yield* report(yield* decodeResult(schema, result), values, { isHere })
+        })
+    })
+
+/** The version that was named, as a field of a command. */
+export const versionField = Option.match({
+  onNone: () => ({}),
+  onSome: (versionId: string) => ({ versionId })
+})
+
+/** What the command returned, and where it ran. */
+const runCommand = (
   library: object,
   { config, envFile, logFormat, runDir }: Values<typeof contentOptions>,
-  content: ContentCommand
+  content: Asked
 ) =>
   Effect.gen(function* () {
     yield* loadEnvironment(envFile)
@@ -64,19 +106,18 @@ export const runContentCommand = (
   }).pipe(Effect.scoped)
 
 const runThere = Effect.fnUntraced(
-  function* ({ command }: ContentCommand, display: ProgressDisplay) {
+  function* ({ command }: Asked, display: ProgressDisplay) {
     const controller = yield* IpcClient
     const { pid } = yield* controller.process
     yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})`)
-    const events = Stream.catchAll(yield* controller.events, () => Stream.empty)
-    return yield* controller.dispatch(command).pipe(withProgress(display, events))
+    return yield* controller.dispatch(command).pipe(withProgress(display, yield* controller.events))
   },
   (effect, { interrupted }, display) =>
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.there))
 )
 
 const runHere = Effect.fnUntraced(
-  function* (file: string, library: object, { command, isOnDisk }: ContentCommand, display: ProgressDisplay) {
+  function* (file: string, library: object, { command, isOnDisk }: Asked, display: ProgressDisplay) {
     const loaded = yield* endableAtOnce(loadConfiguration(file, library))
     const configuration = isOnDisk ? onDisk(loaded) : loaded
     const task = Effect.gen(function* () {
@@ -85,12 +126,7 @@ const runHere = Effect.fnUntraced(
         Effect.flatMap(EventBus, ({ subscribe }) => subscribe),
         () => Stream.empty
       )
-      return yield* dispatch(command).pipe(
-        withProgress(
-          display,
-          Stream.catchAll(events, () => Stream.empty)
-        )
-      )
+      return yield* dispatch(command).pipe(withProgress(display, events))
     })
     return yield* runTask(configuration, task).pipe(
       Effect.provide(ControllerServices.layer("task", configuration.services)),
@@ -112,13 +148,11 @@ const onDisk = (loaded: LoadedConfiguration): LoadedConfiguration => {
 /** It keeps the place of a plugin, for messages. */
 const inert = (name: string): Plugin => ({ name, issues: [], setup: () => Effect.succeed(Effect.void) })
 
-/** What a command returned, as the schema says. The controller may be of another version, or be none. */
-export const decodeResult =
-  <A, I>(schema: Schema.Schema<A, I>) =>
-  ({ result }: { readonly result: unknown }): Effect.Effect<A, ResultNotUnderstood> =>
-    Effect.mapError(Schema.decodeUnknown(schema)(result), () => new ResultNotUnderstood())
+/** The controller may be of another version, or be none. */
+const decodeResult = <A, I>(schema: Schema.Schema<A, I>, result: unknown) =>
+  Effect.mapError(Schema.decodeUnknown(schema)(result), () => new ResultNotUnderstood())
 
-export class ResultNotUnderstood extends Schema.TaggedError<ResultNotUnderstood>()(
+class ResultNotUnderstood extends Schema.TaggedError<ResultNotUnderstood>()(
   "vitrine/ResultNotUnderstood",
   {}
 ) {
