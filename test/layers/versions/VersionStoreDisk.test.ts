@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
-import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { promote } from "../../../src/testing/versionStoreContract.ts"
+import { type VersionCopy, VersionStore } from "../../../src/services/VersionStore.ts"
+import { copyAs, promote, promoteCopy, promoteSources, versionIds } from "../../../src/testing/promote.ts"
 import { versionStoreContract } from "../../../src/testing.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
 
@@ -85,6 +85,61 @@ describe("VersionStoreDisk", () => {
         expect(counts.reads).toBe(1)
       }).pipe(Effect.provide(storeIn(directory).pipe(Layer.provide(counted))))
     })
+  )
+
+  scenario("refuses a version with a file that not every system can store", (directory) =>
+    Effect.gen(function* () {
+      const store = yield* VersionStore
+      const first = yield* promote("one")
+      for (const name of [".hidden", "__proto__", "both/a\\b"]) {
+        const error = yield* Effect.flip(promoteSources({ objects: { [name]: "" } }))
+        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+        expect(String(error)).toContain(name)
+      }
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+    }).pipe(Effect.provide(storeIn(directory)))
+  )
+
+  scenario("refuses a copy that is not what its list and its manifest say", (directory) =>
+    Effect.gen(function* () {
+      const store = yield* VersionStore
+      const first = yield* promoteSources({ objects: { "Objects.json": "one" } })
+      const copy = yield* copyAs("20261121T093000Z")
+      const whole = { "objects/Objects.json": "one" }
+      const { manifest } = copy
+      const wrong: ReadonlyArray<
+        readonly [says: string, copy: VersionCopy, files: Readonly<Record<string, string>>]
+      > = [
+        ["objects/Objects.json is missing", copy, {}],
+        ["objects/Objects.json has 4 bytes, not 3", copy, { "objects/Objects.json": "ones" }],
+        ["objects/more is not in files.json", copy, { ...whole, "objects/more": "" }],
+        ["tours/t is not in files.json", copy, { ...whole, "tours/t": "" }],
+        ["more is not in files.json", copy, { ...whole, more: "" }],
+        ["files.json is no list of files", { ...copy, fileList: "<!doctype html>" }, whole],
+        ["../../x", { ...copy, fileList: copy.fileList.replace("Objects.json", "../../x") }, whole],
+        ["filesSha256", { ...copy, fileList: `${copy.fileList} ` }, whole],
+        ["generatedAt", { ...copy, manifest: { ...manifest, generatedAt: "" } }, whole],
+        ["sources", { ...copy, manifest: { ...manifest, sources: [] } }, whole],
+        ["versionPath", { ...copy, manifest: { ...manifest, versionPath: "versions/.." } }, whole],
+        ["versionId", { ...copy, manifest: { ...manifest, versionId: "20261121T093001Z" } }, whole]
+      ]
+      for (const [says, copy, files] of wrong) {
+        const error = yield* Effect.flip(promoteCopy(copy, files))
+        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError" })
+        expect(String(error)).toContain(says)
+      }
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest: first.manifest })
+      expect(yield* versionIds).toEqual([first.manifest.versionId])
+    }).pipe(Effect.provide(storeIn(directory)))
+  )
+
+  scenario("shortens and cleans the name of whoever holds", (directory) =>
+    Effect.gen(function* () {
+      const store = yield* VersionStore
+      yield* promote("one")
+      const { held } = yield* store.hold({ by: `anna\n\u001b[2J${"x".repeat(100)}` })
+      expect(held?.by).toBe(`anna [2J${"x".repeat(56)}…`)
+    }).pipe(Effect.provide(storeIn(directory)))
   )
 
   scenario("empties the staging folder that a crash left behind", (directory) =>
