@@ -9,9 +9,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { sizeText } from "../../internal/readable.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer } from "../../services/ContentServer.ts"
-import { ControllerState } from "../../services/ControllerState.ts"
+import { ControllerState, type Row } from "../../services/ControllerState.ts"
 import { refuseHost } from "../http/access.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
@@ -19,7 +20,6 @@ import { MethodNotAllowed } from "../http/errors.ts"
 import * as HttpServer from "../http/HttpServer.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
 import { type ContentServerConfig, decode, nameOf } from "./ContentServerOptions.ts"
-import { statusRows } from "./contentServerStatus.ts"
 import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
@@ -95,7 +95,19 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     name,
     order: 30,
     title: "Content server",
-    rows: Effect.map(statistics, (statistics) => statusRows({ address: url, maxConnections, statistics })),
+    rows: Effect.map(
+      statistics,
+      ({ bytes, connections, openResponses, requests }): ReadonlyArray<Row> => [
+        { type: "kv", label: "Address", value: url },
+        {
+          type: "kv",
+          label: "Connections",
+          value: `${connections} of ${maxConnections}`,
+          tone: connections < maxConnections ? "ok" : "warn"
+        },
+        { type: "kv", label: "Responses", value: `${requests}, ${sizeText(bytes)}; ${openResponses} open` }
+      ]
+    ),
     data: Effect.map(statistics, (statistics) => ({ ...statistics }))
   })
   return ContentServer.of({ address: Option.some(address), statistics })

@@ -11,6 +11,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import mime from "mime"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { fileListName } from "../../services/FileList.ts"
@@ -18,8 +19,7 @@ import { VersionId } from "../../services/VersionStore.ts"
 import { BadRequest, NotFound, type Unreadable } from "../http/errors.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as FileLists from "./FileLists.ts"
-import { inertMediaTypeOf, mediaTypeOf } from "./mediaTypes.ts"
-import { plainFile, realPath } from "./plainFile.ts"
+import { type PlainFile, plainFile, realPath } from "./plainFile.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -126,7 +126,14 @@ export const make = Effect.fnUntraced(function* ({
       "Content-Security-Policy": "sandbox",
       ETag: `"${sha256}"`
     }
-    const resource = fileResource(path.join(versions, ...names), size, Option.some(versionId), headers)
+    const resource: FileResource = {
+      _tag: "File",
+      file: path.join(versions, ...names),
+      size,
+      versionId: Option.some(versionId),
+      headers,
+      gzip: Option.none()
+    }
     return name === fileListName ? withGzip(resource, headers, list.gzip) : resource
   })
 
@@ -143,28 +150,19 @@ export const make = Effect.fnUntraced(function* ({
     if (Option.isNone(found)) {
       return yield* asked
     }
-    const { file, size, type } = found.value
-    if (type === "Directory") {
+    if (found.value.type === "Directory") {
       return inFolder ? yield* asked : ({ _tag: "Redirect", location: `${raw}/` } satisfies Redirect)
     }
-    return fileResource(file, size, Option.none(), {
-      "Content-Type": mediaTypeOf(file),
-      "Cache-Control": "no-cache"
-    })
+    return pageResource(found.value)
   })
 
   const clientScript = Effect.fnUntraced(function* (name: string) {
     const missing = notFound([clientFolder, name])
     const script = yield* Effect.orElse(clientModule, () => missing)
     const root = yield* rootOf(path.dirname(script), "The scripts of vitrine/client are not built.")
-    const found = yield* plainFile(root, [name])
-    if (Option.isNone(found)) {
-      return yield* missing
-    }
-    const { file, size } = found.value
-    return fileResource(file, size, Option.none(), {
-      "Content-Type": mediaTypeOf(name),
-      "Cache-Control": "no-cache"
+    return yield* Option.match(yield* plainFile(root, [name]), {
+      onNone: () => missing,
+      onSome: (found) => Effect.succeed(pageResource(found))
     })
   })
 
@@ -234,12 +232,30 @@ const jsonResource = (body: Buffer): TextResource => ({
   }
 })
 
-const fileResource = (
-  file: string,
-  size: number,
-  versionId: Option.Option<VersionId>,
-  headers: Headers
-): FileResource => ({ _tag: "File", file, size, versionId, headers, gzip: Option.none() })
+/** A file beside the versions: it may change. */
+const pageResource = ({ file, size }: PlainFile): FileResource => ({
+  _tag: "File",
+  file,
+  size,
+  versionId: Option.none(),
+  headers: { "Content-Type": mediaTypeOf(file), "Cache-Control": "no-cache" },
+  gzip: Option.none()
+})
+
+/** What a browser may take a file for, by the extension of its name; text is UTF-8. */
+const mediaTypeOf = (name: string): string => {
+  const type = mime.getType(name) ?? "application/octet-stream"
+  return /^text\/|javascript$/.test(type) ? `${type}; charset=utf-8` : type
+}
+
+/**
+ * Of a file that an editor has chosen, whose type no page may take for a script: browsers run nothing else under
+ * `nosniff`. Documents with scripts in them, SVG and XML too, are sandboxed beside that.
+ */
+const inertMediaTypeOf = (name: string): string => {
+  const type = mediaTypeOf(name)
+  return /(java|ecma|j|live)script/.test(type) ? "text/plain; charset=utf-8" : type
+}
 
 /** A strong tag is of one encoding (RFC 9110, section 8.8.3). */
 const withGzip = (

@@ -83,7 +83,7 @@ export const make: (
   const handler = yield* application.make({
     routes: [
       ...routes,
-      HttpRouter.route("GET", "/process", Effect.succeed(json(jsonText({ pid: process.pid })))),
+      HttpRouter.route("GET", "/process", json({ pid: process.pid })),
       HttpRouter.route("POST", "/stop", Effect.as(Effect.forkDaemon(stopOnce), result(null)))
     ],
     refuse: Option.none,

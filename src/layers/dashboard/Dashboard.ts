@@ -17,7 +17,7 @@ import { Dashboard } from "../../services/Dashboard.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { DashboardState } from "../../services/Health.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
-import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import { keepSubscribed, problemRows } from "../fanOut/keepSubscribed.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import * as HttpServer from "../http/HttpServer.ts"
@@ -29,7 +29,6 @@ import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
 import { makeLogTail } from "./logTail.ts"
 import { makeOverview } from "./overview.ts"
-import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
 
 export { Dashboard }
@@ -103,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
       access,
       act: yield* Actions.make,
       live,
-      resources: yield* Resources.make(rules)
+      rules
     }),
     refuse: access.refuseReading,
     connections,
@@ -134,23 +133,13 @@ export const make = Effect.fnUntraced(function* (
           value: `${pages} of ${options.maxClients}`,
           tone: pages < options.maxClients ? "ok" : "warn"
         },
-        ...Option.toArray(problem).map(
-          ({ reason, since }): Row => ({
-            type: "kv",
-            label: "Event bus",
-            value: `no events since ${since.toISOString()}: ${reason}`,
-            tone: "error"
-          })
-        )
+        ...problemRows(problem)
       ]
     }),
     data: Effect.map(problem, (problem) => ({
       pages: live.clients(),
       maxPages: options.maxClients,
-      ...Option.match(problem, {
-        onNone: () => ({}),
-        onSome: ({ reason, since }) => ({ problem: { since: since.toISOString(), reason } })
-      })
+      ...Option.match(problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
     }))
   })
   return Dashboard.of({ address: Option.some(address) })

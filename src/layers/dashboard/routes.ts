@@ -7,21 +7,26 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { Health, HealthRules } from "../../services/Health.ts"
 import { notFound } from "../http/application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import * as RequestBody from "../http/RequestBody.ts"
-import * as responses from "../http/responses.ts"
+import { json, result, text } from "../http/responses.ts"
 import { type Access, isLoopback } from "./access.ts"
 import type { Act } from "./actions.ts"
 import type { Live } from "./live.ts"
-import type { Resources } from "./resources.ts"
+import { makeHealth } from "./overview.ts"
+import { readPageFiles } from "./pageFiles.ts"
+import { contentType, prometheusText } from "./prometheus.ts"
 
 export interface Context {
   readonly access: Access
   readonly act: Act
   readonly live: Live
-  readonly resources: Resources
+  readonly rules: HealthRules
 }
 
 /** What every response has: no other page may frame it, read it or have scripts in it. */
@@ -35,7 +40,10 @@ export const everyResponse = {
 }
 
 /** What is still being done when the scope ends is interrupted. */
-export const make = Effect.fnUntraced(function* ({ access, act, live, resources }: Context) {
+export const make = Effect.fnUntraced(function* ({ access, act, live, rules }: Context) {
+  const { state, status } = yield* ControllerState
+  const health = yield* makeHealth(rules)
+  const { css, html, js } = yield* Effect.sync(readPageFiles)
   const acting = yield* FiberSet.make<unknown, Effect.Effect.Error<ReturnType<Act>>>()
 
   const command = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -45,9 +53,9 @@ export const make = Effect.fnUntraced(function* ({ access, act, live, resources 
     }
     const body = yield* RequestBody.read
     // Whoever leaves does not interrupt what was begun.
-    const result = yield* Effect.flatMap(FiberSet.run(acting, act(body, remoteOf(request))), Fiber.join)
+    const done = yield* Effect.flatMap(FiberSet.run(acting, act(body, remoteOf(request))), Fiber.join)
     live.changed()
-    return responses.result(result)
+    return result(done)
   })
 
   const events = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -61,9 +69,26 @@ export const make = Effect.fnUntraced(function* ({ access, act, live, resources 
   return [
     HttpRouter.route("POST", "/command", command),
     HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
-    ...Array.from(resources, ([path, resource]) => HttpRouter.route("GET", path, resource))
+    HttpRouter.route("GET", "/", text(html, "text/html; charset=utf-8")),
+    HttpRouter.route("GET", "/dashboard.css", text(css, "text/css; charset=utf-8")),
+    HttpRouter.route("GET", "/dashboard.js", text(js, "text/javascript; charset=utf-8")),
+    HttpRouter.route("GET", "/healthz", Effect.map(health, healthResponse)),
+    HttpRouter.route(
+      "GET",
+      "/metrics",
+      Effect.map(Metric.snapshot, (pairs) => text(prometheusText(pairs), contentType))
+    ),
+    HttpRouter.route("GET", "/state", Effect.map(state, json)),
+    HttpRouter.route("GET", "/status", Effect.map(status, json))
   ]
 })
+
+const healthResponse = ({ findings, isHealthy, word }: Health) =>
+  text(
+    `${JSON.stringify({ status: isHealthy ? "ok" : "failing", word, findings }, null, 2)}\n`,
+    "application/json",
+    isHealthy ? 200 : 503
+  )
 
 /** The address across the network that a request comes from; none on this machine. */
 const remoteOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string | undefined =>

@@ -14,15 +14,31 @@ import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { resubscribe } from "../../internal/schedules.ts"
+import type { Row } from "../../services/ControllerState.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 
-/** Why no events are received, and since when. */
+/** Why no events are received, and since when, as the state has it. */
 export interface FeedProblem {
+  /** One line. */
   readonly reason: string
-  readonly since: Date
+  /** ISO 8601, UTC. */
+  readonly since: string
 }
+
+/** The same in the status. */
+export const problemRows = (problem: Option.Option<FeedProblem>): ReadonlyArray<Row> =>
+  Option.toArray(problem).map(({ reason, since }) => ({
+    type: "kv",
+    label: "Event bus",
+    value: `no events since ${since}: ${reason}`,
+    tone: "error"
+  }))
+
+/** How much of a reason is shown; the log has it whole. */
+const maxReason = 500
 
 export interface Subscription {
   /** None while a feed is open. */
@@ -91,8 +107,11 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({ lost, name, open
       }
       yield* Ref.update(problem, (before) =>
         Option.some({
-          reason,
-          since: Option.match(before, { onNone: () => new Date(now), onSome: ({ since }) => since })
+          reason: printableLine(reason, maxReason),
+          since: Option.match(before, {
+            onNone: () => new Date(now).toISOString(),
+            onSome: ({ since }) => since
+          })
         })
       )
       yield* (yield* Ref.getAndSet(isReported, true))

@@ -10,7 +10,7 @@ import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type { FrameSink } from "../fanOut/FanOut.ts"
-import { makeSocketSink } from "../fanOut/SocketSink.ts"
+import { makeQueueLimit } from "../fanOut/slowClients.ts"
 import type { TooManyClients } from "./errors.ts"
 import * as SseFrame from "./SseFrame.ts"
 import { closed } from "./stallTimeout.ts"
@@ -73,17 +73,26 @@ const endWithClient = (socket: Socket, response: ServerResponse) => {
 type Headers = Readonly<Record<string, string>>
 
 const makeSink = (socket: Socket, response: ServerResponse, headers: Headers): FrameSink => {
-  const { begin, queuedBytes, send } = makeSocketSink(socket)
+  const limit = makeQueueLimit()
   return {
     begin: (frames) => {
+      limit.begin(frames)
       // The backlog leaves together with the head.
       socket.cork()
       writeHead(response, headers)
-      begin(frames)
+      socket.write(frames)
       process.nextTick(() => socket.uncork())
     },
-    send,
-    queuedBytes,
+    send: (frames) => {
+      const isAdmitted = limit.admits(socket.writableLength, frames)
+      if (isAdmitted) {
+        socket.write(frames)
+      } else {
+        socket.destroy()
+      }
+      return isAdmitted
+    },
+    queuedBytes: () => socket.writableLength,
     end: () => {
       response.end()
     }

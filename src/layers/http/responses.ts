@@ -64,14 +64,7 @@ const bodyOf = (error: RequestError): unknown => {
 }
 
 export const error = (error: RequestError): Response =>
-  HttpServerResponse.setHeaders(
-    json(jsonText({ error: bodyOf(error) }), statuses[error._tag]),
-    headersOf(error)
-  )
-
-/** Answers with the error instead of failing with it. */
-export const answering = <R>(handler: Effect.Effect<Response, RequestError, R>) =>
-  Effect.catchAll(handler, (refusal) => Effect.succeed(error(refusal)))
+  HttpServerResponse.setHeaders(json({ error: bodyOf(error) }, statuses[error._tag]), headersOf(error))
 
 /** Responds to what nobody expected, and logs it. */
 export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
@@ -79,13 +72,15 @@ export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response>
     ? Effect.interrupt
     : Effect.as(
         Effect.logError("A request failed unexpectedly", cause),
-        json(jsonText({ error: serializeError(Cause.squash(cause)) }), 500)
+        json({ error: serializeError(Cause.squash(cause)) }, 500)
       )
 
 /** Of what JSON lacks, a function for example, an object would drop the key. */
-export const result = (value: unknown): Response => json(`{"result":${jsonText(value)}}`)
+export const result = (value: unknown): Response => text(`{"result":${jsonText(value)}}`, jsonType)
 
-export const json = (body: string, status = 200): Response => text(body, "application/json", status)
+export const json = (value: unknown, status = 200): Response => text(jsonText(value), jsonType, status)
+
+const jsonType = "application/json"
 
 export const text = (body: string, contentType: string, status = 200): Response =>
   HttpServerResponse.uint8Array(Buffer.from(body), { status, contentType })

@@ -2,12 +2,12 @@
  * Events as they are sent: which are forwarded and replayed, and their payloads as JSON (docs/wire.md).
  */
 import * as Effect from "effect/Effect"
+import type * as Predicate from "effect/Predicate"
 import { encodeJson } from "../../internal/JsonText.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
 import * as SseFrame from "../http/SseFrame.ts"
-import * as EventFilter from "./EventFilter.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export interface EventEncoder {
@@ -25,7 +25,7 @@ export interface EventEncoder {
 }
 
 export const make = (options: Pick<HttpTransportOptions, "events" | "replayEvents">): EventEncoder => {
-  const matches = EventFilter.make(options.events)
+  const matches = matching(options.events)
   const replayed = new Set(options.replayEvents.filter((name) => matches(name) && SseFrame.isEventName(name)))
   const warnOfName = makeWarnOnce(
     (name) => `Events named ${shownName(name)} are not forwarded: the name has a line break or a NUL.`
@@ -65,6 +65,16 @@ export const make = (options: Pick<HttpTransportOptions, "events" | "replayEvent
       return Effect.all(warnings, { discard: true })
     })
   }
+}
+
+/**
+ * Accepts the names that match one of the patterns (docs/wire.md, section 2.1): a pattern that ends in `*` matches every name
+ * that begins with what stands before the `*`, any other pattern only itself.
+ */
+export const matching = (patterns: ReadonlyArray<string>): Predicate.Predicate<string> => {
+  const prefixes = patterns.filter((pattern) => pattern.endsWith("*")).map((pattern) => pattern.slice(0, -1))
+  const names = new Set(patterns)
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
 /** A name as the log may show it. */

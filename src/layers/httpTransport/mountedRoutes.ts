@@ -10,6 +10,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import { guarded } from "../http/application.ts"
 import * as RequestBody from "../http/RequestBody.ts"
+import * as responses from "../http/responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
 import { clientOf } from "./Audience.ts"
@@ -40,6 +41,9 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
   const preflight = Effect.succeed(access.preflight)
   const all = [...own, ...[...preflights].map((path) => HttpRouter.route("OPTIONS", path, preflight))]
   yield* (prefix === "" ? router : router.prefixed(prefix)).addAll(
-    all.map((route) => ({ ...route, handler: guard(route.handler) }))
+    all.map((route) => ({
+      ...route,
+      handler: guard(Effect.catchAll(route.handler, (error) => Effect.succeed(responses.error(error))))
+    }))
   )
 })

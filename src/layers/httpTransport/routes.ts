@@ -7,11 +7,10 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { jsonText } from "../../internal/JsonText.ts"
 import { type Command, CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState, type GlobalState, type StatusSnapshot } from "../../services/ControllerState.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import { BadRequest, CommandNotAllowed, type RequestError } from "../http/errors.ts"
-import { answering, json, result } from "../http/responses.ts"
+import { json, result } from "../http/responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -50,14 +49,12 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
 
   return [
     // It ends with its response anyhow; an interruption would be answered and reported as an error.
-    HttpRouter.route("GET", "/events", answering(events), { uninterruptible: true }),
-    HttpRouter.route("POST", "/command", answering(command)),
-    HttpRouter.route("GET", "/status", Effect.map(status, snapshot)),
-    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, snapshot))] : [])
+    HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
+    HttpRouter.route("POST", "/command", command),
+    HttpRouter.route("GET", "/status", Effect.map(status, json)),
+    ...(options.exposeState ? [HttpRouter.route("GET", "/state", Effect.map(state, json))] : [])
   ]
 })
-
-const snapshot = (value: StatusSnapshot | GlobalState) => json(jsonText(value))
 
 const notAllowed = ({ type }: Command) =>
   new CommandNotAllowed({

@@ -6,7 +6,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { countText, durationText } from "../../internal/readable.ts"
 import type { Row } from "../../services/ControllerState.ts"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
-import type { FeedProblem } from "../fanOut/keepSubscribed.ts"
+import { type FeedProblem, problemRows } from "../fanOut/keepSubscribed.ts"
 import type { StreamGroup } from "./Audience.ts"
 
 export interface TransportOverview {
@@ -84,24 +84,8 @@ export const audienceState = (
     streams,
     since: new Date(now - oldestMs).toISOString()
   })),
-  ...Option.match(problem, {
-    onNone: () => ({}),
-    onSome: ({ reason, since }) => ({
-      problem: { since: since.toISOString(), reason: printableLine(reason, maxReason) }
-    })
-  })
+  ...Option.match(problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
 })
-
-const problemRows = (problem: Option.Option<FeedProblem>): ReadonlyArray<Row> =>
-  Option.toArray(problem).map(({ reason, since }) => ({
-    type: "kv",
-    label: "Event bus",
-    value: `no events since ${since.toISOString()}: ${printableLine(reason, maxReason)}`,
-    tone: "error"
-  }))
-
-/** How much of a reason is shown. */
-const maxReason = 500
 
 /** How much of the name of an event is shown. */
 const maxName = 100

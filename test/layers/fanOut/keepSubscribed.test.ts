@@ -57,7 +57,7 @@ describe("keepSubscribed", () => {
         yield* TestClock.adjust("1 minute")
         instance.endFeeds(how)
         yield* somebodySleeps
-        expect(yield* problem).toEqual(Option.some({ reason, since: new Date(60_000) }))
+        expect(yield* problem).toEqual(Option.some({ reason, since: new Date(60_000).toISOString() }))
         expect(history).toEqual(["open", 1, "lost"])
         const warning = `WARN Somebody receives no events, and tries again until it does: ${reason}`
         expect(lines).toEqual([warning])
@@ -93,7 +93,7 @@ describe("keepSubscribed", () => {
       expect(yield* problem).toEqual(
         Option.some({
           reason: "The event bus could not be subscribed to: no engine",
-          since: new Date(60_000)
+          since: new Date(60_000).toISOString()
         })
       )
       engine.recover()

@@ -8,7 +8,7 @@ import { STATUS_CODES } from "node:http"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import type { Row as RowShape } from "../../../src/services/ControllerState.ts"
+import { GlobalStateSchema, StatusSnapshotSchema } from "../../../src/layers/control/controllerSchemas.ts"
 
 export interface Answer {
   readonly status: number
@@ -128,37 +128,11 @@ const parseFrames = (bytes: Buffer): Either.Either<Buffer, string> =>
 
 const isJson = (text: string) => Either.isRight(Either.try(() => JSON.parse(text)))
 
-const tone = Schema.optionalWith(Schema.Literal("ok", "warn", "error", "neutral"), { exact: true })
+const isDate = (text: string) => !Number.isNaN(Date.parse(text))
 
-const Row: Schema.Schema<RowShape> = Schema.Union(
-  Schema.Struct({ type: Schema.Literal("kv"), label: Schema.String, value: Schema.String, tone }),
-  Schema.Struct({
-    type: Schema.Literal("list"),
-    label: Schema.String,
-    items: Schema.Array(Schema.suspend(() => Row))
-  }),
-  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, tone })
-)
+const StatusSnapshot = StatusSnapshotSchema.pipe(Schema.filter(({ header }) => isDate(header.startTime)))
 
-const mode = Schema.Literal("task", "persistent")
-
-const StatusSnapshot = Schema.Struct({
-  header: Schema.Struct({ startTime: Schema.Date, uptimeMs: Schema.Number, mode }),
-  sections: Schema.Array(
-    Schema.Struct({
-      name: Schema.String,
-      order: Schema.optional(Schema.Number),
-      title: Schema.String,
-      rows: Schema.Array(Row)
-    })
-  )
-})
-
-const GlobalState = Schema.Struct({
-  system: Schema.Struct({ startTime: Schema.Date, mode }),
-  plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
-  _version: Schema.Number
-})
+const GlobalState = GlobalStateSchema.pipe(Schema.filter(({ system }) => isDate(system.startTime)))
 
 const CommandResult = Schema.Struct({ result: Schema.Unknown })
 

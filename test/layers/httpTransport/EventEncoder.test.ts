@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as EventFilter from "../../../src/layers/httpTransport/EventFilter.ts"
+import { matching } from "../../../src/layers/httpTransport/EventEncoder.ts"
 
 /** Few letters, so that names and patterns meet. */
 const word = FastCheck.string({
@@ -15,12 +15,12 @@ const matches = (pattern: string, name: string): boolean => {
   return new RegExp(`^${source}$`).test(name)
 }
 
-describe("EventFilter", () => {
+describe("the filter of events", () => {
   it.prop(
     "accepts what one of the patterns matches",
     [FastCheck.array(word, { maxLength: 4 }), word],
     ([patterns, name]) => {
-      expect(EventFilter.make(patterns)(name)).toBe(patterns.some((pattern) => matches(pattern, name)))
+      expect(matching(patterns)(name)).toBe(patterns.some((pattern) => matches(pattern, name)))
     },
     { fastCheck: { numRuns: 500 } }
   )
@@ -42,6 +42,6 @@ describe("EventFilter", () => {
     [["a**"], "ax", false],
     [["constructor"], "toString", false]
   ])("with %j takes %j: %j", (patterns, name, accepted) => {
-    expect(EventFilter.make(patterns)(name)).toBe(accepted)
+    expect(matching(patterns)(name)).toBe(accepted)
   })
 })
