@@ -1,6 +1,8 @@
 /**
  * Commands of the content: in the controller that runs, or else here, as a task of its configuration.
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -65,7 +67,7 @@ export const make =
     result: schema,
     ...asked
   }: ContentCommand<P, A, I>) =>
-  (library: object) =>
+  (library: object): Command.Command<Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient> =>
     Command.make({
       name,
       description: commands[name].description,
