@@ -23,13 +23,6 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
   const file = folder.manifest
   const changing = yield* Effect.makeSemaphore(1)
 
-  /** It is read many times at each change, and seldom another one. */
-  let last: { readonly text: string; readonly decoded: ReturnType<typeof decodeManifest> } | undefined
-  const decode = (text: string) => {
-    last = last?.text === text ? last : { text, decoded: decodeManifest(text) }
-    return last.decoded
-  }
-
   const read = Effect.gen(function* () {
     const text = yield* readIfThere(file)
     if (Option.isNone(text)) {
@@ -39,7 +32,7 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
       status: "invalid",
       message: `manifest.json ${problem}`
     })
-    const decoded = decode(text.value)
+    const decoded = decodeManifest(text.value)
     if (Either.isLeft(decoded)) {
       return invalid(`is no manifest: ${issueText(placedIssues(decoded.left))}`)
     }
@@ -63,9 +56,6 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
 
   /** A manifest of a later schema is kept beside: whoever wrote it may come back. It is read before each write. */
   const keepNewer = Effect.gen(function* () {
-    if (last !== undefined && Either.isRight(last.decoded)) {
-      return
-    }
     const text = yield* readIfThere(file)
     const newer = Option.flatMap(text, Schema.decodeOption(NewerManifestJson))
     if (Option.isSome(text) && Option.isSome(newer)) {

@@ -52,7 +52,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const folder = yield* DownloadsFolder.make(directory)
   const manifestFile = yield* ManifestFile.make(folder)
-  const leases = yield* Leases.make({ folder: folder.acks, duration: ackLease, scratch: folder.staging })
+  const leases = yield* Leases.make(folder, ackLease)
   const damage = makeDamage()
 
   /** A version on which a lease is just being taken, or that is just being made the active one, is not swept. */

@@ -11,7 +11,6 @@ import type { ParseError } from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
-import { sizeOfWhole } from "../../internal/reuseFile.ts"
 import { sha256OfFile, sha256OfText } from "../../internal/sha256.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import {
@@ -63,7 +62,8 @@ export const makeList = Effect.fnUntraced(function* (
         detail: issueText(placedIssues(error))
       })
   )
-  return written(list, fileListText(list))
+  const text = fileListText(list)
+  return { list, text, sha256: sha256OfText(text) } satisfies WrittenList
 })
 
 /** The files of a source, in a folder of a version. */
@@ -85,8 +85,14 @@ export const listSource = Effect.fnUntraced(function* (
   return { ...source, files: Object.fromEntries(files) }
 })
 
-/** All files below a folder, by their paths with forward slashes, with their sizes in bytes. */
-export const filesIn = Effect.fnUntraced(function* (directory: string) {
+/**
+ * All files below a folder, by their paths with forward slashes, with their sizes in bytes. Those that are `known` are not
+ * looked at.
+ */
+export const filesIn = Effect.fnUntraced(function* (
+  directory: string,
+  known: ReadonlyMap<string, number> = new Map()
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const entries = (yield* fs.readDirectory(directory, { recursive: true })).map((entry) =>
@@ -94,10 +100,14 @@ export const filesIn = Effect.fnUntraced(function* (directory: string) {
   )
   const sizes = yield* Effect.forEach(
     entries,
-    (entry) =>
-      Effect.map(fs.stat(path.join(directory, entry)), ({ size, type }) =>
-        type === "File" ? [[entry, Number(size)] as const] : []
-      ),
+    (entry) => {
+      const size = known.get(entry)
+      return size !== undefined
+        ? Effect.succeed([[entry, size] as const])
+        : Effect.map(fs.stat(path.join(directory, entry)), ({ size, type }) =>
+            type === "File" ? [[entry, Number(size)] as const] : []
+          )
+    },
     { concurrency }
   )
   return new Map(sizes.flat())
@@ -128,13 +138,6 @@ export const decodeList = (text: string): Effect.Effect<WrittenList, ParseError>
     )
   })
 
-/** Writes the list of the version in the folder. */
-export const writeList = Effect.fnUntraced(function* (folder: string, { text }: WrittenList) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  yield* fs.writeFileString(path.join(folder, fileListName), text)
-})
-
 /** The list of a version that is in a folder, where there is one. */
 export const readList = Effect.fnUntraced(function* (folder: string, versionId: VersionId) {
   const fs = yield* FileSystem.FileSystem
@@ -156,7 +159,13 @@ export const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary =>
   }))
 })
 
-const written = (list: FileList, text: string): WrittenList => ({ list, text, sha256: sha256OfText(text) })
+/** Whether a file is there, with the size that it should have. */
+export const isWhole = (file: string, size: number) =>
+  FileSystem.FileSystem.pipe(
+    Effect.flatMap((fs) => fs.stat(file)),
+    Effect.map((stats) => stats.type === "File" && Number(stats.size) === size),
+    Effect.orElseSucceed(() => false)
+  )
 
 /** Those of the files that are in the folder of their source, with the sizes that they had. */
 export const wholeFiles = Effect.fnUntraced(function* (
@@ -166,8 +175,7 @@ export const wholeFiles = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const whole = yield* Effect.filter(
     Object.entries(files),
-    ([name, { size }]) =>
-      Effect.map(sizeOfWhole(path.join(directory, name), Option.some(size)), Option.isSome),
+    ([name, { size }]) => isWhole(path.join(directory, name), size),
     { concurrency }
   )
   return whole.length === Object.keys(files).length ? files : Object.fromEntries(whole)

@@ -16,6 +16,7 @@ import { isPlainFileName } from "../../internal/FileName.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type Lease, TooManyLeases, type VersionStoreError } from "../../services/VersionStore.ts"
+import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"
 
@@ -29,26 +30,13 @@ interface KnownLease extends LeaseFile.LeaseFile {
   readonly problemSince: number
 }
 
-export interface Leases {
-  /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
-  readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
-  /** Removes the files of leases that are over, and gives those that are fresh. */
-  readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
-  readonly take: (
-    consumerId: string,
-    lease: LeaseFile.WrittenLease
-  ) => Effect.Effect<void, VersionStoreError | TooManyLeases>
-}
+export interface Leases extends Effect.Effect.Success<ReturnType<typeof make>> {}
 
-export interface Settings {
-  readonly folder: string
-  /** How long a lease is fresh. */
-  readonly duration: Duration.DurationInput
-  /** As for `replaceFile`. */
-  readonly scratch: string
-}
-
-export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: Settings) {
+/** `duration` is how long a lease is fresh. */
+export const make = Effect.fnUntraced(function* (
+  { acks: folder, staging }: DownloadsFolder,
+  duration: Duration.DurationInput
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
@@ -180,13 +168,17 @@ export const make = Effect.fnUntraced(function* ({ duration, folder, scratch }: 
   const take = Effect.fnUntraced(function* (consumerId: string, lease: LeaseFile.WrittenLease) {
     yield* firstLook
     yield* Effect.unlessEffect(admitOneMore, isFresh(consumerId))
-    const file = yield* LeaseFile.write(fileOf(consumerId), lease, scratch)
+    const file = yield* LeaseFile.write(fileOf(consumerId), lease, staging)
     yield* learn(consumerId, file, yield* LeaseFile.now)
   }, Effect.provide(platform))
 
   return {
+    /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
     fresh: Effect.zipRight(lookAtAll, freshNow),
+
+    /** Removes the files of leases that are over, and gives those that are fresh. */
     sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),
+
     take
-  } satisfies Leases
+  }
 })

@@ -19,7 +19,7 @@ import {
 import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { type Entries, moveFile, syncDirectory, syncEntries, syncTree } from "./durable.ts"
-import { filesIn, makeList, type WrittenList, wholeFiles, writeList } from "./fileLists.ts"
+import { filesIn, makeList, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf, makeHolding } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
 import type { Damage } from "./verify.ts"
@@ -36,8 +36,14 @@ export const makePublishing = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const writeListAnd = <R>(staged: string, list: WrittenList, sync: Effect.Effect<void, PlatformError, R>) =>
-    writeList(staged, list).pipe(Effect.zipRight(sync), mapDiskError("write to", folder.staging))
+  const writeListAnd = <R>(
+    staged: string,
+    { text }: WrittenList,
+    sync: Effect.Effect<void, PlatformError, R>
+  ) =>
+    fs
+      .writeFileString(path.join(staged, fileListName), text)
+      .pipe(Effect.zipRight(sync), mapDiskError("write to", folder.staging))
 
   const wholeVersion = Effect.fnUntraced(function* (versionId: string) {
     const found = yield* folder.find(versionId)
@@ -170,10 +176,7 @@ export const manifestOf = ({
  */
 export const nextVersionId = (now: number, existing: ReadonlyArray<VersionId>): VersionId => {
   const candidate = compact(now)
-  const latest = existing.reduce<VersionId | undefined>(
-    (latest, id) => (latest === undefined || id > latest ? id : latest),
-    undefined
-  )
+  const latest = existing.toSorted().at(-1)
   if (latest === undefined || latest.slice(0, candidate.length) < candidate) {
     return candidate
   }

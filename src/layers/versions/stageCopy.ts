@@ -2,22 +2,31 @@
  * Copies of versions of another controller that are being put together: what is on disk is taken over by its
  * content.
  */
+import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { linkOrCopy, sizeOfWhole } from "../../internal/reuseFile.ts"
+import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
+import { excerpt } from "../../internal/printable.ts"
+import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type FileList, fileListName, filesOf, pathsOfContents } from "../../services/FileList.ts"
-import type { CopiedFile, StagedCopy, VersionCopy, VersionStoreError } from "../../services/VersionStore.ts"
-import { foldersOf, readCopy } from "./copies.ts"
+import {
+  type CopiedFile,
+  type Manifest,
+  type StagedCopy,
+  type VersionCopy,
+  VersionStoreError
+} from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import type { Entries } from "./durable.ts"
+import { decodeList, filesIn, isWhole, type WrittenList } from "./fileLists.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
-import type { Publishing } from "./publish.ts"
+import { manifestOf, type Publishing } from "./publish.ts"
 import type { Damage } from "./verify.ts"
 
 /** The absolute path of a file with this digest, where some version has one. */
@@ -38,24 +47,17 @@ export const makeStageCopy = Effect.fnUntraced(function* (
     fileOfContent: Effect.Effect<FileOfContent, VersionStoreError>
   ): StagedCopy => {
     const directoryOf = (sourceId: string) => path.join(folder, sourceId)
-    const directories = new Set<string>()
     /** The sizes of what was linked, by paths with forward slashes: it needs neither be looked at nor made durable again. */
     const linked = new Map<string, number>()
-    const makeDirectory = (directory: string) =>
-      directories.has(directory)
-        ? Effect.void
-        : Effect.map(fs.makeDirectory(directory, { recursive: true }), () => {
-            directories.add(directory)
-          })
+    const makeDirectory = (directory: string) => fs.makeDirectory(directory, { recursive: true })
 
     /** Gives whether it could be taken over: the file may be gone, or damaged. */
     const takeOver = Effect.fnUntraced(
       function* (from: string, { path: name, size, sourceId }: CopiedFile) {
-        if (Option.isNone(yield* sizeOfWhole(from, Option.some(size)))) {
+        if (!(yield* isWhole(from, size))) {
           return false
         }
         const to = path.join(directoryOf(sourceId), name)
-        yield* makeDirectory(path.dirname(to))
         if (yield* linkOrCopy(from, to)) linked.set(`${sourceId}/${name}`, size)
         return true
       },
@@ -66,15 +68,22 @@ export const makeStageCopy = Effect.fnUntraced(function* (
     )
 
     const reuse = (files: ReadonlyArray<CopiedFile>, fileOf: FileOfContent) =>
-      Effect.filter(
-        files,
-        (file) =>
-          Option.match(fileOf(file.sha256), {
-            onNone: () => Effect.succeed(true),
-            onSome: (from) => Effect.negate(takeOver(from, file))
-          }),
-        { concurrency: 8 }
-      ).pipe(mapDiskError("write to", folder))
+      Effect.forEach(foldersOf(files.map(({ path, sourceId }) => `${sourceId}/${path}`)), (below) =>
+        makeDirectory(path.join(folder, below))
+      ).pipe(
+        Effect.zipRight(
+          Effect.filter(
+            files,
+            (file) =>
+              Option.match(fileOf(file.sha256), {
+                onNone: () => Effect.succeed(true),
+                onSome: (from) => Effect.negate(takeOver(from, file))
+              }),
+            { concurrency: 8 }
+          )
+        ),
+        mapDiskError("write to", folder)
+      )
 
     /** Files and folders that are still to be made durable. */
     const fresh = (list: FileList): Entries => {
@@ -144,3 +153,60 @@ export const makeStageCopy = Effect.fnUntraced(function* (
 
   return Effect.map(Effect.all([downloads.staged, fileOfContent]), (parts) => stagedCopy(...parts))
 })
+
+/** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */
+const readCopy = Effect.fnUntraced(function* (
+  folder: string,
+  { fileList, manifest }: VersionCopy,
+  known: ReadonlyMap<string, number>
+) {
+  const refused = (detail: string) =>
+    new VersionStoreError({ action: "promote", path: `a copy of version ${manifest.versionId}`, detail })
+
+  const list = yield* Effect.mapError(decodeList(fileList), (error) =>
+    refused(`${fileListName} is no list of files: ${issueText(placedIssues(error))}`)
+  )
+  const difference = disagreement(manifest, list)
+  if (difference !== undefined) {
+    return yield* refused(`manifest.json and ${fileListName} do not agree: ${difference}.`)
+  }
+  const there = yield* filesIn(folder, known).pipe(mapDiskError("read", folder))
+  const wrong = wrongFile(filesOf(list.list), there)
+  return wrong === undefined ? list : yield* refused(wrong)
+})
+
+const disagreement = (given: Manifest, list: WrittenList): string | undefined => {
+  const listed = manifestOf(list)
+  const difference = (["versionId", "versionPath", "generatedAt", "sources", "filesSha256"] as const).find(
+    (key) => !isDeepStrictEqual({ ...listed, ...given }[key], listed[key])
+  )
+  return difference === undefined
+    ? undefined
+    : `${difference} is ${excerpt(JSON.stringify(given[difference]))}, not ${excerpt(JSON.stringify(listed[difference]))}`
+}
+
+const wrongFile = (
+  listed: ReturnType<typeof filesOf>,
+  there: ReadonlyMap<string, number>
+): string | undefined => {
+  for (const [file, { size }] of listed) {
+    const bytes = there.get(file)
+    if (bytes === undefined) return `${file} is missing.`
+    if (bytes !== size) return `${file} has ${bytes} bytes, not ${size}.`
+  }
+  const unlisted = [...there.keys()].find((file) => !listed.has(file))
+  return unlisted === undefined ? undefined : `${unlisted} is not in ${fileListName}.`
+}
+
+/** All folders in which files are, by the paths of these; the empty path is among them. */
+const foldersOf = (files: Iterable<string>): Set<string> => {
+  const folders = new Set([""])
+  for (const file of files) {
+    for (let end = file.lastIndexOf("/"); end > 0; end = file.lastIndexOf("/", end - 1)) {
+      const folder = file.slice(0, end)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  }
+  return folders
+}

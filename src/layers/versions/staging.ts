@@ -8,7 +8,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { linkOrCopyAll } from "../../internal/reuseFile.ts"
+import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
@@ -48,22 +48,9 @@ export const makeStage = Effect.fnUntraced(function* (
   const previousVersion = Effect.fnUntraced(function* (manifest: Manifest) {
     const versionId = latestOf(manifest)
     const folder = downloads.ofVersion(versionId)
-    const contents = yield* Option.match(yield* downloads.listOf(versionId), {
-      onNone: () =>
-        Effect.succeed(
-          manifest.sources.map(
-            ({ sourceId }): SourceContent => ({
-              sourceId,
-              directory: path.join(folder, sourceId),
-              files: {},
-              isDamaged: false,
-              fingerprint: Option.none()
-            })
-          )
-        ),
-      onSome: ({ list }) =>
-        Effect.forEach(list.sources, (source) => previousContent(versionId, folder, source))
-    })
+    const list = yield* downloads.listOf(versionId)
+    const sources = Option.match(list, { onNone: () => [], onSome: ({ list }) => list.sources })
+    const contents = yield* Effect.forEach(sources, (source) => previousContent(versionId, folder, source))
     return { versionId, contents } satisfies PreviousVersion
   })
 
@@ -171,4 +158,18 @@ export const makeStage = Effect.fnUntraced(function* (
     Effect.provide(platform)
   )
   return Effect.map(Effect.all([downloads.staged, previous]), (parts) => stagedVersion(...parts))
+})
+
+/** As `linkOrCopy`, for files of a folder, by their paths in it. */
+const linkOrCopyAll = Effect.fnUntraced(function* (files: ReadonlyArray<string>, from: string, to: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folders = new Set([to, ...files.map((file) => path.dirname(path.join(to, file)))])
+  for (const folder of folders) {
+    yield* fs.makeDirectory(folder, { recursive: true })
+  }
+  yield* Effect.forEach(files, (file) => linkOrCopy(path.join(from, file), path.join(to, file)), {
+    concurrency: 8,
+    discard: true
+  })
 })

@@ -29,22 +29,18 @@ const concurrency = 2
  * Files of versions that are not what they were, as far as that was found out. It is forgotten with the process. There is one
  * entry for each version on disk at most.
  */
-export interface Damage {
-  /** The paths of the files in the folder of the version. */
-  readonly of: (versionId: VersionId) => ReadonlySet<string>
-  /** In the place of what was known before. */
-  readonly set: (versionId: VersionId, files: Iterable<string>) => void
-  readonly forget: (versionId: VersionId) => void
-}
+export interface Damage extends ReturnType<typeof makeDamage> {}
 
-export const makeDamage = (): Damage => {
+export const makeDamage = () => {
   const known = new Map<VersionId, ReadonlySet<string>>()
   return {
-    of: (versionId) => known.get(versionId) ?? none,
-    set: (versionId, files) => {
+    /** The paths of the files in the folder of the version. */
+    of: (versionId: VersionId) => known.get(versionId) ?? none,
+    /** In the place of what was known before. */
+    set: (versionId: VersionId, files: Iterable<string>) => {
       known.set(versionId, new Set(files))
     },
-    forget: (versionId) => {
+    forget: (versionId: VersionId) => {
       known.delete(versionId)
     }
   }
