@@ -8,7 +8,7 @@ import { join } from "node:path"
 
 const shared = ["memory", "fanOut", "http", "folderLock", "httpClient"]
 
-/** What a room imports beside the shared ones; a shared room imports nothing else. */
+/** What a room imports beside the shared ones, which import only what is named here. */
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   http: ["fanOut"],
   fetching: ["versions"],

@@ -29,7 +29,7 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
     /**
      * Hands an event to every live subscriber. It never waits for one of them.
      *
-     * A bus of one process never fails. A publisher of news about something that is kept elsewhere, the manifest for
+     * A bus of one process never fails. What announces something that is kept elsewhere, the manifest for
      * example, logs a failure and goes on.
      */
     readonly publish: (name: string, payload: unknown) => Effect.Effect<void, EventBusError>
@@ -48,7 +48,7 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
 
     /**
      * Emits when the engine has lost what was published before, and numbers events again from the start: those who publish
-     * what others are given later, the active version for example, publishes it again. `Stream.empty` for a bus whose engine cannot lose it;
+     * what later subscribers need, the active version for example, publish it again. `Stream.empty` for a bus whose engine cannot lose it;
      * a bus that wraps another hands on the other's.
      */
     readonly emptied: Stream.Stream<void>

@@ -1,7 +1,7 @@
 /**
  * A controller in another process: what it says, what it can be asked to do, what happens in it, and its end.
  *
- * It owns the questions and their errors. The protocol they are asked in is described in `layers/control/IpcServer.ts`.
+ * It owns the questions and their errors. Over which routes they are asked is in docs/wire.md, section 10.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"

@@ -2,8 +2,7 @@
  * The replay backlog: the most recent event of each name that a late subscriber must still learn of
  * (docs/wire.md, section 4.2).
  *
- * It owns what is remembered and in which order. Which names are worth remembering is decided by those who
- * remembers them.
+ * It owns what is remembered and in which order. Which names are remembered is decided by its users.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -22,8 +21,8 @@ export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
   ReplayBacklog,
   {
     /**
-     * Remembers an event as the latest of its name, unless a later one of that name is remembered already: whoever
-     * calls last does not win, the greater sequence does.
+     * Remembers an event as the latest of its name, unless a later one of that name is remembered already: the
+     * greater sequence wins, not the later call.
      */
     readonly remember: (event: RememberedEvent) => Effect.Effect<void, ReplayBacklogError>
 

@@ -151,8 +151,8 @@ describe("the limits of", () => {
     })
   })
 
-  it("the IPC socket are those of the source", () => {
-    expect(below("## 10. The IPC socket", read("docs/wire.md"))).toContain(
+  it("the controller's own socket are those of the source", () => {
+    expect(below("## 10. The controller's own socket", read("docs/wire.md"))).toContain(
       `At most ${maxConnections} connections`
     )
   })
