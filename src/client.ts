@@ -3,5 +3,5 @@
  */
 export { connect, type Exhibit, type State } from "./layers/client/connect.ts"
 export type { Options } from "./layers/client/Options.ts"
-export type { Media } from "./layers/client/preload.ts"
+export type { Media, Preload } from "./layers/client/preload.ts"
 export type { Row, Version } from "./layers/client/Version.ts"

@@ -70,6 +70,7 @@ export * as Plugin from "./services/Plugin.ts"
 
 export { encodeJson } from "./internal/JsonText.ts"
 export { InvalidOptions } from "./internal/Options.ts"
+export type { PlacedIssue } from "./internal/ParseIssues.ts"
 export { ErrorChain, type SerializedError } from "./internal/SerializedError.ts"
 export { BindError } from "./layers/http/listen.ts"
 export * as CommandBus from "./services/CommandBus.ts"

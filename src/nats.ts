@@ -18,7 +18,8 @@ import type { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
 export { CommandBusNats, EventBusNats, type NatsConfig, NatsConnection, ReplayBacklogNats }
 
-type Services = EventBus | ReplayBacklog | CommandBus
+/** What the layers provide. */
+export type Services = EventBus | ReplayBacklog | CommandBus
 
 const onConnection = Layer.mergeAll(EventBusNats.layer, ReplayBacklogNats.layer, CommandBusNats.layer)
 

@@ -18,12 +18,14 @@ import { makeTableClient } from "./layers/sources/airtable/tableClient.ts"
 import { idOf } from "./layers/sources/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
+export type { PlacedIssue } from "./internal/ParseIssues.ts"
 export { formatSseEvent } from "./layers/http/SseFrame.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
 export {
   BindError,
   type HttpTransportInstance,
   type HttpTransportPlugin,
+  type Instance,
   InvalidContext,
   InvalidOptions,
   type PlainContext,
@@ -38,6 +40,7 @@ export {
   type TableSource
 } from "./layers/plain/PlainController.ts"
 export type { PlainSourceConfig as TableSourceConfig } from "./layers/sources/airtable/AirtableConfig.ts"
+export type { GlobalState, Mode, StatusSnapshot } from "./services/StatusSnapshot.ts"
 
 /** Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events. */
 export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {

@@ -28,7 +28,8 @@ import { makeRecorder, nothingDone } from "./statistics.ts"
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export { ContentServer }
 
-type Environment = CommandBus | ControllerState | FileSystem.FileSystem | Path.Path
+/** What the server needs. */
+export type Environment = CommandBus | ControllerState | FileSystem.FileSystem | Path.Path
 
 /**
  * The server with the given options. Options are validated in every mode; in task mode nothing is bound.

@@ -39,6 +39,8 @@ import {
 } from "./claimFolder.ts"
 import { type ControllerPaths, locateController } from "./socketPath.ts"
 
+export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
+
 /** How many connections are served at once. */
 export const maxConnections = 32
 

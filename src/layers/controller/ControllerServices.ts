@@ -18,7 +18,7 @@ import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 export type CustomServices = Providing<ControllerServices>
 
 /** For each of the services a layer that provides it, perhaps with others. */
-type Providing<Service> = Service extends ControllerServices
+export type Providing<Service> = Service extends ControllerServices
   ? Layer.Layer<Service, unknown, PluginEnvironment>
   : never
 

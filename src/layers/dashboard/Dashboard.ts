@@ -33,7 +33,8 @@ import * as routes from "./routes.ts"
 
 export { Dashboard }
 
-type Environment = CommandBus | ControllerState | EventBus
+/** What the dashboard needs. */
+export type Environment = CommandBus | ControllerState | EventBus
 
 /** Beside the event streams, of which each has one. */
 const otherConnections = 64
