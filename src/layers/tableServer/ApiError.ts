@@ -102,12 +102,11 @@ export const quotaSpent = new ApiError({
 })
 
 /** An error of which no more is known than its status. */
-export const errorOfStatus = (status: number, retryAfter?: number): ApiError => {
-  const { body } = bodyOfStatus(status, "The local table server was told to have this fault.")
-  return new ApiError({ status, body, retryAfter })
-}
+export const errorOfStatus = (status: number, retryAfter?: number) =>
+  new ApiError({ status, body: likeStatus(status).body, retryAfter })
 
-const bodyOfStatus = (status: number, message: string): ApiError => {
+const likeStatus = (status: number): ApiError => {
+  const message = "The local table server was told to have this fault."
   switch (status) {
     case 401:
       return unauthorized(message)

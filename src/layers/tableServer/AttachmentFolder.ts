@@ -59,7 +59,7 @@ export const make = (
     return {
       find: (file) =>
         Option.match(mistakeIn(file), {
-          onNone: () => files.get(file),
+          onNone: () => files(file),
           onSome: (problem) => new InvalidTableFile({ file, problem })
         })
     }

@@ -26,19 +26,16 @@ export class InvalidTableFile extends Schema.TaggedError<InvalidTableFile>()("vi
   }
 }
 
-export interface FileCache<A> {
-  /** What the file holds now. What is wrong with it is logged once for each change of the file. */
-  readonly get: (file: string) => Effect.Effect<A, InvalidTableFile>
-
-  /** Forgets every other file. */
-  readonly retain: (files: ReadonlyArray<string>) => Effect.Effect<void>
-}
-
-/** `load` gets the name of a file and its real path, which is in the directory: links out of it are refused. */
+/**
+ * Gives what a file holds now. What is wrong with it is logged once for each change of the file. What a file held that is gone
+ * stays in memory.
+ *
+ * `load` gets the name of a file and its real path, which is in the directory: links out of it are refused.
+ */
 export const make = <A>(
   directory: string,
   load: (file: string, path: string) => Effect.Effect<A, InvalidTableFile | PlatformError>
-): Effect.Effect<FileCache<A>, never, FileSystem.FileSystem | Path.Path> =>
+) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
@@ -71,7 +68,7 @@ export const make = <A>(
         return { stamp, isSettled, content }
       }).pipe(Effect.catchAll((error) => Effect.succeed(unreadable<A>(file, error))))
 
-    const get = Effect.fn("FileCache.get")(function* (file: string) {
+    return Effect.fn("FileCache.get")(function* (file: string) {
       const known = entries.get(file)
       const entry = yield* readAnew(file, known)
       entries.set(file, entry)
@@ -80,15 +77,6 @@ export const make = <A>(
       }
       return yield* entry.content
     }, oneAtATime.withPermits(1))
-
-    const retain = (files: ReadonlyArray<string>) =>
-      Effect.sync(() => {
-        for (const file of entries.keys()) {
-          if (!files.includes(file)) entries.delete(file)
-        }
-      })
-
-    return { get, retain }
   })
 
 /** As `make`, of files that hold text. */

@@ -5,22 +5,20 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type ApiError, rateLimitReached } from "./ApiError.ts"
 
-export interface RateLimit {
-  /** Counts a request for a base, or refuses it. */
-  readonly take: (baseId: string) => Effect.Effect<void, ApiError>
-}
+/** Counts a request for a base, or refuses it. */
+export type RateLimit = (baseId: string) => Effect.Effect<void, ApiError>
 
-export const requestsPerSecond = 5
+const requestsPerSecond = 5
 
 /** How long everything for a base is refused. Requests in that time do not prolong it. */
-export const penaltyMs = 30_000
+const penaltyMs = 30_000
 
-export const unlimited: RateLimit = { take: () => Effect.void }
+export const unlimited: RateLimit = () => Effect.void
 
 export const make: Effect.Effect<RateLimit> = Effect.sync(() => {
   const bases = new Map<string, Usage>()
 
-  const take = Effect.fn("RateLimit.take")(function* (baseId: string) {
+  return Effect.fn("RateLimit.take")(function* (baseId: string) {
     const now = yield* Clock.currentTimeMillis
     const usage = use(bases.get(baseId) ?? unused, now)
     bases.set(baseId, usage)
@@ -30,8 +28,6 @@ export const make: Effect.Effect<RateLimit> = Effect.sync(() => {
       )
     }
   })
-
-  return { take }
 })
 
 interface Usage {

@@ -73,7 +73,6 @@ export const make = (
 
     const find = Effect.fn("TableFolder.find")(function* (nameOrId: string) {
       const byTable = yield* files
-      yield* tables.retain([...byTable.values()].flat())
       const wanted = nameOrId.normalize()
       const name = byTable.has(wanted)
         ? wanted
@@ -90,12 +89,12 @@ export const make = (
         yield* warnOnce(error.message)
         return yield* error
       }
-      return Option.some(yield* tables.get(file))
+      return Option.some(yield* tables(file))
     })
 
     const views = Effect.gen(function* () {
       const present = yield* entries
-      return present.includes(viewsFile) ? yield* declaredViews.get(viewsFile) : {}
+      return present.includes(viewsFile) ? yield* declaredViews(viewsFile) : {}
     })
 
     return { directory, names: Effect.map(files, (byTable) => [...byTable.keys()].toSorted()), find, views }

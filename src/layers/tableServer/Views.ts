@@ -95,13 +95,10 @@ export const applyView = (
   records: ReadonlyArray<ServedRecord>
 ): ReadonlyArray<ServedRecord> => {
   const conditions = Object.entries(filter)
-  const shown =
-    conditions.length === 0
-      ? records
-      : records.filter(({ fields }) =>
-          conditions.every(([field, value]) =>
-            isEmptyCell(value) ? !Object.hasOwn(fields, field) : fields[field] === value
-          )
-        )
+  const shown = records.filter(({ fields }) =>
+    conditions.every(([field, value]) =>
+      isEmptyCell(value) ? !Object.hasOwn(fields, field) : fields[field] === value
+    )
+  )
   return sortRecords(sort, shown)
 }

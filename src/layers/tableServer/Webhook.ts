@@ -27,14 +27,6 @@ export interface Payload {
   readonly body: ChangeBody | { readonly error: true; readonly code: string }
 }
 
-/** What a reader gets who has read as far as a cursor. */
-export interface Page {
-  readonly payloads: ReadonlyArray<Payload>
-  /** Where the next page begins. */
-  readonly cursor: number
-  readonly mightHaveMore: boolean
-}
-
 /** How long a webhook lives unless it is read, how long it is listed after that, and how long a payload is kept. */
 export const weekMs = 7 * 24 * 60 * 60 * 1000
 
@@ -81,7 +73,7 @@ export const prune = (webhook: Webhook, now: number): Webhook => ({
 })
 
 /** The page of a reader whose cursor is not after `nextCursor`. */
-export const pageAt = ({ nextCursor, payloads }: Webhook, cursor: number, limit: number): Page => {
+export const pageAt = ({ nextCursor, payloads }: Webhook, cursor: number, limit: number) => {
   const oldest = nextCursor - payloads.length
   const from = Math.max(cursor, oldest)
   const page = payloads.slice(from - oldest, from - oldest + limit)

@@ -38,6 +38,9 @@ export interface ApiDependencies {
 /** The names in the path of a request, by those in the path of its route. */
 export type Names = Readonly<Record<string, string>>
 
+/** Why there is no answer. */
+export type Failure = ApiError | BodyTooLarge | BodyUnreadable | InvalidTableFile | TableFolderError
+
 /**
  * Responds to a request about a base with JSON, or with an empty body where there is none. Every one is counted; one that is
  * rejected here has no fault.
@@ -45,13 +48,7 @@ export type Names = Readonly<Record<string, string>>
 export const apiRequest = <R>(
   { counts, faults, options, rateLimit }: ApiDependencies,
   placeOf: (names: Names) => Place,
-  answer: (
-    names: Names
-  ) => Effect.Effect<
-    unknown,
-    ApiError | BodyTooLarge | BodyUnreadable | InvalidTableFile | TableFolderError,
-    R
-  >
+  answer: (names: Names) => Effect.Effect<unknown, Failure, R>
 ) =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -63,7 +60,7 @@ export const apiRequest = <R>(
     if (options.baseId !== undefined && baseId !== options.baseId) {
       return yield* unknownModel(`There is no base ${JSON.stringify(baseId)}.`)
     }
-    yield* Effect.tapError(rateLimit.take(baseId), () =>
+    yield* Effect.tapError(rateLimit(baseId), () =>
       Ref.update(counts, (counts) => ({ ...counts, rateLimited: counts.rateLimited + 1 }))
     )
     return yield* orFault(faults, place, Effect.map(answer(names), json))

@@ -43,25 +43,20 @@ const decodeLink = Schema.decodeUnknownEither(
   Schema.compose(Schema.StringFromBase64Url, Schema.parseJson(Link))
 )
 
-export interface Signer {
-  /** The path of a new link, without an extension. */
-  readonly sign: (link: Link) => string
-  /** Reads a link of this signer that is still good. */
-  readonly verify: (link: string, signature: string, now: number) => Either.Either<Link, ApiError>
-}
-
-export const makeSigner = (): Signer => {
+export const makeSigner = () => {
   const secret = randomBytes(32)
   let links = 0
   const signatureOf = (text: string) => createHmac("sha256", secret).update(text).digest("base64url")
 
   return {
-    sign: (link) => {
+    /** The path of a new link, without an extension. */
+    sign: (link: Link) => {
       links += 1
       const text = Buffer.from(JSON.stringify({ ...link, serial: links })).toString("base64url")
       return `/v1/${text}/${signatureOf(text)}`
     },
-    verify: (text, signature, now) =>
+    /** Reads a link of this signer that is still good. */
+    verify: (text: string, signature: string, now: number): Either.Either<Link, ApiError> =>
       signature === signatureOf(text)
         ? decodeLink(text).pipe(
             Either.mapLeft(() => linkInvalid),
@@ -76,7 +71,7 @@ export const makeSigner = (): Signer => {
 
 export interface AttachmentRouteDependencies {
   readonly attachments: AttachmentFolder
-  readonly signer: Signer
+  readonly signer: ReturnType<typeof makeSigner>
   readonly faults: Faults
   readonly counts: Ref.Ref<RequestCounts>
 }

@@ -6,13 +6,10 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { TableFolderError } from "../../services/TableServer.ts"
-import type { BodyTooLarge, BodyUnreadable } from "../http/errors.ts"
-import { type ApiError, iteratorNotAvailable, notFound, unknownTable } from "./ApiError.ts"
+import { iteratorNotAvailable, notFound, unknownTable } from "./ApiError.ts"
 import type { AttachmentFolder } from "./AttachmentFolder.ts"
-import { type ApiDependencies, apiRequest, body, type Names, query } from "./apiRequest.ts"
+import { type ApiDependencies, apiRequest, body, type Failure, type Names, query } from "./apiRequest.ts"
 import { serveAttachments } from "./attachmentCells.ts"
-import type { InvalidTableFile } from "./FileCache.ts"
 import { fieldId, tableId, viewId } from "./identifiers.ts"
 import { decodeListBody, decodeListQuery, decodeRecordQuery, type ListQuery } from "./ListQuery.ts"
 import { decodeOffset, encodeOffset, listPage, withFieldIds } from "./ListRecords.ts"
@@ -39,16 +36,7 @@ export interface RouteDependencies extends ApiDependencies {
 
 export const make = (dependencies: RouteDependencies) => {
   /** A request about a table. */
-  const about = <R>(
-    answer: (
-      table: Table,
-      names: Names
-    ) => Effect.Effect<
-      unknown,
-      ApiError | BodyTooLarge | BodyUnreadable | InvalidTableFile | TableFolderError,
-      R
-    >
-  ) =>
+  const about = <R>(answer: (table: Table, names: Names) => Effect.Effect<unknown, Failure, R>) =>
     apiRequest(
       dependencies,
       ({ table = "" }) => ({ kind: "tables", table }),

@@ -8,10 +8,8 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { expects, optional } from "../../internal/Options.ts"
-import type { TableFolderError } from "../../services/TableServer.ts"
-import type { BodyTooLarge, BodyUnreadable } from "../http/errors.ts"
-import { type ApiError, notPermitted } from "./ApiError.ts"
-import { type ApiDependencies, apiRequest, body, type Names, query } from "./apiRequest.ts"
+import { notPermitted } from "./ApiError.ts"
+import { type ApiDependencies, apiRequest, body, type Failure, type Names, query } from "./apiRequest.ts"
 import { lifeKinds, webhookKinds } from "./Faults.ts"
 import { decoding, parseObject, valuesOf, wholeNumber } from "./ListQuery.ts"
 import { maxLimit, type Payload, type Webhook } from "./Webhook.ts"
@@ -26,9 +24,7 @@ export const webhookRoutes = (dependencies: ApiDependencies & { readonly webhook
   const respond = <R>(
     kind: "webhooks" | "payloads",
     role: "reader" | "creator",
-    answer: (
-      names: Names
-    ) => Effect.Effect<unknown, ApiError | BodyTooLarge | BodyUnreadable | TableFolderError, R>
+    answer: (names: Names) => Effect.Effect<unknown, Failure, R>
   ) =>
     apiRequest(
       dependencies,

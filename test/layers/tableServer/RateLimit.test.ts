@@ -8,14 +8,14 @@ const times = (count: number, take: Effect.Effect<void, unknown>) => Effect.repl
 describe("RateLimit", () => {
   it.effect("lets five requests a second pass, for as long as one likes", () =>
     Effect.gen(function* () {
-      const { take } = yield* RateLimit.make
+      const take = yield* RateLimit.make
       yield* Effect.replicateEffect(Effect.zipRight(times(5, take("app")), TestClock.adjust("1 second")), 20)
     })
   )
 
   it.effect("refuses everything for 30 seconds after the sixth, and no longer", () =>
     Effect.gen(function* () {
-      const { take } = yield* RateLimit.make
+      const take = yield* RateLimit.make
       yield* times(3, take("app"))
       yield* TestClock.adjust("999 millis")
       yield* times(2, take("app"))
@@ -35,7 +35,7 @@ describe("RateLimit", () => {
 
   it.effect("counts each base by itself", () =>
     Effect.gen(function* () {
-      const { take } = yield* RateLimit.make
+      const take = yield* RateLimit.make
       yield* times(5, take("one"))
       yield* times(5, take("two"))
       yield* Effect.flip(take("one"))
