@@ -147,7 +147,7 @@ const makeEventStream = Effect.gen(function* () {
     name: "The controller's socket",
     open: Effect.void,
     take: (events) => fanOut.send(framesOf(events)),
-    lost: Effect.void
+    lost: Effect.sync(fanOut.endAll)
   })
   return {
     join: (sink: FrameSink) =>

@@ -10,6 +10,7 @@ import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
 import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { liveScenario, publish, register, scenario, start } from "../../support/control.ts"
+import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
@@ -131,6 +132,19 @@ describe("the controller's socket", () => {
       yield* publish("after", undefined)
       expect(yield* Stream.runHead(events)).toMatchObject({ value: { name: "after", payload: null } })
     })
+  )
+
+  scenario(
+    "ends the event streams when the feed of the bus is lost, so that their readers come back",
+    Effect.gen(function* () {
+      const { endFeeds, layer } = eventEngine.make().instance()
+      const { connect } = yield* Effect.provide(start, layer)
+      const reader = yield* connect
+      reader.send(rawHttp.format({ target: "/events" }))
+      yield* reader.received.until((text) => text.endsWith("retry: 2000\n\n"))
+      endFeeds("fails")
+      expect(yield* reader.received.whole).toMatch(/\r\n\r\nretry: 2000\n\n$/)
+    }).pipe(withLog([]))
   )
 
   scenario(
