@@ -11,7 +11,6 @@ import * as Scope from "effect/Scope"
 import { makePath } from "../../internal/makePath.ts"
 import { errorCode, isDiskFull } from "../../internal/systemError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { fileListName } from "../../services/FileList.ts"
 import { DownloadsInUse, VersionId, VersionNotFound, VersionStoreError } from "../../services/VersionStore.ts"
 import { lockFolder } from "../folderLock/FolderLock.ts"
@@ -30,7 +29,7 @@ export const pathOf = (versionId: VersionId) => `versions/${versionId}`
 export const make = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const scope = yield* Effect.scope
   const claiming = yield* Effect.makeSemaphore(1)
   const trash = makeTrash(fs)

@@ -46,10 +46,11 @@ export const layer = (
 > => Layer.scoped(VersionStore, make(config))
 
 /** The same without a layer. */
-export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decode(config), open)
+export const make = (config: VersionStoreDiskConfig) =>
+  Effect.flatMap(decode(config), (options) => withoutParentSpan(open(options)))
 
 const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }: VersionStoreDiskOptions) {
-  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const folder = yield* DownloadsFolder.make(directory)
   const manifestFile = yield* ManifestFile.make(folder)
   const leases = yield* Leases.make(folder, ackLease)

@@ -9,12 +9,12 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type Lease, TooManyLeases, type VersionStoreError } from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const lifetime = Duration.toMillis(duration)
   const known = new Map<string, KnownLease>()
   const fileOf = (consumerId: string) => path.join(folder, `${consumerId}${extension}`)
@@ -53,30 +53,21 @@ export const make = Effect.fnUntraced(function* (
       ({ renewMs }) => monotonic - takenAt > Math.min(lifetime, LeaseFile.silentAfterMs(renewMs))
     )
 
-  const leaseNow = (
-    consumerId: string,
-    entry: KnownLease,
-    { problem, versionId }: LeaseFile.LeaseContent,
-    now: LeaseFile.Now
-  ): Lease => {
-    const heardAt = now.wall - (now.monotonic - entry.takenAt)
-    const lease = { consumerId, versionId, until: heardAt + lifetime, heardAt }
-    return isSilent(entry, now)
-      ? { ...lease, isSilent: true }
-      : {
-          ...lease,
-          isSilent: false,
-          ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince })
-        }
-  }
+  const freshLease = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
+    Option.map(entry.lease, ({ problem, versionId }): Lease => {
+      const heardAt = now.wall - (now.monotonic - entry.takenAt)
+      const lease = { consumerId, versionId, until: heardAt + lifetime, heardAt }
+      return isSilent(entry, now)
+        ? { ...lease, isSilent: true }
+        : {
+            ...lease,
+            isSilent: false,
+            ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince })
+          }
+    }).pipe(Option.filter(() => !isOver(entry, now)))
 
   const freshNow = Effect.map(LeaseFile.now, (now) =>
-    [...known].flatMap(([consumerId, entry]) =>
-      Option.match(entry.lease, {
-        onNone: () => [],
-        onSome: (lease) => (isOver(entry, now) ? [] : [leaseNow(consumerId, entry, lease, now)])
-      })
-    )
+    Array.filterMap([...known], ([consumerId, entry]) => freshLease(consumerId, entry, now))
   )
 
   /** Keeps what its file says now, and logs once what a consumer cannot show, and when it can. */
@@ -135,31 +126,26 @@ export const make = Effect.fnUntraced(function* (
   /** Before the first lease is taken: the store before has left some. Not at the start, which that could delay. */
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
 
-  /** The file is looked at just before: its consumer may have renewed the lease. */
-  const removeIfOver = Effect.fnUntraced(function* (consumerId: string) {
-    yield* look(consumerId)
-    const entry = known.get(consumerId)
-    if (entry !== undefined && Option.isSome(entry.lease) && isOver(entry, yield* LeaseFile.now)) {
-      yield* fs.remove(fileOf(consumerId), { force: true }).pipe(
-        Effect.tap(() => known.delete(consumerId)),
-        Effect.catchAll(({ message }) => Effect.logDebug(`A lease that is over stays on disk. ${message}`))
-      )
-    }
-  })
-
-  const isFresh = (consumerId: string) =>
+  const hasEnded = (consumerId: string) =>
     Effect.map(LeaseFile.now, (now) => {
       const entry = known.get(consumerId)
-      return entry !== undefined && Option.isSome(entry.lease) && !isOver(entry, now)
+      return entry !== undefined && Option.isSome(entry.lease) && isOver(entry, now)
     })
 
-  /** Fails where a lease of one more consumer would be too many. */
-  const admitOneMore = Effect.gen(function* () {
-    const currently = yield* LeaseFile.now
-    const over = [...known].flatMap(([consumerId, entry]) =>
-      Option.isSome(entry.lease) && isOver(entry, currently) ? [consumerId] : []
+  /** The file is looked at just before: its consumer may have renewed the lease. */
+  const removeIfOver = (consumerId: string) =>
+    fs.remove(fileOf(consumerId), { force: true }).pipe(
+      Effect.tap(() => known.delete(consumerId)),
+      Effect.catchAll(({ message }) => Effect.logDebug(`A lease that is over stays on disk. ${message}`)),
+      Effect.whenEffect(Effect.zipRight(look(consumerId), hasEnded(consumerId)))
     )
-    yield* Effect.forEach(over, removeIfOver, { discard: true })
+
+  /** Fails where a lease of this consumer would be one too many. */
+  const admit = Effect.fnUntraced(function* (consumerId: string) {
+    if ((yield* freshNow).some((lease) => lease.consumerId === consumerId)) {
+      return
+    }
+    yield* Effect.forEach(yield* Effect.filter(known.keys(), hasEnded), removeIfOver, { discard: true })
     if ((yield* freshNow).length >= maxLeases) {
       return yield* new TooManyLeases({ limit: maxLeases, lease: Duration.format(duration) })
     }
@@ -167,7 +153,7 @@ export const make = Effect.fnUntraced(function* (
 
   const take = Effect.fnUntraced(function* (consumerId: string, lease: LeaseFile.WrittenLease) {
     yield* firstLook
-    yield* Effect.unlessEffect(admitOneMore, isFresh(consumerId))
+    yield* admit(consumerId)
     const file = yield* LeaseFile.write(fileOf(consumerId), lease, staging)
     yield* learn(consumerId, file, yield* LeaseFile.now)
   }, Effect.provide(platform))

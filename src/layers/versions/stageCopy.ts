@@ -12,7 +12,6 @@ import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import { type FileList, fileListName, filesOf, pathsOfContents } from "../../services/FileList.ts"
 import {
   type CopiedFile,
@@ -40,7 +39,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
 
   const stagedCopy = (
     folder: string,

@@ -10,7 +10,6 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
-import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import { fileListName, type ListedSource } from "../../services/FileList.ts"
 import type { Manifest, StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
@@ -31,9 +30,7 @@ interface PreviousVersion {
   readonly contents: ReadonlyArray<SourceContent>
 }
 
-interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records"> {
-  readonly isDamaged: boolean
-}
+interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records"> {}
 
 export const makeStage = Effect.fnUntraced(function* (
   downloads: DownloadsFolder,
@@ -43,7 +40,7 @@ export const makeStage = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const platform = yield* withoutParentSpan(Effect.context<Platform>())
+  const platform = yield* Effect.context<Platform>()
 
   const previousVersion = Effect.fnUntraced(function* (manifest: Manifest) {
     const versionId = latestOf(manifest)
@@ -70,7 +67,6 @@ export const makeStage = Effect.fnUntraced(function* (
       ...source,
       directory,
       files,
-      isDamaged,
       fingerprint: isDamaged ? Option.none() : Option.some(fingerprint)
     } satisfies SourceContent
   })
@@ -112,7 +108,7 @@ export const makeStage = Effect.fnUntraced(function* (
       if (Option.isSome(active) && latestOf(active.value) === versionId && isSame(sources)) {
         return { changed: false, manifest: active.value }
       }
-      if (contents.some(({ isDamaged }) => isDamaged)) {
+      if (contents.some(({ fingerprint }) => Option.isNone(fingerprint))) {
         yield* Effect.logWarning(
           `Files of version ${versionId} are missing or damaged: a new one replaces it.`
         )

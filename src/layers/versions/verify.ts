@@ -3,7 +3,6 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { sha256OfFile } from "../../internal/sha256.ts"
@@ -18,7 +17,6 @@ import type {
 } from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
-import type { WrittenList } from "./fileLists.ts"
 import { noneActive } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
 
@@ -48,28 +46,16 @@ export const makeDamage = () => {
 
 const none: ReadonlySet<string> = new Set()
 
-interface FoundVersion {
-  readonly versionId: VersionId
-  readonly folder: string
-  /** Missing where it cannot be read. */
-  readonly list: Option.Option<WrittenList>
-  /** The digest of the list, where the manifest says it. */
-  readonly listSha256: Option.Option<string>
-}
-
-type Failure = VersionNotFound | VersionStoreError
-type Platform = FileSystem.FileSystem | Path.Path
-
 /** Verifies one version at a time, the active one if none is given. `keep` is run before each of its files is read. */
-export const makeVerify = Effect.fnUntraced(function* (
+export const makeVerify = Effect.fnUntraced(function* <R>(
   folder: DownloadsFolder,
   manifestFile: ManifestFile,
   damage: Damage,
-  keep: (versionId: string) => Effect.Effect<void, Failure, Platform>
+  keep: (versionId: string) => Effect.Effect<void, VersionNotFound | VersionStoreError, R>
 ) {
   const verifying = yield* Effect.makeSemaphore(1)
 
-  const find = Effect.fnUntraced(function* (given: string | undefined) {
+  return Effect.fn("VersionStore.verify")(function* (given?: string) {
     const active = yield* manifestFile.active
     const versionId =
       given !== undefined
@@ -77,35 +63,50 @@ export const makeVerify = Effect.fnUntraced(function* (
         : Option.isSome(active)
           ? active.value.versionId
           : yield* noneActive("verify the version of", folder.manifest)
-    const isActive = Option.filter(active, (manifest) => manifest.versionId === versionId)
-    return {
-      versionId,
-      folder: folder.ofVersion(versionId),
-      list: yield* folder.listOf(versionId),
-      listSha256: Option.flatMapNullable(isActive, ({ filesSha256 }) => filesSha256)
-    } satisfies FoundVersion
-  })
-
-  return Effect.fn("VersionStore.verify")(function* (given?: string) {
-    const version = yield* find(given)
-    const verification = yield* verifyFiles(version, keep(version.versionId))
-    damage.set(
-      version.versionId,
-      verification.problems.map(({ path }) => path)
+    const version = folder.ofVersion(versionId)
+    const list = yield* folder.listOf(versionId)
+    const files = Option.match(list, { onNone: () => noFiles, onSome: ({ list }) => filesOf(list) })
+    const listed = active.pipe(
+      Option.filter((manifest) => manifest.versionId === versionId),
+      Option.flatMapNullable(({ filesSha256 }) => filesSha256)
     )
-    return verification
+    const problems: ReadonlyArray<FileProblem> = Option.isNone(list)
+      ? [{ path: fileListName, problem: (yield* hasList(version)) ? "content" : "missing" }]
+      : [
+          ...(Option.exists(listed, (sha256) => sha256 !== list.value.sha256)
+            ? [{ path: fileListName, problem: "content" } as const]
+            : []),
+          ...(yield* problemsOf(version, files, keep(versionId))),
+          ...(yield* unexpectedIn(version, files))
+        ]
+    damage.set(
+      versionId,
+      problems.map(({ path }) => path)
+    )
+    const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0)
+    return { versionId, files: files.size, bytes, problems } satisfies Verification
   }, verifying.withPermits(1))
 })
 
-/** `beforeEach` runs before a file is read. */
-const verifyFiles = Effect.fnUntraced(function* (
-  { folder, list, listSha256, versionId }: FoundVersion,
-  beforeEach: Effect.Effect<void, Failure, Platform>
+type Files = ReadonlyMap<string, SourceFile>
+
+const noFiles: Files = new Map()
+
+const hasList = Effect.fnUntraced(function* (version: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* Effect.orElseSucceed(fs.exists(path.join(version, fileListName)), () => true)
+})
+
+/** What is wrong with files that are listed. `beforeEach` runs before a file is read. */
+const problemsOf = Effect.fnUntraced(function* <E, R>(
+  version: string,
+  files: Files,
+  beforeEach: Effect.Effect<void, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  /** What is wrong with a file that is listed. */
   const check = Effect.fnUntraced(
     function* (file: string, { sha256, size }: SourceFile) {
       const stats = yield* fs.stat(file)
@@ -120,48 +121,32 @@ const verifyFiles = Effect.fnUntraced(function* (
       )
   )
 
-  if (Option.isNone(list)) {
-    const isThere = yield* Effect.orElseSucceed(fs.exists(path.join(folder, fileListName)), () => true)
-    const problem = isThere ? "content" : "missing"
-    return {
-      versionId,
-      files: 0,
-      bytes: 0,
-      problems: [{ path: fileListName, problem }]
-    } satisfies Verification
-  }
-  const files = filesOf(list.value.list)
-  const listed = new Set(files.keys())
-
-  const ofFiles = yield* Effect.forEach(
+  const problems = yield* Effect.forEach(
     files,
     ([name, file]) =>
-      Effect.zipRight(beforeEach, check(path.join(folder, name), file)).pipe(
+      Effect.zipRight(beforeEach, check(path.join(version, name), file)).pipe(
         Effect.map((problem) => (problem === undefined ? [] : [{ path: name, problem }]))
       ),
     { concurrency }
   )
+  return problems.flat()
+})
 
-  const entries = yield* fs.readDirectory(folder, { recursive: true }).pipe(mapDiskError("read", folder))
-  const unlisted = entries
-    .map((entry) => entry.replaceAll(path.sep, "/"))
-    .filter((entry) => entry !== fileListName && !listed.has(entry))
+/** Files that are not listed. */
+const unexpectedIn = Effect.fnUntraced(function* (version: string, files: Files) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const entries = yield* fs.readDirectory(version, { recursive: true }).pipe(mapDiskError("read", version))
   const unexpected = yield* Effect.filter(
-    unlisted,
+    entries
+      .map((entry) => entry.replaceAll(path.sep, "/"))
+      .filter((entry) => entry !== fileListName && !files.has(entry)),
     (entry) =>
-      fs.stat(path.join(folder, entry)).pipe(
+      fs.stat(path.join(version, entry)).pipe(
         Effect.map(({ type }) => type !== "Directory"),
         Effect.orElseSucceed(() => true)
       ),
     { concurrency }
   )
-
-  const isOtherList = Option.exists(listSha256, (sha256) => sha256 !== list.value.sha256)
-  const problems: ReadonlyArray<FileProblem> = [
-    ...(isOtherList ? [{ path: fileListName, problem: "content" } as const] : []),
-    ...Array.flatten(ofFiles),
-    ...unexpected.map((path) => ({ path, problem: "unexpected" }) as const)
-  ]
-  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0)
-  return { versionId, files: files.size, bytes, problems } satisfies Verification
+  return unexpected.map((path) => ({ path, problem: "unexpected" }) as const)
 })
