@@ -7,6 +7,7 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { mistakesText, PlacedIssue, placedIssues } from "./ParseIssues.ts"
 
+/** Every mistake in some options, each with its place and what would be right. */
 export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrine/InvalidOptions", {
   /** What has the mistakes, as in "the options of the content plugin". */
   subject: Schema.String,

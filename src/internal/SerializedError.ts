@@ -5,6 +5,7 @@
 import * as Schema from "effect/Schema"
 import { printable } from "./printable.ts"
 
+/** An error as JSON: its name, its message and, as far as it has them, its causes (docs/wire.md, section 2.4). */
 export interface SerializedError {
   readonly name: string
   readonly message: string

@@ -28,6 +28,7 @@ export interface CommandHandler<Fields, Encoded, R> {
   readonly run: (fields: Fields) => Effect.Effect<unknown, unknown, R>
 }
 
+/** How a command is dispatched. */
 export interface DispatchOptions {
   /**
    * How long to wait for the result. After that the dispatch fails with `CommandUnavailable`, and the handler is
@@ -36,6 +37,7 @@ export interface DispatchOptions {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
+/** Commands by their types, which plugins register and anybody dispatches. */
 export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   CommandBus,
   {
@@ -62,6 +64,7 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
   }
 >() {}
 
+/** A command of this type is registered, by this process or another; the first stays. */
 export class CommandAlreadyRegistered extends Schema.TaggedError<CommandAlreadyRegistered>()(
   "vitrine/CommandAlreadyRegistered",
   { type: Schema.String }
@@ -83,6 +86,7 @@ export class UnknownCommand extends Schema.TaggedError<UnknownCommand>()("vitrin
   }
 }
 
+/** The fields of a command do not decode; `issues` names every wrong one. The handler was not run. */
 export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandFields>()(
   "vitrine/InvalidCommandFields",
   {

@@ -12,6 +12,7 @@ import type { FetchOutcome } from "./ContentEvents.ts"
 import type { SourceFailed } from "./ContentSource.ts"
 import type { VersionStoreError } from "./VersionStore.ts"
 
+/** Why a fetch failed: a source, the copying from another controller, or the disk. */
 export type FetchError = SourceFailed | CopyFailed | VersionStoreError
 
 /** The versions of another controller could not be copied. */

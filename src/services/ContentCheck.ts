@@ -20,6 +20,7 @@ export const DocumentChanges = Schema.Struct({
 })
 export type DocumentChanges = typeof DocumentChanges.Type
 
+/** What a fetch would change; the result of `content.check`. */
 export const ContentCheck = Schema.Struct({
   /** In the order of the configuration. */
   sources: Schema.Array(

@@ -97,6 +97,7 @@ export type ContentState = typeof ContentState.Type
 const event = <Name extends string, A extends object>(name: Name, payload: Schema.Schema<A>) =>
   Schema.Struct({ name: Schema.Literal(name), payload })
 
+/** The events of content, by name, with their payloads (docs/wire.md, section 6). */
 export const ContentEvent = Schema.Union(
   /** The active version, when the controller is ready and whenever another one is made the active one. */
   event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),

@@ -17,6 +17,7 @@ export class ContentServer extends Context.Tag("vitrine/ContentServer")<
   }
 >() {}
 
+/** The counts of a content server, since its start where they do not say otherwise. */
 export interface ContentServerStatistics {
   /** Connections open now. */
   readonly connections: number

@@ -54,6 +54,7 @@ export interface ContentSource {
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
+/** What a look at a source found. */
 export interface SourceNews {
   /**
    * Where the next look begins: an `ETag`, a revision number, a position in a list of changes. It is taken before anything is
@@ -69,6 +70,7 @@ export type Changed = "nothing" | "everything" | ReadonlyArray<string>
 /** The source of a program that has one. A second one is a layer of the same Tag elsewhere, or goes into `sources`. */
 export const ContentSource = Context.GenericTag<ContentSource>("vitrine/ContentSource")
 
+/** What a source is given for one fetch. */
 export interface FetchTarget {
   /** An existing empty folder that is this source's alone (absolute path). */
   readonly directory: string
@@ -124,6 +126,7 @@ export const SourceProgress = Schema.Struct({
 })
 export type SourceProgress = typeof SourceProgress.Type
 
+/** How many attachments were saved; `bytes` is their size in all. */
 export const FetchedAttachments = Schema.Struct({
   total: counter,
   bytes: counter,
@@ -132,6 +135,7 @@ export const FetchedAttachments = Schema.Struct({
 })
 export type FetchedAttachments = typeof FetchedAttachments.Type
 
+/** What became of one fetch of a source. */
 export interface FetchedSource {
   /** Equal for equal content, whatever was volatile in how it came. */
   readonly fingerprint: string
@@ -158,6 +162,7 @@ export interface ContentSourceDefinition {
   readonly make: Effect.Effect<ContentSource, InvalidOptions, SourceEnvironment | Scope.Scope>
 }
 
+/** A source could not be fetched, or what it gave is not as expected; the content stays as it is. */
 export class SourceFailed extends Schema.TaggedError<SourceFailed>()("vitrine/SourceFailed", {
   sourceId: Schema.String,
   cause: ErrorChain,

@@ -21,6 +21,7 @@ export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>, E>
 }
 
+/** What a controller says of itself: a slice of the state for each plugin, and sections of the status. */
 export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   ControllerState,
   {

@@ -69,6 +69,7 @@ const SourceId = Schema.String.pipe(
   )
 )
 
+/** The files of one source of a version (docs/wire.md, section 9). */
 export const ListedSource = Schema.Struct({
   sourceId: SourceId,
   fingerprint: Schema.String,
@@ -98,6 +99,7 @@ const namesIn = (source: unknown): number =>
     ? Object.keys(source.files).reduce((sum, path) => sum + path.slice(0, maxPathBytes).split("/").length, 0)
     : 0
 
+/** The files of a version with their sizes and digests, as in its `files.json` (docs/wire.md, section 9). */
 export const FileList = Schema.Struct({
   schemaVersion: Schema.Literal(1),
   versionId: VersionId,

@@ -20,6 +20,7 @@ export class HttpTransport extends Context.Tag("vitrine/HttpTransport")<
   }
 >() {}
 
+/** The counts of an HTTP transport, since its start where they do not say otherwise. */
 export interface TransportStatistics {
   /** Event streams open now. */
   readonly clients: number

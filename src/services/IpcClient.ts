@@ -21,6 +21,7 @@ export interface ControllerProcess {
   readonly pid: number
 }
 
+/** Another process's controller, over its own socket (docs/wire.md, section 10). */
 export class IpcClient extends Context.Tag("vitrine/IpcClient")<
   IpcClient,
   {

@@ -18,6 +18,7 @@ import type { ControllerState } from "./ControllerState.ts"
 import type { EventBus } from "./EventBus.ts"
 import type { ReplayBacklog } from "./ReplayBacklog.ts"
 
+/** A part of a controller: what `plugins` of a configuration lists. */
 export interface Plugin {
   /** Unique in a controller. */
   readonly name: string
@@ -38,8 +39,10 @@ export interface Plugin {
   readonly onDisk?: Plugin
 }
 
+/** What is done when every plugin is set up. */
 export type Ready = Effect.Effect<void, unknown>
 
+/** What the `setup` of a plugin is given. */
 export interface PluginContext {
   /** The folder that relative paths in options start from: the configuration file's. */
   readonly cwd: string
@@ -64,6 +67,7 @@ export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, Plugin
   setup: () => Effect.as(Layer.build(layer), Effect.void)
 })
 
+/** A plugin could not be set up: `cause` is what its `setup` failed with. */
 export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("vitrine/PluginSetupFailed", {
   plugin: Schema.String,
   cause: ErrorChain

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
+/** The turns of the requests that share a limit. */
 export interface Pacer {
   /** Waits until a request may start, and takes that place. Waiters are served in order, and reported to the `WaitObserver`. */
   readonly take: Effect.Effect<void>
@@ -16,6 +17,7 @@ export interface Pacer {
   readonly hold: (duration: Duration.DurationInput) => Effect.Effect<void>
 }
 
+/** How fast requests to others follow each other, whoever of this process sends them. */
 export class RequestPacing extends Context.Tag("vitrine/RequestPacing")<
   RequestPacing,
   {

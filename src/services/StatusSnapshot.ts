@@ -17,13 +17,16 @@ export interface GlobalState {
   readonly _version: number
 }
 
+/** How good what a row says is. Left out: neither good nor bad. */
 export type Tone = "ok" | "warn" | "error" | "neutral"
 
+/** A line of the status: a label with a value, a label with rows below it, or a text. */
 export type Row =
   | { readonly type: "kv"; readonly label: string; readonly value: string; readonly tone?: Tone }
   | { readonly type: "list"; readonly label: string; readonly items: ReadonlyArray<Row> }
   | { readonly type: "text"; readonly text: string; readonly tone?: Tone }
 
+/** The rows of one plugin, below their title. */
 export interface Section {
   readonly name: string
   /** Lower comes first. Default 50. */

@@ -28,6 +28,7 @@ export class TableServer extends Context.Tag("vitrine/TableServer")<
   }
 >() {}
 
+/** How many requests came since the start. */
 export interface RequestCounts {
   /** By the name or id of the table in the request. */
   readonly tables: Readonly<Record<string, number>>

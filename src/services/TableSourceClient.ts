@@ -11,12 +11,14 @@ import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
 
+/** A record as the API gives it. */
 export interface TableRecord {
   readonly id: string
   /** Cells by field name. Empty cells are left out. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
+/** Which page of which table to read. */
 export interface PageRequest {
   /** Name or id of the table. */
   readonly table: string
@@ -26,12 +28,14 @@ export interface PageRequest {
   readonly cursor?: string
 }
 
+/** Some records of a table, in its order. */
 export interface Page {
   readonly records: ReadonlyArray<TableRecord>
   /** Where the next page begins; absent on the last page. */
   readonly next?: string
 }
 
+/** Which record of which table to read. */
 export interface RecordRequest {
   /** Name or id of the table. */
   readonly table: string
@@ -56,6 +60,7 @@ export interface AttachmentFormat {
   readonly lastingFields: ReadonlySet<string>
 }
 
+/** A client of hosted tables, of any vendor. It keeps to the vendor's pace and retries what may pass. */
 export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
   TableSourceClient,
   {
@@ -93,6 +98,7 @@ export interface ChangeFeed {
   readonly since: (position: Option.Option<string>) => Effect.Effect<TableChanges, TableError>
 }
 
+/** What has changed in a base since a position. */
 export interface TableChanges {
   /** Where the next question begins. What is read from now on has everything that came before it. */
   readonly position: string
@@ -127,6 +133,7 @@ export const TableErrorReason = Schema.Literal(
   "UnexpectedAnswer"
 )
 
+/** A request about a table was given up, for this reason. */
 export class TableError extends Schema.TaggedError<TableError>()("vitrine/TableError", {
   /** Empty where it is not about one table, but about the base. */
   table: Schema.String,

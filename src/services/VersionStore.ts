@@ -138,6 +138,7 @@ export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   readonly promote: (copy: VersionCopy) => Effect.Effect<Promotion, VersionStoreError>
 }
 
+/** What became of a staged version. */
 export interface Promotion {
   /** Whether the latest version is another one now, also where it waits. */
   readonly changed: boolean
@@ -161,6 +162,7 @@ export const VersionSummary = Schema.Struct({
 })
 export type VersionSummary = typeof VersionSummary.Type
 
+/** A file of a version that is not as it was written. */
 export const FileProblem = Schema.Struct({
   /** In the folder of the version, with forward slashes. */
   path: Schema.String,
@@ -215,6 +217,7 @@ export const Lease = Schema.Struct({
 })
 export type Lease = typeof Lease.Type
 
+/** A version on disk, and why it is kept. */
 export const VersionOverview = Schema.Struct({
   versionId: VersionId,
   active: Schema.Boolean,
@@ -235,6 +238,7 @@ export const VersionsReport = Schema.Struct({
 })
 export type VersionsReport = typeof VersionsReport.Type
 
+/** The versions of some content, of which one is active. */
 export class VersionStore extends Context.Tag("vitrine/VersionStore")<
   VersionStore,
   {
@@ -337,6 +341,7 @@ export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrin
   }
 }
 
+/** An acknowledgement under an id that is no plain file name. */
 export class InvalidConsumerId extends Schema.TaggedError<InvalidConsumerId>()("vitrine/InvalidConsumerId", {
   consumerId: Schema.String
 }) {
@@ -356,6 +361,7 @@ export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("vitrine/
   }
 }
 
+/** The version is not on disk: it never was, or it was swept. */
 export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("vitrine/VersionNotFound", {
   versionId: Schema.String
 }) {

@@ -27,6 +27,7 @@ export interface State<Loaded> {
   readonly isCached: boolean
 }
 
+/** What `connect` gives: what the page shows, as a store that frameworks can subscribe to. */
 export interface Exhibit<Loaded> {
   readonly state: State<Loaded>
 

@@ -1,7 +1,9 @@
 /** Pictures and videos, ready to be put into a page. */
 
+/** What was preloaded, ready to be inserted into the page: an image that is decoded, or a video. */
 export type Media = HTMLImageElement | HTMLVideoElement
 
+/** Loads images and videos, and resolves when all can be shown; rejects when one cannot, or takes longer than 30 seconds. */
 export type Preload = (urls: ReadonlyArray<string>, signal: AbortSignal) => Promise<ReadonlyArray<Media>>
 
 const atOnce = 6

@@ -45,6 +45,7 @@ export const layer = (path: string): Layer.Layer<IpcClient> => Layer.effect(IpcC
 export const layerOfFolder = (folder: string, runFolder?: string): Layer.Layer<IpcClient> =>
   Layer.unwrapEffect(Effect.map(locateController(folder, runFolder), ({ socket }) => layer(socket)))
 
+/** The client of the controller whose socket or pipe has this path. Nothing is opened before it is used. */
 export const make = (path: string) =>
   Effect.sync(() => {
     const lost = new IpcConnectionLost({ path })

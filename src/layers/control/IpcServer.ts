@@ -44,6 +44,7 @@ export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
 /** How many connections are served at once. */
 export const maxConnections = 32
 
+/** Where the socket is, and what a request to stop does. */
 export interface IpcServerOptions {
   /** The folder of the configuration. */
   readonly folder: string

@@ -19,6 +19,7 @@ import {
 } from "../../services/Plugin.ts"
 import * as AddedLoggers from "./addedLoggers.ts"
 
+/** The plugins, in the order in which they are set up, and the folder that their relative paths start from. */
 export interface Configuration extends Pick<PluginContext, "cwd"> {
   readonly plugins: ReadonlyArray<Plugin>
 }

@@ -22,6 +22,7 @@ export type Providing<Service> = Service extends ControllerServices
   ? Layer.Layer<Service, unknown, PluginEnvironment>
   : never
 
+/** The `services` of a configuration could not be built. */
 export class ControllerServicesFailed extends Schema.TaggedError<ControllerServicesFailed>()(
   "vitrine/ControllerServicesFailed",
   { cause: ErrorChain }

@@ -20,6 +20,7 @@ import { makeContent } from "./makeContent.ts"
 export { CopyFailed, type FetchError } from "../../services/Content.ts"
 export { Content }
 
+/** The options of `content` without those of the store, with their defaults. */
 export type FetchingConfig = Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "settle" | "sources">
 
 /**

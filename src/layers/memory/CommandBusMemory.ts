@@ -28,6 +28,7 @@ import { withDispatchTimeout } from "./dispatchTimeout.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
+/** A bus without commands. A handler is interrupted with whoever dispatched its command. */
 export const make = Effect.sync(() => {
   const commands = new Map<string, Run>()
 
@@ -70,6 +71,7 @@ export const make = Effect.sync(() => {
   return CommandBus.of({ register, dispatch, types })
 })
 
+/** The command bus of one process. */
 export const layer: Layer.Layer<CommandBus> = Layer.effect(CommandBus, make)
 
 const runner = <Fields, Encoded, R>({ fields, run, type }: CommandHandler<Fields, Encoded, R>) => {

@@ -19,6 +19,7 @@ import {
 
 const defaultOrder = 50
 
+/** A state without plugins, of a controller that starts now, in this mode. */
 export const make = (mode: Mode) =>
   Effect.gen(function* () {
     const startTime = new Date(yield* Clock.currentTimeMillis).toISOString()

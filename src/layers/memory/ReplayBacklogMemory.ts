@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { makeLatestEvents } from "../../internal/latestEvents.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklog.ts"
 
+/** An empty backlog with the last event of each name. It never fails, and its events end with the process. */
 export const make = Effect.sync(() => {
   const latest = makeLatestEvents<RememberedEvent>()
   return ReplayBacklog.of({
@@ -14,4 +15,5 @@ export const make = Effect.sync(() => {
   })
 })
 
+/** The backlog of one process, as `make` says. */
 export const layer: Layer.Layer<ReplayBacklog> = Layer.effect(ReplayBacklog, make)

@@ -11,6 +11,7 @@ import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 
+/** The pace of one process: other processes that use the same key are not counted. */
 export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () => {
   const pacers = new Map<string, (interval: Duration.Duration) => Pacer>()
   return RequestPacing.of({

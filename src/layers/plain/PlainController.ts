@@ -43,6 +43,7 @@ export interface PlainFetchContext {
   readonly abortSignal: AbortSignal
 }
 
+/** The events of a plain controller; `emit` calls the handlers before it returns. */
 export interface PlainEventBus {
   /** From now on the handler is called with every event, within `emit`. */
   onAny(handler: PlainEventHandler): unknown
@@ -50,8 +51,10 @@ export interface PlainEventBus {
   emit(name: string, payload: unknown): unknown
 }
 
+/** Called with each event. It must not throw. */
 export type PlainEventHandler = (name: string, payload: unknown) => void
 
+/** Where messages for people go, by their severity. `verbose` is the least. */
 export interface PlainLogger {
   error(message: string): unknown
   warn(message: string): unknown
@@ -70,6 +73,7 @@ export interface PlainSettled {
   match<A>(onOk: (value: unknown) => A, onErr: (error: unknown) => A): A
 }
 
+/** The HTTP transport as a plugin of a plain controller. */
 export interface HttpTransportPlugin {
   readonly name: "http-transport"
 
@@ -91,11 +95,13 @@ export interface Instance {
   readonly disconnect: (reason?: unknown) => ResultAsync<void, Error>
 }
 
+/** An HTTP transport that was set up. */
 export interface HttpTransportInstance extends Instance {
   /** Where it listens; `null` in task mode. */
   readonly address: AddressInfo | null
 }
 
+/** The tables of a hosted base as a source of a plain controller. */
 export interface TableSource {
   /** The `id` of the options; empty where that is none. */
   readonly id: string
@@ -110,6 +116,7 @@ export interface TableSource {
   readonly fetch: (context: PlainFetchContext) => ReadonlyArray<TableDocument>
 }
 
+/** One table, which is being read. */
 export interface TableDocument {
   /** The name of the table, escaped where it is no file name: what the content plugin saves the table as. */
   readonly id: string

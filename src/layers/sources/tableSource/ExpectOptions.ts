@@ -11,6 +11,7 @@ import type * as Config from "./TableSourceConfig.ts"
 /** A schema that needs nothing from an environment; its decoding must be synchronous. */
 export type FieldSchema = Schema.Schema.AnyNoContext
 
+/** What a table is to be like, also by schemas of Effect. */
 export type TableExpectation = Config.TableExpectation<FieldSchema>
 
 type Fields = NonNullable<TableExpectation["fields"]>

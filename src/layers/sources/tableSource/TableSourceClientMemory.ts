@@ -16,6 +16,7 @@ import {
   TableSourceClient
 } from "../../../services/TableSourceClient.ts"
 
+/** What the tables in memory are like. */
 export interface TableSourceClientMemoryOptions {
   /** How many records a page has at most. Default 100. */
   readonly pageSize?: number
@@ -25,6 +26,7 @@ export interface TableSourceClientMemoryOptions {
   readonly changes?: boolean
 }
 
+/** A client of tables in memory, with controls for what they hold and what goes wrong. */
 export interface TableSourceClientMemory {
   readonly client: typeof TableSourceClient.Service
 
@@ -50,6 +52,7 @@ export interface TableSourceClientMemory {
   readonly requests: Effect.Effect<ReadonlyArray<PageRequest | RecordRequest>>
 }
 
+/** A client without tables. */
 export const make = ({
   attachments,
   changes = false,

@@ -1,0 +1,47 @@
+/**
+ * The API page points to the doc comments of what the package exports: each export has one.
+ */
+import { dirname, join } from "node:path"
+import { describe, expect, it } from "@effect/vitest"
+import { read } from "../support/documents.ts"
+
+const declaration = /^export (?:declare |abstract |async )*(?:const|class|function|interface|type) (\w+)/gm
+
+/** The exports of a file without a doc comment, of all or of those that have one of the names. */
+const undocumented = (file: string, names?: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const source = read(file)
+  const declared = [...source.matchAll(declaration)].map(({ 1: name = "", index }) => ({
+    name,
+    hasComment: source.slice(0, index).endsWith("*/\n")
+  }))
+  // The type of a schema has the comment of the schema.
+  const commented = new Set(declared.filter(({ hasComment }) => hasComment).map(({ name }) => name))
+  const own = declared
+    .filter(({ name }) => !commented.has(name) && (names?.includes(name) ?? true))
+    .map(({ name }) => `${file}: ${name}`)
+  const named = [...source.matchAll(/^export (?:type )?\{([^}]+)\} from "(\..+)"/gm)].flatMap(
+    ([, list = "", from = ""]) => {
+      const given = list.split(",").map((item) =>
+        item
+          .trim()
+          .replace(/^type /, "")
+          .split(" as ")
+      )
+      const wanted = given.filter(([name = "", alias = name]) => names?.includes(alias) ?? true)
+      return undocumented(
+        join(dirname(file), from),
+        wanted.map(([name = ""]) => name)
+      )
+    }
+  )
+  const modules = [...source.matchAll(/^export \* as \w+ from "(\..+)"/gm)].flatMap(([, from = ""]) =>
+    undocumented(join(dirname(file), from))
+  )
+  return [...new Set([...own, ...named, ...modules])]
+}
+
+describe("what the package exports has a doc comment", () => {
+  it.each(["index", "plain", "nats", "client", "testing"])("from src/%s.ts", (entry) => {
+    expect(undocumented(`src/${entry}.ts`)).toEqual([])
+  })
+})
