@@ -112,7 +112,7 @@ export interface StagedVersion {
    * Makes it the latest version: durable on disk first, then named by the manifest in one step. It is the active one, or
    * waits while another one is held.
    *
-   * A source whose fingerprint is the one in `previous` has not changed: its folder there is taken over, and what is in
+   * A source whose fingerprint is the one in `previous` has not changed: its folder there is reused, and what is in
    * its `sourceDirectory` is not used. Where that is so for all sources, nothing is promoted.
    */
   readonly promote: (sources: ReadonlyArray<VersionSource>) => Effect.Effect<Promotion, VersionStoreError>
@@ -121,7 +121,7 @@ export interface StagedVersion {
 /** A version of another controller that is still being put together. It is discarded with its scope unless it was promoted. */
 export interface StagedCopy extends Pick<StagedVersion, "sourceDirectory"> {
   /**
-   * Takes files over by their content from any version on disk, wherever they lie there, into the folders of their sources.
+   * Reuses files by their content from any version on disk, wherever they lie there, into the folders of their sources.
    * Gives those that none has. It is for all files of the version at once, before anything else is put there.
    */
   readonly reuse: (
@@ -301,7 +301,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 
     /**
      * Reads all files of a version, of the active one where none is given, and compares them with its `files.json`. One
-     * version at a time; others wait. Nothing of a version with problems is taken over by the next one that is promoted.
+     * version at a time; others wait. Nothing of a version with problems is reused by the next one that is promoted.
      */
     readonly verify: (versionId?: string) => Effect.Effect<Verification, VersionStoreError | VersionNotFound>
 
@@ -312,7 +312,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     readonly sweep: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
 
     /** As `sweep`, for a disk that is full: versions are kept neither for being new nor for being read. */
-    readonly makeRoom: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
+    readonly evict: Effect.Effect<ReadonlyArray<VersionId>, VersionStoreError>
   }
 >() {}
 
@@ -357,7 +357,7 @@ export class TooManyLeases extends Schema.TaggedError<TooManyLeases>()("vitrine/
   lease: Schema.String
 }) {
   override get message() {
-    return `${this.limit} consumers hold a lease, and there can be no more. Give every screen one consumerId and keep it when the page loads again; leases that are not renewed end after ${this.lease}.`
+    return `${this.limit} screens keep a version, and there can be no more. Give every screen one consumerId and keep it when the page loads again; a screen that is not heard of for ${this.lease} keeps none.`
   }
 }
 

@@ -270,7 +270,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         expect(third).toEqual({ changed: true, manifest: { ...first.manifest, held: { ...held, waiting } } })
         expect(yield* promoteLater("three")).toEqual({ ...third, changed: false })
         expect(yield* latestContent).toBe("three")
-        expect(yield* store.makeRoom).toEqual(["20261122T140302Z"])
+        expect(yield* store.evict).toEqual(["20261122T140302Z"])
         expect(yield* store.versions).toMatchObject([
           { versionId: first.manifest.versionId, active: true, isWaiting: false },
           { versionId: waiting, active: false, isWaiting: true }
@@ -438,7 +438,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         yield* store.keep(read[0] ?? "", true)
         yield* store.keep(read[0] ?? "")
         expect(yield* store.sweep).toEqual([read[1], read[2]])
-        expect(yield* store.makeRoom).toHaveLength(5)
+        expect(yield* store.evict).toHaveLength(5)
         expect(yield* store.versions).toMatchObject([{ active: true }])
       }
     )

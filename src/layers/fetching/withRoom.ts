@@ -11,7 +11,7 @@ export const withRoom =
   (store: VersionStore["Type"]) =>
   <A>(fetch: Effect.Effect<A, FetchError>): Effect.Effect<A, FetchError> =>
     Effect.catchIf(fetch, isDiskFull, (error) =>
-      store.makeRoom.pipe(
+      store.evict.pipe(
         Effect.orElseSucceed(() => []),
         Effect.tap((removed) =>
           removed.length === 0

@@ -140,6 +140,6 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     verify: (versionId) => Effect.provide(verify(versionId), platform),
     versions: Effect.provide(retention.versions, platform),
     sweep: Effect.provide(retention.sweep(keepVersions, true), platform),
-    makeRoom: Effect.provide(retention.sweep(0, false), platform)
+    evict: Effect.provide(retention.sweep(0, false), platform)
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Copies of versions of another controller that are being put together: what is on disk is taken over by its
+ * Copies of versions of another controller that are being put together: what is on disk is reused by its
  * content.
  */
 import { isDeepStrictEqual } from "node:util"
@@ -50,8 +50,8 @@ export const makeStageCopy = Effect.fnUntraced(function* (
     const linked = new Map<string, number>()
     const makeDirectory = (directory: string) => fs.makeDirectory(directory, { recursive: true })
 
-    /** Gives whether it could be taken over: the file may be gone, or damaged. */
-    const takeOver = Effect.fnUntraced(
+    /** Gives whether it could be reused: the file may be gone, or damaged. */
+    const reuseFile = Effect.fnUntraced(
       function* (from: string, { path: name, size, sourceId }: CopiedFile) {
         if (!(yield* isWhole(from, size))) {
           return false
@@ -76,7 +76,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (
             (file) =>
               Option.match(fileOf(file.sha256), {
                 onNone: () => Effect.succeed(true),
-                onSome: (from) => Effect.negate(takeOver(from, file))
+                onSome: (from) => Effect.negate(reuseFile(from, file))
               }),
             { concurrency: 8 }
           )

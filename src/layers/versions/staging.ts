@@ -1,5 +1,5 @@
 /**
- * Versions that are being put together: which sources have changed, and what is taken over from versions that
+ * Versions that are being put together: which sources have changed, and what is reused of versions that
  * are there.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -86,10 +86,10 @@ export const makeStage = Effect.fnUntraced(function* (
         (source, index) => source.sourceId === contents[index]?.sourceId && Option.isSome(unchanged(source))
       )
 
-    const takeOver = ({ directory, files, sourceId }: SourceContent) =>
+    const reuse = ({ directory, files, sourceId }: SourceContent) =>
       fs.remove(directoryOf(sourceId), { recursive: true, force: true }).pipe(
         Effect.zipRight(linkOrCopyAll(Object.keys(files), directory, directoryOf(sourceId))),
-        mapDiskError("take over", directory),
+        mapDiskError("reuse", directory),
         Effect.tapError((error) =>
           Effect.sync(() => {
             if (versionId !== undefined && !isDiskFull(error)) {
@@ -113,11 +113,11 @@ export const makeStage = Effect.fnUntraced(function* (
           `Files of version ${versionId} are missing or damaged: a new one replaces it.`
         )
       }
-      yield* Effect.forEach(Array.filterMap(sources, unchanged), takeOver, { discard: true })
+      yield* Effect.forEach(Array.filterMap(sources, unchanged), reuse, { discard: true })
       return { changed: true, manifest: yield* publishing.publish(folder, sources.map(withKnown)) }
     })
 
-    /** What is taken over is not read again. */
+    /** What is reused is not read again. */
     const withKnown = (source: VersionSource): VersionSource =>
       Option.match(unchanged(source), {
         onNone: () => source,

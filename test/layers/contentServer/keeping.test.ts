@@ -119,6 +119,6 @@ it.scoped(
       expect(yield* versionIds).toHaveLength(5)
       expect(yield* versionIds).toContain(read)
 
-      expect(yield* store.makeRoom).toHaveLength(4)
+      expect(yield* store.evict).toHaveLength(4)
     }).pipe(Effect.provide(running))
 )

@@ -702,10 +702,10 @@ describe("a disk (skipped where this user may not mount one)", () => {
     Effect.gen(function* () {
       const promoted = yield* promoteAll(folder, ["one", "two", "three"])
       yield* Effect.gen(function* () {
-        const { acknowledge, makeRoom } = yield* VersionStore
+        const { acknowledge, evict } = yield* VersionStore
         yield* acknowledge("screen-1", promoted[1]?.versionId ?? "")
         yield* fill(0)
-        expect(yield* makeRoom).toEqual([promoted[0]?.versionId])
+        expect(yield* evict).toEqual([promoted[0]?.versionId])
         expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
         yield* free
       }).pipe(Effect.provide(storeIn(folder)))

@@ -176,7 +176,7 @@ const step = FastCheck.oneof(
   },
   {
     weight: 1,
-    arbitrary: FastCheck.record({ type: FastCheck.constantFrom("resume" as const, "makeRoom" as const) })
+    arbitrary: FastCheck.record({ type: FastCheck.constantFrom("resume" as const, "evict" as const) })
   }
 )
 
@@ -234,8 +234,8 @@ it.effect.prop(
           case "sweep":
             yield* store.sweep
             break
-          case "makeRoom":
-            yield* store.makeRoom
+          case "evict":
+            yield* store.evict
         }
         expectWhole(directory, known)
         expect(readdirSync(join(directory, "versions"))).toEqual(expect.arrayContaining([...leases.values()]))
