@@ -130,7 +130,7 @@ const withLog = <A, E, R>(
     onNone: () => logTo({ format, write: console.error })(effect),
     onSome: (file) =>
       Effect.gen(function* () {
-        const write = yield* openLogFile({ file })
+        const write = yield* openLogFile(file)
         return yield* effect.pipe(
           Effect.tapErrorCause(logFailure),
           logTo({ format, write, time: (date) => date.toISOString() })

@@ -9,14 +9,6 @@ import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makePath } from "../../../internal/makePath.ts"
 import { explain, isDiskFull } from "../../../internal/systemError.ts"
 
-export interface LogFileOptions {
-  readonly file: string
-  /** When the file is this large, it is renamed to `<file>.1` and a new one is begun. Default 5 MiB. */
-  readonly size?: `${number}${"B" | "K" | "M"}`
-  /** How many old ones are kept. Default 4. */
-  readonly kept?: number
-}
-
 /** There can be no log where it is to be. */
 export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("vitrine/LogFileUnusable", {
   path: Schema.String,
@@ -28,14 +20,15 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("vitr
 }
 
 /**
- * Opens the file, to which lines are appended until the scope ends; by then they are written. Lines that cannot be
- * written later, because the disk is full for example, are lost, and those that come afterwards are not.
+ * Opens the file, to which lines are appended until the scope ends; by then they are written. At 5 MiB it is renamed to
+ * `<file>.1` and a new one is begun; four old ones are kept. Lines that cannot be written later, because the disk is full
+ * for example, are lost, and those that come afterwards are not.
  */
-export const openLogFile = Effect.fnUntraced(function* ({ file, kept = 4, size = "5M" }: LogFileOptions) {
+export const openLogFile = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
   yield* makeSure(file)
   const { write } = yield* Effect.acquireRelease(
-    Effect.sync(() => openStream(path.dirname(file), path.basename(file), size, kept)),
+    Effect.sync(() => openStream(path.dirname(file), path.basename(file))),
     ({ end }) => end
   )
   return write
@@ -53,13 +46,13 @@ const makeSure = (file: string) =>
     Effect.mapError((error) => new LogFileUnusable({ path: file, detail: explain(error) }))
   )
 
-const openStream = (folder: string, name: string, size: string, kept: number) => {
+const openStream = (folder: string, name: string) => {
   let current: RotatingFileStream | undefined
   const open = () => {
     const stream = createStream((index) => (index === null ? name : `${name}.${index}`), {
       path: folder,
-      size,
-      rotate: kept,
+      size: "5M",
+      rotate: 4,
       mode: 0o600
     })
     // A stream that has failed stays closed: the next line has a new one.

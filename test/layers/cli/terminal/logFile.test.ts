@@ -30,7 +30,7 @@ describe("a log file", () => {
     Effect.gen(function* () {
       for (const lines of [["one", "two"], ["three"]]) {
         yield* Effect.scoped(
-          Effect.map(openLogFile({ file: `${folder}/${name}` }), (write) => {
+          Effect.map(openLogFile(`${folder}/${name}`), (write) => {
             for (const line of lines) write(line)
           })
         )
@@ -41,17 +41,17 @@ describe("a log file", () => {
 
   scenario("is replaced when it is large, and so many old ones are kept", (folder, fs) =>
     Effect.gen(function* () {
-      for (let round = 0; round < 6; round++) {
+      for (let round = 0; round < 8; round++) {
         yield* Effect.scoped(
-          Effect.map(openLogFile({ file: `${folder}/${name}`, size: "1K", kept: 2 }), (write) => {
-            write(`${round}${"x".repeat(1100)}`)
+          Effect.map(openLogFile(`${folder}/${name}`), (write) => {
+            write(`${round}${"x".repeat(5.1 * 1024 * 1024)}`)
           })
         )
       }
       const files = yield* fs.readDirectory(folder)
-      expect(files.sort()).toEqual([name, `${name}.1`, `${name}.2`])
+      expect(files.sort()).toEqual([name, ...[1, 2, 3, 4].map((old) => `${name}.${old}`)])
       for (const file of files) {
-        expect(Number((yield* fs.stat(`${folder}/${file}`)).size)).toBeLessThan(2300)
+        expect(Number((yield* fs.stat(`${folder}/${file}`)).size)).toBeLessThan(11 * 1024 * 1024)
       }
     })
   )
@@ -60,7 +60,7 @@ describe("a log file", () => {
     Effect.gen(function* () {
       yield* fs.writeFileString(`${folder}/in the way`, "")
       const failure = (file: string) =>
-        Effect.map(Effect.flip(Effect.scoped(openLogFile({ file }))), ({ message }) => message)
+        Effect.map(Effect.flip(Effect.scoped(openLogFile(file))), ({ message }) => message)
       expect(yield* failure(folder)).toBe(
         `The log cannot be written to ${folder}: a folder stands where a file is needed. Name another file with --log-file FILE.`
       )
@@ -75,7 +75,7 @@ describe("a log file", () => {
     () =>
       Effect.gen(function* () {
         const file = `/proc/vitrine/logs/${name}`
-        const { message } = yield* Effect.flip(Effect.scoped(openLogFile({ file })))
+        const { message } = yield* Effect.flip(Effect.scoped(openLogFile(file)))
         expect(message).toBe(
           `The log cannot be written to ${file}: it is not there. Name another file with --log-file FILE.`
         )
@@ -90,7 +90,7 @@ describe("a log file", () => {
         const disk = yield* smallDisk
         const file = `${disk.folder}/${name}`
         yield* disk.fill(0)
-        const write = yield* openLogFile({ file })
+        const write = yield* openLogFile(file)
         write("lost")
         yield* disk.free
         const isWritten = Effect.map(
@@ -113,7 +113,7 @@ describe("a log file", () => {
       const file = `${logs}/${name}`
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const write = yield* openLogFile({ file })
+          const write = yield* openLogFile(file)
           yield* fs.remove(logs, { recursive: true })
           yield* fs.writeFileString(logs, "in the way")
           write("lost")
