@@ -17,7 +17,6 @@ import { refuseHost } from "../http/access.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import { MethodNotAllowed } from "../http/errors.ts"
-import * as HttpServer from "../http/HttpServer.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
 import { type ContentServerConfig, decode, nameOf } from "./ContentServerOptions.ts"
 import * as Reading from "./reading.ts"
@@ -61,7 +60,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     'Try again later, or raise "maxConnections" of the content server.'
   )
   const recorder = makeRecorder()
-  const handler = yield* application.make({
+  const server = yield* application.make({
     routes: yield* routes.make({
       reading: yield* Reading.make(options.content),
       resources: yield* Resources.make(options)
@@ -70,19 +69,13 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     connections,
     headers: () => ({ ...routes.everyResponse, "Cache-Control": "no-store" }),
     preflight: routes.preflight,
-    otherwise: ({ method }) => new MethodNotAllowed({ method })
-  })
-  const server = yield* HttpServer.make({
-    handler: (request, response) => {
+    otherwise: ({ method }) => new MethodNotAllowed({ method }),
+    onRequest: ({ socket }, response) => {
       const ended = recorder.begin()
-      const { socket } = request
       const before = socket.bytesWritten
       response.once("close", () => ended(socket.bytesWritten - before))
-      handler(request, response)
-    },
-    headers: routes.everyResponse
+    }
   })
-  connections.watch(server)
   const address = yield* listen(server, options)
 
   const url = urlOf(options.host, address.port)

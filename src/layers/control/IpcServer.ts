@@ -25,7 +25,6 @@ import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
-import * as HttpServer from "../http/HttpServer.ts"
 import { listenAt } from "../http/listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result } from "../http/responses.ts"
@@ -82,20 +81,17 @@ export const make: (
     })
     .pipe(Effect.provideServiceEffect(CommandBus, detached))
   const stopOnce = yield* Effect.once(stop)
-  const connections = ConnectionLimit.make(maxConnections, "Close one first.")
-  const handler = yield* application.make({
+  const server = yield* application.make({
     routes: [
       ...routes,
       HttpRouter.route("GET", "/process", json({ pid: process.pid })),
       HttpRouter.route("POST", "/stop", Effect.as(Effect.forkDaemon(stopOnce), result(null)))
     ],
     refuse: Option.none,
-    connections,
+    connections: ConnectionLimit.make(maxConnections, "Close one first."),
     headers: () => ({}),
     answersHead: false
   })
-  const server = yield* HttpServer.make({ handler })
-  connections.watch(server)
   yield* socketAddress(paths.socket).pipe(
     Effect.flatMap((path) => listenAt(server, { path }, close)),
     Effect.mapError(unusable(paths.socket))

@@ -20,7 +20,6 @@ import type { PluginContext } from "../../services/Plugin.ts"
 import { keepSubscribed, problemRows } from "../fanOut/keepSubscribed.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
-import * as HttpServer from "../http/HttpServer.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
 import * as Access from "./access.ts"
 import * as Actions from "./actions.ts"
@@ -97,8 +96,7 @@ export const make = Effect.fnUntraced(function* (
     lost: Effect.sync(changed)
   })
 
-  const connections = ConnectionLimit.make(options.maxClients + otherConnections)
-  const handler = yield* application.make({
+  const server = yield* application.make({
     routes: yield* routes.make({
       access,
       act: yield* Actions.make,
@@ -106,14 +104,9 @@ export const make = Effect.fnUntraced(function* (
       rules
     }),
     refuse: access.refuseReading,
-    connections,
+    connections: ConnectionLimit.make(options.maxClients + otherConnections),
     headers: () => routes.everyResponse
   })
-  const server = yield* HttpServer.make({
-    handler,
-    headers: routes.everyResponse
-  })
-  connections.watch(server)
   const address = yield* listen(server, { ...options, beforeDrain: live.close })
 
   const url = urlOf(options.host, address.port)

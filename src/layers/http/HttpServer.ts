@@ -8,25 +8,17 @@ import { type Answer, handleClientErrors, type Refusal } from "./clientErrors.ts
 import * as RequestBody from "./RequestBody.ts"
 import { allowHalfClosed } from "./stallTimeout.ts"
 
-export interface HttpServerOptions {
-  readonly handler: RequestListener
-  /** Of the answer to what Node could not parse. */
-  readonly headers?: Answer["headers"]
-  readonly bodyOf?: (refusal: Refusal) => Answer["body"]
-}
-
 /**
  * Milliseconds for which a connection without a request is kept: longer than Node keeps one for its next request, and
  * than a replica waits from one look to the next, 5 seconds both. Whoever closes it must not be the one that is asked.
  */
 export const keepAliveTimeout = 15_000
 
-/** Not bound yet: that is `listen`. */
-export const make = ({
-  bodyOf = ({ message }) => ({ error: { message } }),
-  handler,
-  headers = {}
-}: HttpServerOptions): Effect.Effect<Server> =>
+/** Not bound yet. `refused` is the answer to what Node could not parse. */
+export const make = (
+  handler: RequestListener,
+  refused: (refusal: Refusal) => Answer
+): Effect.Effect<Server> =>
   Effect.suspend(() => {
     const server = createServer(
       {
@@ -42,7 +34,7 @@ export const make = ({
     for (const event of ["checkContinue", "checkExpectation"]) {
       server.on(event, (request, response) => server.emit("request", request, response))
     }
-    return allowHalfClosed(handleClientErrors(server, (refusal) => ({ headers, body: bodyOf(refusal) })))
+    return allowHalfClosed(handleClientErrors(server, refused))
   })
 
 /** How many requests may wait on a connection. Whoever sends more, behind an event stream for example, is cut off. */

@@ -1,5 +1,5 @@
 /**
- * The routes of a server as one HTTP application: every request, however odd, gets a response.
+ * A server as a list of routes: every request, however odd, gets a response.
  *
  * The files of this folder go past `@effect/platform` to Node. They would not need to if the platform
  *
@@ -10,7 +10,7 @@
  * - handled pipelined requests in turn, and let half-closed clients read (`HttpServer.ts`, `stallTimeout.ts`);
  * - had the server's `clientError`, and an end with a time limit (`clientErrors.ts`, `listen.ts`).
  */
-import type { RequestListener } from "node:http"
+import type { RequestListener, Server } from "node:http"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
@@ -25,6 +25,7 @@ import * as Option from "effect/Option"
 import { hasOneHost, type RequestHead } from "./access.ts"
 import type { ConnectionLimit } from "./connectionLimit.ts"
 import { BadRequest, NotFound, type RequestError } from "./errors.ts"
+import * as HttpServer from "./HttpServer.ts"
 import * as RequestTarget from "./RequestTarget.ts"
 import * as responses from "./responses.ts"
 import { writeResponse } from "./writeResponse.ts"
@@ -37,10 +38,10 @@ type Response = HttpServerResponse.HttpServerResponse
 export interface Guard {
   /** Why a request is refused, whatever it asks for; none where it may go on. */
   readonly refuse: (request: Request) => Option.Option<RequestError>
-  /** Of every response that does not say otherwise. */
-  readonly headers: (request: RequestHead) => Headers.Input
-  /** How an error becomes a response. Default: as in `responses.ts`. */
-  readonly errorResponse?: (error: RequestError) => Response
+  /** Of every response that does not say otherwise. What could not be parsed has no headers. */
+  readonly headers: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
+  /** The body that an error becomes. Default: as in `responses.ts`. */
+  readonly bodyOf?: (error: RequestError) => unknown
 }
 
 export interface Options extends Guard {
@@ -54,16 +55,18 @@ export interface Options extends Guard {
   readonly otherwise?: (request: Request) => RequestError
   /** Whether a request is no span. */
   readonly untraced?: (request: Request) => boolean
+  /** Told of each request when it is its turn. */
+  readonly onRequest?: RequestListener
 }
 
 /** Keeps out who may not send the request, and answers whatever happens to the others. */
 export const guarded =
-  ({ errorResponse = responses.error, headers, refuse }: Guard) =>
+  ({ bodyOf = responses.bodyOf, headers, refuse }: Guard) =>
   <E, R>(handler: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       Option.match(refuse(request), {
         onNone: () => Effect.catchAllCause(handler, responses.unexpected),
-        onSome: (refusal) => Effect.succeed(errorResponse(refusal))
+        onSome: (refusal) => Effect.succeed(responses.error(refusal, bodyOf(refusal)))
       }).pipe(
         Effect.map((answer) =>
           HttpServerResponse.setHeaders(
@@ -74,16 +77,21 @@ export const guarded =
       )
     )
 
-/** A listener that answers everything. What is still being answered when its client has gone is interrupted. */
-export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<RequestListener> {
+/**
+ * A server that answers everything, not bound yet: that is `listen`. What is still being answered when its client has gone is
+ * interrupted.
+ */
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Server> {
   const {
     answersHead = true,
+    bodyOf = responses.bodyOf,
     connections,
-    errorResponse = responses.error,
     otherwise = notFound,
     preflight,
     untraced = constTrue
   } = options
+
+  const errorResponse = (error: RequestError) => responses.error(error, bodyOf(error))
 
   const refuse = (request: Request): Option.Option<RequestError> =>
     Option.fromNullable(connections).pipe(
@@ -129,11 +137,23 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const written = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(answer, (answer) => writeResponse(NodeHttpServerRequest.toServerResponse(request), answer))
   )
-  return yield* Effect.locally(
+  const handler = yield* Effect.locally(
     NodeHttpServer.makeHandler(written),
     HttpMiddleware.currentTracerDisabledWhen,
     untraced
   )
+  const server = yield* HttpServer.make(
+    (request, response) => {
+      options.onRequest?.(request, response)
+      handler(request, response)
+    },
+    ({ message }) => ({
+      headers: options.headers({ headers: {} }),
+      body: bodyOf(new BadRequest({ message }))
+    })
+  )
+  connections?.watch(server)
+  return server
 })
 
 /** That there is no route. */

@@ -50,7 +50,7 @@ const headersOf = (error: RequestError): Headers.Input => {
 }
 
 /** A command says all about its failure; of anything else, the message is enough. */
-const bodyOf = (error: RequestError): unknown => {
+const described = (error: RequestError): unknown => {
   switch (error._tag) {
     case "vitrine/CommandFailed":
       return serializeError(error.cause)
@@ -63,8 +63,10 @@ const bodyOf = (error: RequestError): unknown => {
   }
 }
 
-export const error = (error: RequestError): Response =>
-  HttpServerResponse.setHeaders(json({ error: bodyOf(error) }, statuses[error._tag]), headersOf(error))
+export const bodyOf = (error: RequestError): unknown => ({ error: described(error) })
+
+export const error = (error: RequestError, body = bodyOf(error)): Response =>
+  HttpServerResponse.setHeaders(json(body, statuses[error._tag]), headersOf(error))
 
 /** Responds to what nobody expected, and logs it. */
 export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>

@@ -19,10 +19,7 @@ export interface Access {
   readonly refuse: (request: RequestHead) => Option.Option<Refusal>
 
   /** What tells a browser whether the page that sent the request may read the response. */
-  readonly corsHeaders: (request: RequestHead) => Readonly<Record<string, string>>
-
-  /** The same for what is no request. */
-  readonly corsHeadersOfMalformed: Readonly<Record<string, string>>
+  readonly corsHeaders: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>
 
   /** The answer to a page that asks whether it may send a request. */
   readonly preflight: HttpServerResponse
@@ -68,7 +65,6 @@ export const make = (options: Options): Access => {
             origin !== undefined && allowedOrigins.includes(origin)
               ? { ...otherOrigin, "access-control-allow-origin": origin }
               : otherOrigin,
-    corsHeadersOfMalformed: allowedOrigins === undefined ? anyOrigin : otherOrigin,
     preflight: preflight(
       "GET, POST, OPTIONS",
       token === undefined ? "Content-Type" : "Content-Type, Authorization"

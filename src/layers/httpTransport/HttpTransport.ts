@@ -21,7 +21,6 @@ import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import * as application from "../http/application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
-import * as HttpServer from "../http/HttpServer.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
@@ -76,7 +75,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
   const audience = yield* Queue.sliding<void>(1)
   const eventStream = yield* EventStream.make(options, () => audience.unsafeOffer())
   const access = Access.make(options)
-  const handler = yield* application.make({
+  const server = yield* application.make({
     routes: yield* transportRoutes.make({
       options,
       events: eventsOf(eventStream, access, options.traceRequests),
@@ -87,10 +86,6 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
     preflight: access.preflight,
     answersHead: false,
     untraced: ({ url }) => options.traceRequests !== true || url.includes("?")
-  })
-  const server = yield* HttpServer.make({
-    handler,
-    headers: access.corsHeadersOfMalformed
   })
   const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
 

@@ -2,11 +2,9 @@
  * The answers of the API when it refuses something: status, type and shape are the hosted API's, the words
  * are our own.
  */
-import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import type { RequestError } from "../http/errors.ts"
-import * as responses from "../http/responses.ts"
 
 export class ApiError extends Schema.TaggedError<ApiError>()("vitrine/ApiError", {
   status: Schema.Number,
@@ -132,10 +130,5 @@ export const responseOf = ({ body, retryAfter, status }: ApiError) =>
   })
 
 /** What goes wrong outside of the routes, in the form of the API. */
-export const errorResponse = (error: RequestError) =>
-  error._tag === "vitrine/NotFound"
-    ? responseOf(notFound)
-    : HttpServerResponse.setBody(
-        responses.error(error),
-        HttpBody.unsafeJson(invalidRequest(error.message).body)
-      )
+export const bodyOf = (error: RequestError) =>
+  (error._tag === "vitrine/NotFound" ? notFound : invalidRequest(error.message)).body

@@ -15,9 +15,8 @@ import * as Ref from "effect/Ref"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { InvalidFault, type TableFolderError, TableServer } from "../../services/TableServer.ts"
 import * as application from "../http/application.ts"
-import * as HttpServer from "../http/HttpServer.ts"
 import { type BindError, type ListenOptions, listen, urlOf } from "../http/listen.ts"
-import { errorResponse, invalidRequest } from "./ApiError.ts"
+import { bodyOf } from "./ApiError.ts"
 import * as AttachmentFolder from "./AttachmentFolder.ts"
 import { noRequests } from "./apiRequest.ts"
 import * as AttachmentRoutes from "./attachmentRoutes.ts"
@@ -92,13 +91,7 @@ const warnOfUnknownTables = (faults: ReadonlyArray<Faults.Fault>, names: Readonl
 
 /** Serves routes on a port until the scope ends. */
 const serve = Effect.fnUntraced(function* (routes: application.Options["routes"], options: ListenOptions) {
-  const handler = yield* application.make({
-    routes,
-    refuse: Option.none,
-    headers: () => ({}),
-    errorResponse
-  })
-  const server = yield* HttpServer.make({ handler, bodyOf: ({ message }) => invalidRequest(message).body })
+  const server = yield* application.make({ routes, refuse: Option.none, headers: () => ({}), bodyOf })
   return yield* listen(server, options)
 })
 

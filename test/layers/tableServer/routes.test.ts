@@ -4,9 +4,8 @@ import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as application from "../../../src/layers/http/application.ts"
-import * as HttpServer from "../../../src/layers/http/HttpServer.ts"
 import { listen } from "../../../src/layers/http/listen.ts"
-import { errorResponse } from "../../../src/layers/tableServer/ApiError.ts"
+import { bodyOf } from "../../../src/layers/tableServer/ApiError.ts"
 import type { AttachmentFolder } from "../../../src/layers/tableServer/AttachmentFolder.ts"
 import { noRequests } from "../../../src/layers/tableServer/apiRequest.ts"
 import * as Faults from "../../../src/layers/tableServer/Faults.ts"
@@ -35,7 +34,7 @@ const attachments: AttachmentFolder = { find: () => Effect.dieMessage("there are
 /** Asks a server for a path. */
 const ask = (folder: TableFolder, path: string, method = "GET") =>
   Effect.gen(function* () {
-    const handler = yield* application.make({
+    const server = yield* application.make({
       routes: Routes.make({
         folder,
         webhooks: yield* Webhooks.make(FolderChanges.make(folder, attachments)),
@@ -49,9 +48,8 @@ const ask = (folder: TableFolder, path: string, method = "GET") =>
       }),
       refuse: Option.none,
       headers: () => ({}),
-      errorResponse
+      bodyOf
     })
-    const server = yield* HttpServer.make({ handler })
     const { port } = yield* listen(server, { host: "127.0.0.1", port: 0 })
     const { body, status } = yield* rawHttp.request(port, {
       method,
