@@ -326,7 +326,7 @@ describe("options", () => {
         const error = yield* setUpFails(controller, mistakes)
         expect(error).toBeInstanceOf(Error)
         expect(error.message).toMatch(
-          /^The plugin "http-transport" could not be set up\. There are 9 mistakes in /
+          /^The plugin "http-transport" could not be set up\. There are 9 invalid values in /
         )
         for (const { message, path } of issuesOf(decode(mistakes))) {
           expect(error.message).toContain(`  ${path}: ${message}`)
@@ -423,13 +423,13 @@ describe("setup", () => {
     [
       "no event bus",
       { eventBus: undefined },
-      "There is a mistake in the context that setup was given:\n" +
+      "There is an invalid value in the context that setup was given:\n" +
         "  context.eventBus: expected an object, got undefined"
     ],
     [
       "neither an abort signal nor a method of the logger",
       { abortSignal: undefined, logger: { error() {}, warn() {}, info() {}, debug() {} } },
-      "There are 2 mistakes in the context that setup was given:\n" +
+      "There are 2 invalid values in the context that setup was given:\n" +
         "  context.logger.verbose: expected a function, got undefined\n" +
         "  context.abortSignal: expected an AbortSignal, got undefined"
     ],

@@ -342,7 +342,7 @@ describe("a context with mistakes", () => {
       const fetchIn = (context: unknown) => () => source.fetch(context as PlainFetchContext)
       expect(fetchIn(undefined)).toThrow("  context: expected an object, got undefined")
       expect(fetchIn({})).toThrow(
-        "There are 2 mistakes in the context that fetch was given:\n" +
+        "There are 2 invalid values in the context that fetch was given:\n" +
           "  context.logger: expected an object, got undefined\n" +
           "  context.abortSignal: expected an AbortSignal, got undefined"
       )

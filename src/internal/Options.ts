@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { mistakesText, PlacedIssue, placedIssues } from "./ParseIssues.ts"
+import { issuesText, PlacedIssue, placedIssues } from "./ParseIssues.ts"
 
 /** Every mistake in some options, each with its place and what would be right. */
 export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrine/InvalidOptions", {
@@ -15,7 +15,7 @@ export class InvalidOptions extends Schema.TaggedError<InvalidOptions>()("vitrin
 }) {
   override get message() {
     const issues = this.issues.map(({ message, path }) => ({ message, path: path || "options" }))
-    return mistakesText(this.subject, issues)
+    return issuesText(this.subject, issues)
   }
 }
 

@@ -40,8 +40,8 @@ export const issueText = (issues: ReadonlyArray<PlacedIssue>): string =>
   issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
 
 /** The same as a line that counts them and a line for each. */
-export const mistakesText = (subject: string, issues: ReadonlyArray<PlacedIssue>): string => {
-  const count = issues.length === 1 ? "is a mistake" : `are ${issues.length} mistakes`
+export const issuesText = (subject: string, issues: ReadonlyArray<PlacedIssue>): string => {
+  const count = issues.length === 1 ? "is an invalid value" : `are ${issues.length} invalid values`
   return [
     `There ${count} in ${subject}:`,
     ...issues.map(({ message, path }) => `  ${path}: ${message}`)

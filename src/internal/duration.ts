@@ -1,5 +1,5 @@
 /**
- * Options that are lengths of time.
+ * Options that are durations.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -12,7 +12,7 @@ type Bounds = { readonly minimum: Duration.DurationInput; readonly maximum: Dura
 const isWithin = (value: unknown, bounds: Bounds): boolean =>
   Option.exists(Duration.decodeUnknown(value), Duration.between(bounds))
 
-/** What a user may write for a length of time: `"10 minutes"`, milliseconds, or a `Duration`. `what` it must be. */
+/** What a user may write for a duration: `"10 minutes"`, milliseconds, or a `Duration`. `what` it must be. */
 export const durationWithin = (bounds: Bounds, what: string) =>
   expects(
     Schema.declare(
@@ -26,7 +26,7 @@ const isPlain = (value: unknown): value is string | number =>
   Predicate.isString(value) || Predicate.isNumber(value)
 
 const usual: Bounds = { minimum: "1 second", maximum: "24 days" }
-const usualText = 'a length of time such as "10 minutes" or "30 seconds", from 1 second to 24 days'
+const usualText = 'a duration such as "10 minutes" or "30 seconds", from 1 second to 24 days'
 
 export const duration = durationWithin(usual, usualText)
 

@@ -103,10 +103,10 @@ describe("InvalidOptions", () => {
     const one = { path: "port", message: "is required" }
     const whole = { path: "", message: "expected an object, got 7" }
     expect(new InvalidOptions({ subject: "the options of the exhibit", issues: [one] }).message).toBe(
-      "There is a mistake in the options of the exhibit:\n  port: is required"
+      "There is an invalid value in the options of the exhibit:\n  port: is required"
     )
     expect(new InvalidOptions({ subject: "the options of the exhibit", issues: [one, whole] }).message).toBe(
-      "There are 2 mistakes in the options of the exhibit:\n  port: is required\n  options: expected an object, got 7"
+      "There are 2 invalid values in the options of the exhibit:\n  port: is required\n  options: expected an object, got 7"
     )
   })
 })

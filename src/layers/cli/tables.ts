@@ -63,7 +63,7 @@ export const makeCommand = (server: TableServer) =>
           value: "TIME",
           description:
             'How long the link to an attachment is good for, "10 seconds" for example. Default: 2 hours.',
-          expected: 'a length of time such as "10 seconds"',
+          expected: 'a duration such as "10 seconds"',
           parse: Duration.decodeUnknown
         }),
         Duration.hours(2)

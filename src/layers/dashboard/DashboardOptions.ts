@@ -10,7 +10,7 @@ import { allowedHosts, host, integer, port, token } from "../http/serverOptions.
 
 const duration = durationWithin(
   { minimum: "1 second", maximum: "365 days" },
-  'a length of time such as "15 minutes" or "2 days", from 1 second to 365 days'
+  'a duration such as "15 minutes" or "2 days", from 1 second to 365 days'
 )
 
 export const DashboardOptions = Schema.Struct({

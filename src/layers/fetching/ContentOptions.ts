@@ -60,7 +60,7 @@ export const defaultSettle = "10 seconds"
 
 const settle = durationWithin(
   { minimum: 0, maximum: "10 minutes" },
-  'a length of time such as "10 seconds", 10 minutes at most, or 0'
+  'a duration such as "10 seconds", 10 minutes at most, or 0'
 )
 
 export const ContentOptions = Schema.Struct({

@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { expects } from "../../internal/Options.ts"
-import { mistakesText, PlacedIssue, placedIssues } from "../../internal/ParseIssues.ts"
+import { issuesText, PlacedIssue, placedIssues } from "../../internal/ParseIssues.ts"
 
 /** The context does not fit: every mistake in it, each with its place, as in `context.eventBus.onAny`. */
 export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrine/InvalidContext", {
@@ -16,7 +16,7 @@ export class InvalidContext extends Schema.TaggedError<InvalidContext>()("vitrin
   issues: Schema.Array(PlacedIssue)
 }) {
   override get message() {
-    return mistakesText(`the context that ${this.method} was given`, this.issues)
+    return issuesText(`the context that ${this.method} was given`, this.issues)
   }
 }
 

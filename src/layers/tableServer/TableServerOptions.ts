@@ -34,10 +34,7 @@ export const TableServerOptions = Schema.Struct({
    * days. Default 2 hours, as with the hosted service.
    */
   attachmentLinkLifetime: optional(
-    expects(
-      Schema.declare(isLifetime),
-      'a length of time such as "2 hours" or "10 seconds", of 24 days at most'
-    ),
+    expects(Schema.declare(isLifetime), 'a duration such as "2 hours" or "10 seconds", of 24 days at most'),
     "2 hours"
   ),
 

@@ -81,7 +81,7 @@ it.scoped("content as a layer names every mistake in its options", () =>
     const { definition } = yield* makeTables("exhibits")
     const layer = ContentLayer.layer({ fetchEvery: 0, sources: [definition, definition] })
     const error = yield* Effect.flip(Layer.build(layer))
-    expect(error.message).toContain("fetchEvery: expected a length of time")
+    expect(error.message).toContain("fetchEvery: expected a duration")
     expect(error.message).toContain('sources[1].id: another source has the id "exhibits"')
     const source = yield* Effect.flip(
       Effect.provide(TableSource.make({ id: "a/b", tables: ["Objects", "Objects"] }), services)

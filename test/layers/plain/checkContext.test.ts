@@ -44,7 +44,7 @@ describe("checkContext", () => {
   it("names every field that is missing, and what it should be", () => {
     expect(messageOf(checkContext({}))).toBe(
       [
-        "There are 8 mistakes in the context that setup was given:",
+        "There are 8 invalid values in the context that setup was given:",
         "  context.eventBus: expected an object, got undefined",
         "  context.logger: expected an object, got undefined",
         "  context.abortSignal: expected an AbortSignal, got undefined",
@@ -68,7 +68,7 @@ describe("checkContext", () => {
     }
     expect(messageOf(checkContext(wrong))).toBe(
       [
-        "There are 5 mistakes in the context that setup was given:",
+        "There are 5 invalid values in the context that setup was given:",
         '  context.eventBus.onAny: expected a function, got "*"',
         "  context.eventBus.offAny: expected a function, got null",
         "  context.logger.verbose: expected a function, got undefined",
@@ -84,7 +84,7 @@ describe("checkContext", () => {
       eventBus: Object.create({ onAny: 1, offAny() {}, emit() {} })
     })
     expect(messageOf(checkContext(context))).toBe(
-      "There is a mistake in the context that setup was given:\n" +
+      "There is an invalid value in the context that setup was given:\n" +
         "  context.eventBus.onAny: expected a function, got 1"
     )
   })
@@ -97,7 +97,7 @@ describe("checkContext", () => {
       expect(
         messageOf(checkContext({ ...whole(), abortSignal: { ...abortSignal, [lacking]: undefined } }))
       ).toBe(
-        "There is a mistake in the context that setup was given:\n" +
+        "There is an invalid value in the context that setup was given:\n" +
           "  context.abortSignal: expected an AbortSignal, got an object"
       )
     }
@@ -110,7 +110,7 @@ describe("checkContext", () => {
     [[], "an array"]
   ])("says that %o is no context", (context, got) => {
     expect(messageOf(checkContext(context))).toBe(
-      `There is a mistake in the context that setup was given:\n  context: expected an object, got ${got}`
+      `There is an invalid value in the context that setup was given:\n  context: expected an object, got ${got}`
     )
   })
 })
@@ -121,7 +121,7 @@ describe("checkFetchContext", () => {
     expect(messageOf(checkFetchContext({ abortSignal, logger }))).toBe("")
     expect(messageOf(checkFetchContext({ logger: {} }))).toBe(
       [
-        "There are 6 mistakes in the context that fetch was given:",
+        "There are 6 invalid values in the context that fetch was given:",
         "  context.logger.error: expected a function, got undefined",
         "  context.logger.warn: expected a function, got undefined",
         "  context.logger.info: expected a function, got undefined",
