@@ -130,32 +130,20 @@ export const fileListText = ({ schemaVersion, versionId, generatedAt, sources }:
     2
   )
 
-const madeOnce = <A extends object>(make: (list: FileList) => A) => {
-  const made = new WeakMap<FileList, A>()
-  return (list: FileList): A => {
-    const value = made.get(list) ?? make(list)
-    made.set(list, value)
-    return value
-  }
-}
+const filesByList = new WeakMap<FileList, ReadonlyMap<string, SourceFile>>()
 
 /** The files of all sources, by their paths in the folder of the version. Made once for a list. */
-export const filesOf = madeOnce((list): ReadonlyMap<string, SourceFile> => {
-  const files = new Map<string, SourceFile>()
-  for (const source of list.sources) {
-    for (const [path, file] of Object.entries(source.files)) files.set(`${source.sourceId}/${path}`, file)
-  }
+export const filesOf = (list: FileList): ReadonlyMap<string, SourceFile> => {
+  const files =
+    filesByList.get(list) ??
+    new Map(
+      list.sources.flatMap(({ files, sourceId }) =>
+        Object.entries(files).map(([path, file]) => [`${sourceId}/${path}`, file] as const)
+      )
+    )
+  filesByList.set(list, files)
   return files
-})
-
-/** The path of the first file of each content, by its digest. Made once for a list. */
-export const pathsOfContents = madeOnce((list): ReadonlyMap<string, string> => {
-  const paths = new Map<string, string>()
-  for (const [path, { sha256 }] of filesOf(list)) {
-    if (!paths.has(sha256)) paths.set(sha256, path)
-  }
-  return paths
-})
+}
 
 const areListedFiles = (input: unknown): input is ListedFiles =>
   Predicate.isRecord(input) && Object.entries(input).every(isListedFile)

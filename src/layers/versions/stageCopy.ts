@@ -12,7 +12,7 @@ import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
-import { type FileList, fileListName, filesOf, pathsOfContents } from "../../services/FileList.ts"
+import { type FileList, fileListName, filesOf } from "../../services/FileList.ts"
 import {
   type CopiedFile,
   type Manifest,
@@ -28,8 +28,8 @@ import type { ManifestFile } from "./ManifestFile.ts"
 import { manifestOf, type Publishing } from "./publish.ts"
 import type { Damage } from "./verify.ts"
 
-/** The absolute path of a file with this digest, where some version has one. */
-type FileOfContent = (sha256: string) => Option.Option<string>
+/** The absolute paths of files, by their digests. */
+type FilesOnDisk = ReadonlyMap<string, string>
 
 export const makeStageCopy = Effect.fnUntraced(function* (
   downloads: DownloadsFolder,
@@ -43,7 +43,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (
 
   const stagedCopy = (
     folder: string,
-    fileOfContent: Effect.Effect<FileOfContent, VersionStoreError>
+    filesOnDisk: Effect.Effect<FilesOnDisk, VersionStoreError>
   ): StagedCopy => {
     const directoryOf = (sourceId: string) => path.join(folder, sourceId)
     /** The sizes of what was linked, by paths with forward slashes: it needs neither be looked at nor made durable again. */
@@ -66,7 +66,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (
       )
     )
 
-    const reuse = (files: ReadonlyArray<CopiedFile>, fileOf: FileOfContent) =>
+    const reuse = (files: ReadonlyArray<CopiedFile>, onDisk: FilesOnDisk) =>
       Effect.forEach(foldersOf(files.map(({ path, sourceId }) => `${sourceId}/${path}`)), (below) =>
         makeDirectory(path.join(folder, below))
       ).pipe(
@@ -74,7 +74,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (
           Effect.filter(
             files,
             (file) =>
-              Option.match(fileOf(file.sha256), {
+              Option.match(Option.fromNullable(onDisk.get(file.sha256)), {
                 onNone: () => Effect.succeed(true),
                 onSome: (from) => Effect.negate(reuseFile(from, file))
               }),
@@ -112,45 +112,39 @@ export const makeStageCopy = Effect.fnUntraced(function* (
         return makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
       },
       reuse: (files) =>
-        Effect.flatMap(fileOfContent, (fileOf) => reuse(files, fileOf)).pipe(Effect.provide(platform)),
+        Effect.flatMap(filesOnDisk, (onDisk) => reuse(files, onDisk)).pipe(Effect.provide(platform)),
       promote: (copy) => promote(copy).pipe(manifestFile.inTurn, Effect.provide(platform))
     }
   }
 
-  /** The lists of all versions that have one, the newest first. */
-  const lists = Effect.flatMap(downloads.versionIds, (ids) =>
-    Effect.forEach(ids.reverse(), downloads.listOf)
-  ).pipe(
-    Effect.map((lists) => Array.getSomes(lists).map(({ list }) => list)),
-    Effect.provide(platform)
-  )
-
   /**
-   * Finds a file of a content, in the newest version that has it; lists are read once for a staged version. A content that is
+   * A file of each content, in the newest version that has it; lists are read once for a staged version. A content that is
    * damaged in one version is not reused: in another one it may be the same file under another name.
    */
-  const fileOfContent = Effect.cached(
-    Effect.map(lists, (lists): FileOfContent => {
-      const damaged = ({ versionId }: FileList) => damage.of(versionId)
-      const usable = lists.filter((list) => !damaged(list).has(fileListName))
-      const damagedContents = new Set(
-        usable.flatMap((list) =>
-          Array.filterMap([...damaged(list)], (file) =>
-            Option.map(Option.fromNullable(filesOf(list).get(file)), ({ sha256 }) => sha256)
-          )
-        )
-      )
-      return (sha256) =>
-        Array.findFirst(damagedContents.has(sha256) ? [] : usable, (list) =>
-          Option.map(
-            Option.fromNullable(pathsOfContents(list).get(sha256)),
-            (file) => `${downloads.ofVersion(list.versionId)}/${file}`
-          )
-        )
-    })
+  const filesOnDisk = downloads.versionIds.pipe(
+    Effect.flatMap(Effect.forEach(downloads.listOf)),
+    Effect.map((lists): FilesOnDisk => {
+      const usable = Array.getSomes(lists)
+        .map(({ list }) => ({
+          damaged: damage.of(list.versionId),
+          files: filesOf(list),
+          versionId: list.versionId
+        }))
+        .filter(({ damaged }) => !damaged.has(fileListName))
+      const paths = new Map<string, string>()
+      for (const { files, versionId } of usable) {
+        for (const [file, { sha256 }] of files) paths.set(sha256, `${downloads.ofVersion(versionId)}/${file}`)
+      }
+      for (const { damaged, files } of usable) {
+        for (const file of damaged) paths.delete(files.get(file)?.sha256 ?? "")
+      }
+      return paths
+    }),
+    Effect.provide(platform),
+    Effect.cached
   )
 
-  return Effect.map(Effect.all([downloads.staged, fileOfContent]), (parts) => stagedCopy(...parts))
+  return Effect.map(Effect.all([downloads.staged, filesOnDisk]), (parts) => stagedCopy(...parts))
 })
 
 /** The list of a copy of which all files, and no others, are in the folder. `known` are the sizes of some of them. */
