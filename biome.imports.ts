@@ -6,10 +6,11 @@
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-const shared = ["memory", "fanOut", "http", "folderLock", "httpClient"]
+const shared = ["status", "memory", "fanOut", "http", "folderLock", "httpClient"]
 
 /** What a room imports beside the shared ones, which import only what is named here. */
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
+  memory: ["status"],
   http: ["fanOut"],
   fetching: ["versions"],
   replica: ["versions", "fetching"],

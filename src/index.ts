@@ -81,8 +81,10 @@ export * as ControllerState from "./services/ControllerState.ts"
 export * as EventBus from "./services/EventBus.ts"
 export * as FileList from "./services/FileList.ts"
 export * as IpcClient from "./services/IpcClient.ts"
+export * as Problem from "./services/Problem.ts"
 export * as ReplayBacklog from "./services/ReplayBacklog.ts"
 export * as RequestPacing from "./services/RequestPacing.ts"
+export * as Slices from "./services/Slices.ts"
 export * as TableSourceClient from "./services/TableSourceClient.ts"
 export * as VersionStore from "./services/VersionStore.ts"
 export * as Violation from "./services/Violation.ts"
@@ -155,7 +157,7 @@ const versionsOnDisk = (options: ReturnType<typeof ContentOptions.decodeOnDisk>)
     Effect.gen(function* () {
       const { ackLease, downloadPath, name } = yield* options
       const path = yield* Path.Path
-      const commands = Effect.flatMap(makeUndo({ report: Effect.succeed }, Effect.void), (undo) =>
+      const commands = Effect.flatMap(makeUndo({ report: Effect.succeed }), (undo) =>
         registerOnDisk(name, undo)
       )
       yield* Effect.provideServiceEffect(

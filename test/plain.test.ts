@@ -287,7 +287,13 @@ describe("status and state", () => {
       expect(yield* read("/status")).toEqual(controller.contextOf("any").getStatusSnapshot())
       expect(yield* read("/state")).toEqual(controller.state())
       expect(controller.state().plugins).toEqual({
-        "http-transport": { url: `http://127.0.0.1:${port}`, maxClients: 32, clients: 0, streams: [] }
+        "http-transport": {
+          kind: "http-transport",
+          url: `http://127.0.0.1:${port}`,
+          maxClients: 32,
+          clients: 0,
+          streams: []
+        }
       })
     })
   )

@@ -16,7 +16,6 @@ import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
 import type { DocumentChanges } from "./ContentCheck.ts"
-import type { Row } from "./ControllerState.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
 import { Violation } from "./Violation.ts"
 import { WaitReason } from "./WaitObserver.ts"
@@ -47,10 +46,10 @@ export interface ContentSource {
    */
   readonly look?: (mark: Option.Option<string>) => Effect.Effect<SourceNews, SourceFailed>
 
-  /** What the status says of it, beside its fetches. */
-  readonly rows?: Effect.Effect<ReadonlyArray<Row>>
-
-  /** The same as data, for the state. */
+  /**
+   * What the state says of it, beside its fetches, read with every state. The status shows texts and figures under their names,
+   * and `problems`, each a `Problem`, which count for the health of the controller.
+   */
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 

@@ -1,8 +1,11 @@
 /**
  * What the controller says of itself: the global state, for programs, and the status, for people.
  *
- * It owns the assembly of both. Their parts belong to the plugins: each has a slice of the state and may add
- * sections to the status.
+ * It owns the assembly of both. Each plugin has a slice of the state, and the status is made of the slices: those of Vitrine's
+ * own plugins (`Slices.ts`) have a section each.
+ *
+ * A plugin of one's own reports what is wrong as `problems` in its slice, each a `Problem`: they are shown in its section of the
+ * status, and count for the health of the controller. Rows beyond that are in a section that it adds.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -14,11 +17,6 @@ export type { GlobalState, Mode, Row, Section, StatusSnapshot, Tone } from "./St
 /** A section whose rows are built for every snapshot. */
 export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
   readonly rows: Effect.Effect<ReadonlyArray<Row>, E>
-  /**
-   * What the rows say of what never rests (counts, progress), as data: fields of the slice of the section's name, read with
-   * every state. `_version` does not grow by them.
-   */
-  readonly data?: Effect.Effect<Readonly<Record<string, unknown>>, E>
 }
 
 /** What a controller says of itself: a slice of the state for each plugin, and sections of the status. */
@@ -27,16 +25,28 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   {
     readonly mode: Mode
 
-    /** The slices, with the data of sections. */
+    /** The slices, with what is momentary. */
     readonly state: Effect.Effect<GlobalState>
 
     /** Replaces a plugin's slice of the state by what `f` makes of it; the first time, of `undefined`. */
     readonly updateSlice: (plugin: string, f: (slice: unknown) => unknown) => Effect.Effect<void>
 
-    /** All sections by `order`, then in the order they were added. One that fails is left out and logged. */
+    /**
+     * Until the scope ends, fields of a plugin's slice that never rest (counts, progress): they are read with every state, and
+     * `_version` does not grow by them. Where that fails, the slice is without them and it is logged.
+     */
+    readonly addMomentary: (
+      plugin: string,
+      fields: Effect.Effect<object, unknown>
+    ) => Effect.Effect<void, never, Scope.Scope>
+
+    /**
+     * All sections by `order`; of the same order those of slices come first, then the others as they were added. A section that
+     * fails is left out and logged.
+     */
     readonly status: Effect.Effect<StatusSnapshot>
 
-    /** Shows a section in the status until the scope ends. */
+    /** Shows a section of a plugin of one's own in the status until the scope ends. */
     readonly addSection: (section: SectionSource) => Effect.Effect<void, never, Scope.Scope>
   }
 >() {}

@@ -153,18 +153,22 @@ export const controllerStateContract = (
     })
 
     scenario(
-      "reads the data of a section with the state, as fields of the slice, without a new version",
+      "reads what is momentary with the state, as fields of the slice, without a new version",
       function* () {
         let read = 0
-        const { addSection, state, updateSlice } = yield* ControllerState
+        const { addMomentary, state, updateSlice } = yield* ControllerState
         yield* updateSlice("s", () => ({ url: "u", calls: "none" }))
-        const data = Effect.sync(() => ({ calls: ++read }))
-        const section = { title: "S", rows: Effect.succeed([]) }
         const scope = yield* Scope.make()
-        yield* Scope.extend(addSection({ ...section, name: "s", data }), scope)
-        yield* addSection({ ...section, name: "new", data: Effect.succeed({ is: "here" }) })
-        yield* addSection({ ...section, name: "without" })
-        yield* addSection({ ...section, name: "fails", data: Effect.fail("no") })
+        yield* Scope.extend(
+          addMomentary(
+            "s",
+            Effect.sync(() => ({ calls: ++read }))
+          ),
+          scope
+        )
+        yield* addMomentary("new", Effect.succeed({ is: "here" }))
+        yield* addMomentary("fails", Effect.fail("no"))
+        yield* addMomentary("dies", Effect.die("no"))
         yield* state
         expect(yield* state).toMatchObject({
           plugins: { s: { url: "u", calls: 2 }, new: { is: "here" } },
@@ -173,6 +177,26 @@ export const controllerStateContract = (
         expect(Object.keys((yield* state).plugins)).toEqual(["s", "new"])
         yield* Scope.close(scope, Exit.void)
         expect((yield* state).plugins.s).toEqual({ url: "u", calls: "none" })
+      }
+    )
+
+    scenario(
+      "shows what a plugin reports as problems in its slice, first in its section",
+      function* ({ updateSlice }) {
+        const { addMomentary, addSection, status } = yield* ControllerState
+        const problem = (severity: string, text: string) => ({ code: "lamp:broken", severity, text })
+        yield* updateSlice("lamp", () => ({ problems: [problem("error", "The lamp is broken."), "odd"] }))
+        yield* addMomentary("door", Effect.succeed({ problems: [problem("warning", "The door is open.")] }))
+        yield* updateSlice("fine", () => ({ problems: [] }))
+        yield* addSection({ name: "lamp", title: "Lamp", rows: Effect.succeed([text("bulb")]) })
+        expect((yield* status).sections).toEqual([
+          {
+            name: "lamp",
+            title: "Lamp",
+            rows: [{ type: "text", text: "The lamp is broken.", tone: "error" }, text("bulb")]
+          },
+          { name: "door", title: "Door", rows: [{ type: "text", text: "The door is open.", tone: "warn" }] }
+        ])
       }
     )
 

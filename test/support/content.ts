@@ -13,9 +13,9 @@ import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateM
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as VersionStoreDisk from "../../src/layers/versions/VersionStoreDisk.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
-import { ContentState } from "../../src/services/ContentEvents.ts"
 import { ControllerState, type Row } from "../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
+import { ContentState } from "../../src/services/Slices.ts"
 import { VersionStore } from "../../src/services/VersionStore.ts"
 import { inMemory } from "./inMemory.ts"
 

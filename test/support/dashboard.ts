@@ -40,5 +40,7 @@ export const openEvents = Effect.flatMap(port, rawHttp.connect).pipe(
 )
 
 /** Puts a slice into the state, as the content plugin does. */
-export const setContent = (content: unknown) =>
-  Effect.flatMap(ControllerState, ({ updateSlice }) => updateSlice("content", () => content))
+export const setContent = (content: object) =>
+  Effect.flatMap(ControllerState, ({ updateSlice }) =>
+    updateSlice("content", () => ({ kind: "content", ...content }))
+  )

@@ -97,19 +97,19 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
         const page = yield* openTab(url)
         const acknowledge = (lease: object) =>
           write("downloads/acks/kiosk.json", JSON.stringify({ versionId, ...lease }))
-        yield* see(page, "#findings", "The controller works. No screen has said what it shows.")
+        yield* see(page, "#problems", "The controller works. No screen has said what it shows.")
         yield* acknowledge({})
-        yield* see(page, "#findings", "Everything works, on 1 screen.")
+        yield* see(page, "#problems", "Everything works, on 1 screen.")
         yield* see(page, "#versions", "active, on 1 screen")
         yield* acknowledge({ problem: "no film" })
         yield* see(page, "#word", "WARNING")
-        yield* see(page, "#findings", "Content: Screen kiosk has a problem since ")
+        yield* see(page, "#problems", "Screen kiosk has a problem since ")
         yield* see(page, "#screens", "no film")
         yield* acknowledge({ problem: "no film", renewMs: 1 })
         yield* see(page, "#word", "OK")
         yield* see(
           page,
-          "#findings",
+          "#problems",
           "The controller works. No screen is heard of any more; the last one was at "
         )
         yield* see(page, "#screens", "has shown the active version")

@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { ContentState } from "../../services/ContentEvents.ts"
 import type { GlobalState } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
+import { ContentState } from "../../services/Slices.ts"
 
 /** Why it failed; nothing where it did not, or where there was none yet. */
 export const lastFetchFailure = (state: GlobalState): Option.Option<string> =>

@@ -14,6 +14,7 @@ import * as Schedule from "effect/Schedule"
 import { printableLine } from "../../internal/printable.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import type { Problem } from "../../services/Problem.ts"
 import { ControllerAlreadyRunning } from "../control/claimFolder.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import * as IpcServer from "../control/IpcServer.ts"
@@ -99,7 +100,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
 export const reportChange = Effect.fnUntraced(function* (file: string, loaded: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { addSection } = yield* ControllerState
+  const { updateSlice } = yield* ControllerState
   const hasChanged = fs.readFileString(file).pipe(
     Effect.map((text) => text !== loaded),
     Effect.orElseSucceed(() => false)
@@ -110,12 +111,11 @@ export const reportChange = Effect.fnUntraced(function* (file: string, loaded: s
     Effect.repeat({ until: identity<boolean>, schedule: Schedule.spaced("10 seconds") }),
     Effect.zipRight(Effect.logWarning(said(file))),
     Effect.zipRight(
-      addSection({
-        name: "configuration",
-        title: "Configuration",
-        order: 90,
-        rows: Effect.succeed([{ type: "text", text: said(path.basename(file)), tone: "warn" }])
-      })
+      updateSlice("configuration", () => ({
+        problems: [
+          { code: "configuration:changed", severity: "warning", text: said(path.basename(file)) }
+        ] satisfies ReadonlyArray<Problem>
+      }))
     ),
     Effect.forkScoped
   )

@@ -8,10 +8,10 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { printableJson } from "../../internal/printable.ts"
-import { healthOf, rulesOf } from "../../services/Health.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
+import { healthOf } from "../status/Health.ts"
 import * as Command from "./Command.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import { configOption, jsonOption, runDirOption } from "./options.ts"
@@ -48,7 +48,7 @@ export const command = Command.make({
       }
       const state = yield* client.state
       const now = yield* Clock.currentTimeMillis
-      const health = healthOf({ now, rules: rulesOf(state), state, status })
+      const health = healthOf(state, status.sections, now)
       return statusText(status, { health, now, palette })
     })
     const ask = <A, E, R>(question: Effect.Effect<A, E, R>) =>

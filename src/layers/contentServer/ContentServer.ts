@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { InvalidOptions } from "../../internal/Options.ts"
-import { sizeText } from "../../internal/readable.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer } from "../../services/ContentServer.ts"
-import { ControllerState, type Row } from "../../services/ControllerState.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { ContentServerState } from "../../services/Slices.ts"
 import { refuseHost } from "../http/access.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
@@ -50,7 +50,7 @@ export const layerConfig = (
 /** The same without a layer. */
 export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {}) {
   const options = yield* decode(config)
-  const { addSection, mode, updateSlice } = yield* ControllerState
+  const { addMomentary, mode, updateSlice } = yield* ControllerState
   if (mode === "task") {
     return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(nothingDone) })
   }
@@ -83,26 +83,11 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   yield* Effect.logInfo(`Content server on ${url}: ${page}manifest at ${url}/manifest.json`)
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
-  const { maxConnections } = options
-  yield* updateSlice(name, () => ({ url, maxConnections }))
-  yield* addSection({
+  const place = { kind: "content-server", url, maxConnections: options.maxConnections } as const
+  yield* updateSlice(name, () => place)
+  yield* addMomentary(
     name,
-    order: 30,
-    title: "Content server",
-    rows: Effect.map(
-      statistics,
-      ({ bytes, connections, openResponses, requests }): ReadonlyArray<Row> => [
-        { type: "kv", label: "Address", value: url },
-        {
-          type: "kv",
-          label: "Connections",
-          value: `${connections} of ${maxConnections}`,
-          tone: connections < maxConnections ? "ok" : "warn"
-        },
-        { type: "kv", label: "Responses", value: `${requests}, ${sizeText(bytes)}; ${openResponses} open` }
-      ]
-    ),
-    data: Effect.map(statistics, (statistics) => ({ ...statistics }))
-  })
+    Effect.map(statistics, (statistics): ContentServerState => ({ ...place, ...statistics }))
+  )
   return ContentServer.of({ address: Option.some(address), statistics })
 })

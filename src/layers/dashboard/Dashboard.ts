@@ -12,12 +12,12 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState, type Row } from "../../services/ControllerState.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import { Dashboard } from "../../services/Dashboard.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import type { DashboardState } from "../../services/Health.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
-import { keepSubscribed, problemRows } from "../fanOut/keepSubscribed.ts"
+import type { DashboardState } from "../../services/Slices.ts"
+import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
   addLogger: PluginContext["addLogger"] = addLoggerHere
 ) {
   const options = yield* decode(config)
-  const { addSection, mode, updateSlice } = yield* ControllerState
+  const { addMomentary, mode, updateSlice } = yield* ControllerState
   if (mode === "task") {
     return Dashboard.of({ address: Option.none() })
   }
@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* (
 
   let history: FetchHistory.FetchHistory = []
   const live = yield* Live.make(
-    { overview: yield* makeOverview(rules, access.actions), fetches: () => history, log: log.lines },
+    { overview: yield* makeOverview(access.actions), fetches: () => history, log: log.lines },
     wake,
     options.maxClients
   )
@@ -100,8 +100,7 @@ export const make = Effect.fnUntraced(function* (
     routes: yield* routes.make({
       access,
       act: yield* Actions.make,
-      live,
-      rules
+      live
     }),
     refuse: access.refuseReading,
     connections: ConnectionLimit.make(options.maxClients + otherConnections),
@@ -111,30 +110,18 @@ export const make = Effect.fnUntraced(function* (
 
   const url = urlOf(options.host, address.port)
   yield* Effect.logInfo(`Dashboard on ${url}: health at ${url}/healthz, metrics at ${url}/metrics`)
-  const slice: typeof DashboardState.Type = { url, rules }
-  yield* updateSlice("dashboard", () => slice)
-  yield* addSection({
-    name: "dashboard",
-    order: 40,
-    title: "Dashboard",
-    rows: Effect.map(problem, (problem): ReadonlyArray<Row> => {
-      const pages = live.clients()
-      return [
-        { type: "kv", label: "Address", value: url },
-        {
-          type: "kv",
-          label: "Open pages",
-          value: `${pages} of ${options.maxClients}`,
-          tone: pages < options.maxClients ? "ok" : "warn"
-        },
-        ...problemRows(problem)
-      ]
-    }),
-    data: Effect.map(problem, (problem) => ({
+  const slice = Effect.map(
+    problem,
+    (problem): DashboardState => ({
+      kind: "dashboard",
+      url,
+      rules,
       pages: live.clients(),
       maxPages: options.maxClients,
       ...Option.match(problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
-    }))
-  })
+    })
+  )
+  yield* updateSlice("dashboard", () => ({ kind: "dashboard", url, rules }))
+  yield* addMomentary("dashboard", slice)
   return Dashboard.of({ address: Option.some(address) })
 })

@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { durationWithin } from "../../internal/duration.ts"
 import { decodeOptions, optional } from "../../internal/Options.ts"
-import type { HealthRules } from "../../services/Health.ts"
+import type { HealthRules } from "../../services/Slices.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
 const duration = durationWithin(

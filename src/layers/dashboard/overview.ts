@@ -7,10 +7,11 @@ import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
-import type { ContentState } from "../../services/ContentEvents.ts"
-import { ControllerState, type GlobalState, type Section } from "../../services/ControllerState.ts"
-import { contentsOf, type Health, type HealthRules, healthOf } from "../../services/Health.ts"
+import { ControllerState, type Section } from "../../services/ControllerState.ts"
+import type { ContentState, Slice, TransportState } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
+import { type Health, healthOf } from "../status/Health.ts"
+import { contentsOf, type Named, slicesOf } from "../status/slices.ts"
 import type { Actions } from "./access.ts"
 
 export interface Overview extends Health {
@@ -22,34 +23,17 @@ export interface Overview extends Health {
   readonly contents: ReadonlyArray<
     ContentState & {
       readonly name: string
-      /** The oldest first; missing where the content has no such command. */
+      /** The oldest first, with what they are made of where the content has a command that says so. */
       readonly versions?: VersionsReport["versions"]
     }
   >
   /** All HTTP transports together; missing where there is none. */
-  readonly transport?: Transport
+  readonly transport?: Pick<TransportState, "clients" | "maxClients" | "streams">
   readonly sections: ReadonlyArray<Section>
 }
 
-const Transport = Schema.Struct({
-  clients: Schema.Number,
-  maxClients: Schema.Number,
-  streams: Schema.Array(
-    Schema.Struct({
-      origin: Schema.String,
-      userAgent: Schema.String,
-      streams: Schema.Number,
-      since: Schema.String
-    })
-  )
-})
-type Transport = typeof Transport.Type
-
-const decodeTransport = Schema.decodeUnknownOption(Transport)
-const decodeVersions = Schema.decodeUnknownOption(VersionsReport)
-
-const transportOf = ({ plugins }: GlobalState): Pick<Overview, "transport"> => {
-  const transports = Object.values(plugins).flatMap((slice) => Option.toArray(decodeTransport(slice)))
+const transportOf = (slices: ReadonlyArray<Named<Slice>>): Pick<Overview, "transport"> => {
+  const transports = slices.flatMap(([, slice]) => (slice.kind === "http-transport" ? [slice] : []))
   return transports.length === 0
     ? {}
     : {
@@ -61,23 +45,24 @@ const transportOf = ({ plugins }: GlobalState): Pick<Overview, "transport"> => {
       }
 }
 
+const decodeVersions = Schema.decodeUnknownOption(VersionsReport)
+
 /** How long a store of versions may take to be read. */
 const patience = "5 seconds"
 
 /** Whether all is well, by the controller's own state and status. */
-export const makeHealth = (rules: HealthRules) =>
-  Effect.map(ControllerState, ({ state, status }) =>
-    Effect.map(Effect.all({ now: Clock.currentTimeMillis, state, status }), ({ now, state, status }) => ({
-      ...healthOf({ now, rules, state, status }),
-      now,
-      state,
-      status
-    }))
-  )
+export const makeHealth = Effect.map(ControllerState, ({ state, status }) =>
+  Effect.map(Effect.all({ now: Clock.currentTimeMillis, state, status }), ({ now, state, status }) => ({
+    ...healthOf(state, status.sections, now),
+    now,
+    state,
+    status
+  }))
+)
 
-export const makeOverview = Effect.fnUntraced(function* (rules: HealthRules, actions: Actions) {
+export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const commands = yield* CommandBus
-  const health = yield* makeHealth(rules)
+  const readHealth = yield* makeHealth
 
   const versionsOf = (name: string) =>
     commands.dispatch({ type: `${name}.versions` }, { timeout: patience }).pipe(
@@ -86,22 +71,21 @@ export const makeOverview = Effect.fnUntraced(function* (rules: HealthRules, act
     )
 
   return Effect.gen(function* () {
-    const { state, status, ...wellBeing } = yield* health
-    const contents = yield* Effect.forEach(contentsOf(state), ({ name, state }) =>
+    const { state, status, ...health } = yield* readHealth
+    const contents = yield* Effect.forEach(contentsOf(state), ([name, content]) =>
       Effect.map(versionsOf(name), (report) => ({
-        ...state,
+        ...content,
         name,
         ...Option.match(report, { onNone: () => ({}), onSome: ({ versions }) => ({ versions }) })
       }))
     )
-    const overview: Overview = {
-      ...wellBeing,
+    return {
+      ...health,
       startTime: status.header.startTime,
       actions,
       contents,
-      ...transportOf(state),
+      ...transportOf(slicesOf(state)),
       sections: status.sections
-    }
-    return overview
+    } satisfies Overview
   })
 })

@@ -10,11 +10,12 @@ import * as FiberSet from "effect/FiberSet"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { Health, HealthRules } from "../../services/Health.ts"
 import { notFound } from "../http/application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result, text } from "../http/responses.ts"
+import type { Health } from "../status/Health.ts"
+import { toneOf } from "../status/rows.ts"
 import { type Access, isLoopback } from "./access.ts"
 import type { Act } from "./actions.ts"
 import type { Live } from "./live.ts"
@@ -26,7 +27,6 @@ export interface Context {
   readonly access: Access
   readonly act: Act
   readonly live: Live
-  readonly rules: HealthRules
 }
 
 /** What every response has: no other page may frame it, read it or have scripts in it. */
@@ -40,9 +40,9 @@ export const everyResponse = {
 }
 
 /** What is still being done when the scope ends is interrupted. */
-export const make = Effect.fnUntraced(function* ({ access, act, live, rules }: Context) {
+export const make = Effect.fnUntraced(function* ({ access, act, live }: Context) {
   const { state, status } = yield* ControllerState
-  const health = yield* makeHealth(rules)
+  const health = yield* makeHealth
   const { css, html, js } = yield* Effect.sync(readPageFiles)
   const acting = yield* FiberSet.make<unknown, Effect.Effect.Error<ReturnType<Act>>>()
 
@@ -83,12 +83,14 @@ export const make = Effect.fnUntraced(function* ({ access, act, live, rules }: C
   ]
 })
 
-const healthResponse = ({ findings, isHealthy, word }: Health) =>
-  text(
+const healthResponse = ({ isHealthy, problems, word }: Health) => {
+  const findings = problems.map((problem) => ({ tone: toneOf(problem), text: problem.text }))
+  return text(
     `${JSON.stringify({ status: isHealthy ? "ok" : "failing", word, findings }, null, 2)}\n`,
     "application/json",
     isHealthy ? 200 : 503
   )
+}
 
 /** The address across the network that a request comes from; none on this machine. */
 const remoteOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string | undefined =>

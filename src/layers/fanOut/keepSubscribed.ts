@@ -17,7 +17,6 @@ import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { resubscribe } from "../../internal/schedules.ts"
-import type { Row } from "../../services/ControllerState.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 
 /** Why no events are received, and since when, as the state has it. */
@@ -27,15 +26,6 @@ export interface FeedProblem {
   /** ISO 8601, UTC. */
   readonly since: string
 }
-
-/** The same in the status. */
-export const problemRows = (problem: Option.Option<FeedProblem>): ReadonlyArray<Row> =>
-  Option.toArray(problem).map(({ reason, since }) => ({
-    type: "kv",
-    label: "Event bus",
-    value: `no events since ${since}: ${reason}`,
-    tone: "error"
-  }))
 
 /** How much of a reason is shown; the log has it whole. */
 const maxReason = 500

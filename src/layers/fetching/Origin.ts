@@ -6,7 +6,7 @@
 import type * as Effect from "effect/Effect"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
-import type { Row } from "../../services/ControllerState.ts"
+import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
 import type { Report } from "./report.ts"
 
@@ -29,20 +29,12 @@ export interface Origin {
   /** As `fetch`, of what the looks have found. Without it `fetch` stands for it. */
   readonly fetchNew?: Effect.Effect<Fetched, FetchError>
 
-  /** What the status says of it beside its sources. */
-  readonly rows?: Effect.Effect<ReadonlyArray<Row>>
+  /** The addresses that versions are copied from, for the state. */
+  readonly copiedFrom?: Effect.Effect<NonNullable<ContentState["copiedFrom"]>>
 
-  /** What the status says of each source, by their ids, beside its fetches. */
-  readonly sourceRows?: Effect.Effect<Readonly<Record<string, ReadonlyArray<Row>>>>
-
-  /** What `rows` say, as data: fields of the slice of the state. */
-  readonly data?: Effect.Effect<Data>
-
-  /** What `sourceRows` say, as data. */
-  readonly sourceData?: Effect.Effect<Readonly<Record<string, Data>>>
+  /** What each source has to say of itself, by their ids, for the state. */
+  readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>
 }
-
-type Data = Readonly<Record<string, unknown>>
 
 /** `same` is what was fetched last; `nothing` means that there is nothing that could be fetched. */
 export type News = "new" | "same" | "nothing"

@@ -7,8 +7,9 @@
 import { isDeepStrictEqual } from "node:util"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import type { ContentState } from "../../services/ContentEvents.ts"
+import type { ContentState } from "../../services/Slices.ts"
 import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
+import type { ContentSlice } from "./contentState.ts"
 import type { Report } from "./report.ts"
 
 export interface ActiveVersion {
@@ -23,13 +24,9 @@ export interface ActiveVersion {
   ) => Effect.Effect<Manifest>
 }
 
-export const makeActiveVersion = Effect.fnUntraced(function* (
-  report: Report,
-  updateState: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
-) {
+export const makeActiveVersion = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
   const store = yield* VersionStore
   const oneAtATime = yield* Effect.makeSemaphore(1)
-  const reported = yield* Ref.make<Pick<ContentState, "generatedAt" | "held" | "versionId">>({})
   const announced = yield* Ref.make("")
 
   const reportNow: ActiveVersion["report"] = Effect.fnUntraced(function* (written, occasion) {
@@ -38,9 +35,15 @@ export const makeActiveVersion = Effect.fnUntraced(function* (
       Effect.orElseSucceed(() => written)
     )
     const { generatedAt, held, versionId, versionPath } = manifest
-    const active = { versionId, generatedAt, ...(held === undefined ? {} : { held }) }
-    if (!isDeepStrictEqual(yield* Ref.getAndSet(reported, active), active)) {
-      yield* updateState(({ held, ...before }) => ({ ...before, ...active }))
+    const withActive = ({ held: _, ...before }: ContentState): ContentState => ({
+      ...before,
+      versionId,
+      generatedAt,
+      ...(held === undefined ? {} : { held })
+    })
+    const before = yield* slice.get
+    if (!isDeepStrictEqual(withActive(before), before)) {
+      yield* slice.update(withActive)
     }
     const isNew = occasion === "promoted" && (yield* Ref.get(announced)) !== versionId
     if (occasion === "ready" || isNew) {

@@ -16,14 +16,14 @@ const by = Schema.optionalWith(Schema.String, { exact: true })
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
   /** Missing where versions are copied. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
-  /** The state has the versions as they are now. */
-  readonly showVersions: Effect.Effect<void>
+  /** Run after each ack. */
+  readonly acknowledged: Effect.Effect<void>
 }
 
 /** Until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
-  { check, fetch, showVersions }: Fetching,
+  { acknowledged, check, fetch }: Fetching,
   undo: Undo
 ) {
   const commands = yield* CommandBus
@@ -48,7 +48,7 @@ export const registerCommands = Effect.fnUntraced(function* (
       renewMs: Schema.optionalWith(Schema.Positive, { exact: true })
     }),
     run: ({ consumerId, problem, renewMs, versionId }) =>
-      Effect.zipLeft(store.acknowledge(consumerId, versionId, problem, renewMs), showVersions)
+      Effect.zipLeft(store.acknowledge(consumerId, versionId, problem, renewMs), acknowledged)
   })
   yield* commands.register({
     type: `${name}.keep`,

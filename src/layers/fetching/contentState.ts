@@ -1,72 +1,99 @@
 /**
- * The content plugin's slice of the state: what its status says, as data.
+ * The slice of a content, as its events change it.
  */
-import * as Option from "effect/Option"
-import type { ContentEvent, ContentState } from "../../services/ContentEvents.ts"
-import type { ContentOverview } from "./ContentOverview.ts"
-import type { NextFetch } from "./contentStatus.ts"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import type { ContentEvent } from "../../services/ContentEvents.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { ContentState, SourceState } from "../../services/Slices.ts"
 
-/** What never rests: read with every state. */
-export interface Momentary {
-  readonly overview: ContentOverview
-  readonly nextFetch: Option.Option<NextFetch>
-  /** By the ids of the sources. */
-  readonly dataOfSources: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+export interface ContentSlice {
+  readonly get: Effect.Effect<ContentState>
+  readonly update: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
+  /** As `update`, of what never rests: `_version` does not grow. */
+  readonly note: (change: (before: ContentState) => ContentState) => Effect.Effect<void>
 }
 
-export const momentary = ({ dataOfSources, nextFetch, overview }: Momentary) => ({
-  ...withNextFetch({ sources: {} }, nextFetch),
-  sources: Object.fromEntries(
-    Object.entries(overview.sources).map(([id, { activity, ...source }]) => [
-      id,
-      {
-        ...source,
-        ...(activity._tag === "Fetching" ? { progress: activity.progress } : {}),
-        ...(dataOfSources[id] === undefined ? {} : { data: dataOfSources[id] })
-      }
-    ])
-  )
+export const makeSlice = Effect.fnUntraced(function* (name: string) {
+  const { updateSlice } = yield* ControllerState
+  const content = yield* Ref.make(initial)
+  const slice: ContentSlice = {
+    get: Ref.get(content),
+    update: (change) =>
+      Effect.flatMap(Ref.updateAndGet(content, change), ({ isLooking, nextFetch, ...resting }) =>
+        updateSlice(name, () => resting)
+      ),
+    note: (change) => Ref.update(content, change)
+  }
+  return slice
 })
 
-/** After an event that is shown. */
-export const advance = (
-  { fetchingSince, rejection: _, ...before }: ContentState,
-  { name, payload }: ContentEvent,
-  { rejection, sources }: ContentOverview
-): ContentState => {
-  const after = {
-    ...before,
-    ...Option.match(rejection, { onNone: () => ({}), onSome: (rejection) => ({ rejection }) }),
-    sources: withoutActivity(sources)
-  }
+export const initial: ContentState = { kind: "content", sources: {} }
+
+/** With these sources and no others. */
+export const withSources =
+  (ids: ReadonlyArray<string>) =>
+  (state: ContentState): ContentState => ({
+    ...state,
+    sources: Object.fromEntries(ids.map((id) => [id, state.sources[id] ?? {}]))
+  })
+
+export const advance = (state: ContentState, { name, payload }: ContentEvent): ContentState => {
   switch (name) {
+    case "content:version:promoted":
+      return state
+    case "content:version:rejected": {
+      const { sourceId, timestamp, violations } = payload
+      return {
+        ...state,
+        rejection: { since: state.rejection?.since ?? timestamp, sourceId, violations }
+      }
+    }
     case "content:fetch:start":
-      return { ...after, fetchingSince: payload.timestamp }
+      return { ...state, fetchingSince: payload.timestamp }
     case "content:fetch:done": {
-      const { failingSince, ...succeeded } = after
+      const { failingSince, rejection, ...succeeded } = ended(state)
       return { ...succeeded, lastFetch: payload, lastSuccess: payload.timestamp }
     }
     case "content:fetch:error":
-      return { ...after, lastFetch: payload, failingSince: before.failingSince ?? payload.timestamp }
-    default:
-      return { ...after, ...(fetchingSince === undefined ? {} : { fetchingSince }) }
+      return {
+        ...ended(state),
+        lastFetch: payload,
+        failingSince: state.failingSince ?? payload.timestamp
+      }
+    case "content:source:start":
+      return withSource(state, payload.sourceId, (source) => ({
+        ...idle(source),
+        fetchingSince: payload.timestamp
+      }))
+    case "content:source:progress": {
+      const { sourceId, ...progress } = payload
+      return withSource(state, sourceId, (source) => ({ ...source, progress }))
+    }
+    case "content:source:done":
+      return withSource(state, payload.sourceId, (source) => ({ ...idle(source), lastSuccess: payload }))
+    case "content:source:error": {
+      const { error, sourceId, timestamp } = payload
+      const lastError = { timestamp, message: error.message }
+      return withSource(state, sourceId, (source) => ({ ...idle(source), lastError }))
+    }
   }
 }
 
-/** Whether an event changes the slice: progress does not, which comes with every page of a table. */
-export const isShown = ({ name }: ContentEvent): boolean =>
+/** Whether `_version` grows by it: not by progress, which comes with every page of a table. */
+export const isChange = ({ name }: ContentEvent): boolean =>
   name.startsWith("content:fetch:") || name === "content:source:done" || name === "content:source:error"
 
-export const withNextFetch = (
-  { nextFetch, ...before }: ContentState,
-  next: Option.Option<NextFetch>
-): ContentState => ({
-  ...before,
-  ...Option.match(next, {
-    onNone: () => ({}),
-    onSome: ({ at, isRetry }) => ({ nextFetch: { at: new Date(at).toISOString(), isRetry } })
-  })
-})
+const withSource = (
+  state: ContentState,
+  id: string,
+  change: (source: SourceState) => SourceState
+): ContentState => ({ ...state, sources: { ...state.sources, [id]: change(state.sources[id] ?? {}) } })
 
-const withoutActivity = (sources: ContentOverview["sources"]): ContentState["sources"] =>
-  Object.fromEntries(Object.entries(sources).map(([id, { activity, ...source }]) => [id, source]))
+const idle = ({ fetchingSince, progress, ...source }: SourceState): SourceState => source
+
+/** None is fetched any more: a source that was interrupted because another one failed reports nothing itself. */
+const ended = ({ fetchingSince, sources, ...state }: ContentState): ContentState => ({
+  ...state,
+  sources: Object.fromEntries(Object.entries(sources).map(([id, source]) => [id, idle(source)]))
+})

@@ -4,6 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { serializeError } from "../../internal/SerializedError.ts"
+import type { FetchError } from "../../services/Content.ts"
 import {
   type Changed,
   type ContentSource,
@@ -13,7 +14,6 @@ import {
 import type { StagedVersion } from "../../services/VersionStore.ts"
 import { setRecords } from "./metrics.ts"
 import { type Report, timestamp } from "./report.ts"
-import { violationsOf } from "./violationsOf.ts"
 
 /** Fetches into the folder of the source in a staged version, as far as something has changed. */
 export const fetchSource = Effect.fn("Content.fetchSource")(
@@ -64,3 +64,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       })
     )
 )
+
+/** Why a version was rejected; nothing where a fetch failed for another reason. */
+export const violationsOf = (error: FetchError): SourceFailed["violations"] =>
+  error._tag === "vitrine/SourceFailed" ? error.violations : undefined

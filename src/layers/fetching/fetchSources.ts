@@ -13,9 +13,8 @@ import type { Changed, ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources } from "./checkSources.ts"
 import { fetchSource } from "./fetchSource.ts"
-import { makeLooks } from "./looks.ts"
+import { type Changes, everythingOf, makeLooks, merge } from "./looks.ts"
 import type { MakeOrigin, Origin } from "./Origin.ts"
-import { type Changes, everythingOf, merge } from "./sourceNews.ts"
 
 /** From one look to the next while changes go on. */
 const settlePause = Duration.seconds(1)
@@ -125,22 +124,14 @@ export const fetchSources = (
       return hasNew || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
     })
 
-    const ofEach = <A>(get: (source: ContentSource) => Effect.Effect<A> | undefined) =>
-      Effect.map(
-        Effect.forEach(sources, (source) =>
-          Effect.map(get(source) ?? Effect.succeed(undefined), (value) => [source.id, value] as const)
-        ),
-        (pairs): Readonly<Record<string, A>> =>
-          Object.fromEntries(pairs.flatMap(([id, value]) => (value === undefined ? [] : [[id, value]])))
-      )
-
     return {
       sourceIds,
       fetch: fetchAll,
       check: yield* checkSources(sources),
       ...(unasked.size === sources.length ? {} : { look, fetchNew }),
-      sourceRows: ofEach(({ rows }) => rows),
-      sourceData: ofEach(({ data }) => data)
+      sourceData: Effect.all(
+        Object.fromEntries(sources.flatMap(({ data, id }) => (data === undefined ? [] : [[id, data]])))
+      )
     } satisfies Origin
   })
 

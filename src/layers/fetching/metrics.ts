@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
+import type { VersionStore } from "../../services/VersionStore.ts"
 
 const fetches = Metric.counter("vitrine_content_fetches_total", {
   description: "Fetches of all sources that ended, by what they came to: promoted, unchanged or failed",
@@ -65,4 +66,5 @@ export const beginCounts = Effect.all([
 export const setRecords = (source: string, count: number) =>
   Metric.set(Metric.tagged(records, "source", source), count)
 
-export const setVersions = (count: number) => Metric.set(versions, count)
+export const countVersions = (store: VersionStore["Type"]) =>
+  Effect.flatMap(store.versions, ({ length }) => Metric.set(versions, length))

@@ -9,17 +9,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import { VersionStore, type VersionStoreError } from "../../services/VersionStore.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
 import type { ActiveVersion } from "./activeVersion.ts"
+import { countVersions } from "./metrics.ts"
 
 /** The least time between a sweep and one at a tick that fetches nothing, unless the manifest is lost in between. */
 const pause = Duration.minutes(5)
 
-/** After each sweep, `readVersions` is run. */
-export const makeSweeping = Effect.fnUntraced(function* (
-  activeVersion: ActiveVersion,
-  readVersions: Effect.Effect<void, VersionStoreError>
-) {
+export const makeSweeping = Effect.fnUntraced(function* (activeVersion: ActiveVersion) {
   const store = yield* VersionStore
   let sweptAt = yield* monotonicMillis
   let hadManifest = false
@@ -32,7 +29,7 @@ export const makeSweeping = Effect.fnUntraced(function* (
     Effect.flatMap((removed) =>
       removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)
     ),
-    Effect.zipRight(readVersions),
+    Effect.zipRight(countVersions(store)),
     Effect.matchEffect({
       onFailure: ({ message }) => warning.fails(message),
       onSuccess: () => warning.works

@@ -13,17 +13,14 @@ import {
   VersionStore,
   type VersionsReport
 } from "../../services/VersionStore.ts"
+import { holdText } from "../status/content.ts"
 import type { ActiveVersion } from "./activeVersion.ts"
-import { holdText } from "./holdText.ts"
 import { countPromotion } from "./metrics.ts"
 
 export interface Undo extends Effect.Effect.Success<ReturnType<typeof makeUndo>> {}
 
-/** After each step, `showVersions` is run. What is shown next is verified before, so that no damaged version is. */
-export const makeUndo = Effect.fnUntraced(function* (
-  activeVersion: ActiveVersion,
-  showVersions: Effect.Effect<void>
-) {
+/** What is shown next is verified before, so that no damaged version is. */
+export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersion) {
   const store = yield* VersionStore
   const scope = yield* Effect.scope
 
@@ -39,7 +36,6 @@ export const makeUndo = Effect.fnUntraced(function* (
       const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
       const { held, versionId } = yield* activeVersion.report(after, changed ? "promoted" : "unchanged")
       yield* changed ? countPromotion : Effect.void
-      yield* showVersions
       yield* Effect.logInfo(
         held === undefined ? `Version ${versionId} is active, not held` : `Held ${holdText(versionId, held)}`
       ).pipe(Effect.annotateLogs("version", versionId))

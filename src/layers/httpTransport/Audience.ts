@@ -1,6 +1,7 @@
 /**
- * Who has event streams open, for the status: a technician must see who has them all.
+ * Who has event streams open, for the state: a technician must see who has them all.
  */
+import type { TransportState } from "../../services/Slices.ts"
 import { shown } from "../http/access.ts"
 
 /** What the head of a request says of the client. */
@@ -21,29 +22,35 @@ export interface Member extends Client {
   readonly since: number
 }
 
-/** The streams of clients that say the same of themselves. */
-export interface StreamGroup {
-  /** As the status may show it, as the user agent; empty where none was sent. */
-  readonly origin: string
-  readonly userAgent: string
-  readonly streams: number
-  /** How long the one that was opened first is open, in milliseconds. */
-  readonly oldestMs: number
-}
+export type Audience = Pick<TransportState, "largestOrigin" | "streams">
 
-/** The group with the most streams first. */
-export const groupsOf = (members: Iterable<Member>, now: number): ReadonlyArray<StreamGroup> => {
-  const groups = new Map<string, StreamGroup>()
+/** How many groups are shown. */
+export const maxGroups = 10
+
+/** As the state has them; `now` is in milliseconds since 1970. */
+export const audienceOf = (members: Iterable<Member>, now: number): Audience => {
+  const start = now - performance.now()
+  const groups = new Map<string, TransportState["streams"][number]>()
+  const byOrigin = new Map<string, number>()
   for (const { since, ...client } of members) {
     const origin = shown(client.origin ?? "")
     const userAgent = shown(client.userAgent ?? "")
     const key = `${origin}\n${userAgent}`
-    const group = groups.get(key) ?? { origin, userAgent, streams: 0, oldestMs: 0 }
-    groups.set(key, {
-      ...group,
-      streams: group.streams + 1,
-      oldestMs: Math.max(group.oldestMs, now - since)
-    })
+    const { streams, ...first } = groups.get(key) ?? {
+      origin,
+      userAgent,
+      streams: 0,
+      since: new Date(start + since).toISOString()
+    }
+    groups.set(key, { ...first, streams: streams + 1 })
+    byOrigin.set(origin, (byOrigin.get(origin) ?? 0) + 1)
   }
-  return [...groups.values()].sort((one, other) => other.streams - one.streams)
+  const [origin, streams] = [...byOrigin].reduce(
+    (most, entry) => (entry[1] > most[1] ? entry : most),
+    ["", 0]
+  )
+  return {
+    streams: [...groups.values()].sort((one, other) => other.streams - one.streams).slice(0, maxGroups),
+    ...(origin === "" ? {} : { largestOrigin: { origin, streams } })
+  }
 }

@@ -1,6 +1,7 @@
 /**
  * The clients of an event stream: who has joined, what each begins with, and what is counted of them.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
@@ -8,7 +9,7 @@ import type { TransportStatistics } from "../../services/HttpTransport.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { makeStreamSink } from "../fanOut/StreamSink.ts"
 import { TooManyClients } from "../http/errors.ts"
-import { type Client, groupsOf, type Member, type StreamGroup } from "./Audience.ts"
+import { type Audience, audienceOf, type Client, type Member } from "./Audience.ts"
 import { makeRecorder, type Recorder } from "./statistics.ts"
 
 export interface Clients {
@@ -36,8 +37,8 @@ export interface Clients {
   readonly recorder: Recorder
   readonly statistics: Effect.Effect<TransportStatistics>
 
-  /** Who has the streams that are open now, the one with the most first. */
-  readonly streams: Effect.Effect<ReadonlyArray<StreamGroup>>
+  /** Who has the streams that are open now. */
+  readonly audience: Effect.Effect<Audience>
 }
 
 export interface Options {
@@ -92,6 +93,6 @@ export const make = ({ changed, maxClients, preamble }: Options): Clients => {
     close: Effect.sync(() => left(fanOut.close())),
     recorder,
     statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
-    streams: Effect.sync(() => groupsOf(fanOut.clients(), performance.now()))
+    audience: Effect.map(Clock.currentTimeMillis, (now) => audienceOf(fanOut.clients(), now))
   }
 }

@@ -19,7 +19,7 @@ import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 /** A client is given `retry` and the backlog, then everything live. All streams end when the feed of the bus is lost. */
 export interface EventStream
-  extends Pick<Clients, "close" | "join" | "leave" | "statistics" | "stream" | "streams"> {
+  extends Pick<Clients, "audience" | "close" | "join" | "leave" | "statistics" | "stream"> {
   /** Why no events come from the bus. None if they do. */
   readonly problem: Effect.Effect<Option.Option<FeedProblem>>
 }
@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* (options: Options, changed: () =
     lost: Effect.map(inputs.offer({ _tag: "Lost" }), changed)
   })
 
-  const { close, join, leave, statistics, stream, streams } = clients
-  const eventStream: EventStream = { close, join, leave, problem, statistics, stream, streams }
+  const { audience, close, join, leave, statistics, stream } = clients
+  const eventStream: EventStream = { audience, close, join, leave, problem, statistics, stream }
   return eventStream
 })

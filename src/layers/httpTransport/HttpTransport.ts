@@ -6,7 +6,6 @@ import type { AddressInfo } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -14,11 +13,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { printableLine } from "../../internal/printable.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import { HttpTransport } from "../../services/HttpTransport.ts"
 import type { ReplayBacklog } from "../../services/ReplayBacklog.ts"
+import type { TransportState } from "../../services/Slices.ts"
 import * as application from "../http/application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
@@ -29,7 +30,6 @@ import * as EventStream from "./EventStream.ts"
 import {
   decode,
   decodeRoutes,
-  defaultName,
   type HttpTransportConfig,
   type HttpTransportOptions,
   type RoutesConfig
@@ -37,7 +37,6 @@ import {
 import * as mountedRoutes from "./mountedRoutes.ts"
 import * as transportRoutes from "./routes.ts"
 import { nothingDone } from "./statistics.ts"
-import { audienceState, statisticsData, statusRows } from "./transportStatus.ts"
 
 export type { TransportStatistics } from "../../services/HttpTransport.ts"
 export { HttpTransport, type RoutesConfig }
@@ -156,44 +155,54 @@ const serviceOf = ({ statistics }: EventStream.EventStream, address: Option.Opti
 /** Where the transport is: at a URL, or at a path of somebody else's server. */
 type Place = { readonly url: string } | { readonly path: string }
 
-/** Shows the transport in the state and the status until the scope ends. `audience` has something when the streams have changed. */
+/** Shows the transport in the state until the scope ends. `audienceChanges` has something when the streams have changed. */
 const report = (
-  eventStream: EventStream.EventStream,
-  audience: Queue.Dequeue<void>,
+  { audience, problem, statistics }: EventStream.EventStream,
+  audienceChanges: Queue.Dequeue<void>,
   { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
   place: Place
 ) =>
   Effect.gen(function* () {
-    const { addSection, updateSlice } = yield* ControllerState
-    const address = "url" in place ? place.url : `${place.path} of another server`
-    const now = Effect.all({
-      problem: eventStream.problem,
-      statistics: eventStream.statistics,
-      streams: eventStream.streams
+    const { addMomentary, updateSlice } = yield* ControllerState
+    const connections = Effect.gen(function* () {
+      const { clients } = yield* statistics
+      return {
+        kind: "http-transport",
+        ...place,
+        maxClients,
+        clients,
+        ...(yield* audience),
+        ...Option.match(yield* problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
+      } as const
     })
-    const updateState = Effect.flatMap(now, ({ problem, streams }) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        updateSlice(name, () => ({
-          ...place,
-          maxClients,
-          ...audienceState(streams, problem, now)
-        }))
-      )
-    )
+    const updateState = Effect.flatMap(connections, (slice) => updateSlice(name, () => slice))
     yield* updateState
-    yield* Queue.take(audience).pipe(
+    yield* Queue.take(audienceChanges).pipe(
       Effect.zipRight(Effect.delay(updateState, stateEvery)),
       Effect.forever,
       Effect.forkScoped
     )
-    yield* addSection({
+    yield* addMomentary(
       name,
-      order: 20,
-      title: name === defaultName ? "HTTP transport" : `HTTP transport: ${name}`,
-      rows: Effect.map(now, (now) => statusRows({ address, maxClients, ...now })),
-      data: Effect.map(eventStream.statistics, statisticsData)
-    })
+      Effect.zipWith(
+        connections,
+        statistics,
+        (slice, { lastEvent, ...counts }): TransportState => ({
+          ...slice,
+          ...counts,
+          ...Option.match(lastEvent, {
+            onNone: () => ({}),
+            onSome: ({ at, name }) => ({
+              lastEvent: { name: printableLine(name, maxName), at: at.toISOString() }
+            })
+          })
+        })
+      )
+    )
   })
+
+/** How much of the name of an event is shown. */
+const maxName = 100
 
 /** How long clients may come and go before the state is changed. */
 const stateEvery = "1 second"

@@ -1,6 +1,8 @@
 /**
  * The state and the status of the controller in this process.
  */
+import * as Array from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,99 +11,90 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
-import {
-  ControllerState,
-  type GlobalState,
-  type Mode,
-  type Section,
-  type SectionSource
-} from "../../services/ControllerState.ts"
-
-const defaultOrder = 50
+import { messageOf } from "../../internal/SerializedError.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import { ControllerState, type GlobalState, type Mode, type Section } from "../../services/ControllerState.ts"
+import { sectionsOf } from "../status/sections.ts"
 
 /** A state without plugins, of a controller that starts now, in this mode. */
 export const make = (mode: Mode) =>
   Effect.gen(function* () {
     const startTime = new Date(yield* Clock.currentTimeMillis).toISOString()
     const startedAt = yield* monotonicMillis
-    const state = yield* Ref.make<GlobalState>({ system: { startTime, mode }, plugins: {}, _version: 0 })
-    const sources = new Set<SectionSource>()
-    let sections: Effect.Effect<ReadonlyArray<ReadonlyArray<Section>>> = Effect.succeed([])
-    let data: Effect.Effect<ReadonlyArray<ReadonlyArray<Data>>> = Effect.succeed([])
-    const changeSources = (change: () => void) =>
-      Effect.sync(() => {
-        change()
-        const inOrder = [...sources].sort((a, b) => (a.order ?? defaultOrder) - (b.order ?? defaultOrder))
-        sections = Effect.all(inOrder.map(build))
-        data = Effect.all(inOrder.map(readData))
-      })
+    const resting = yield* Ref.make<GlobalState>({ system: { startTime, mode }, plugins: {}, _version: 0 })
+    const momentary = yield* Ref.make<ReadonlyArray<Part<Momentary>>>([])
+    const added = yield* Ref.make<ReadonlyArray<Part<Section>>>([])
+
+    const state = Effect.flatMap(readAll(momentary), (fields) =>
+      Effect.map(Ref.get(resting), (state) => fields.reduce(merge, state))
+    )
 
     return ControllerState.of({
       mode,
-      state: Effect.flatMap(
-        Effect.suspend(() => data),
-        (data) => Effect.map(Ref.get(state), (state) => data.flat().reduce(withData, state))
-      ),
+      state,
       updateSlice: (plugin, f) =>
-        Ref.update(state, ({ _version, plugins, system }) => ({
+        Ref.update(resting, ({ _version, plugins, system }) => ({
           system,
           plugins: { ...plugins, [plugin]: f(Option.getOrUndefined(Record.get(plugins, plugin))) },
           _version: _version + 1
         })),
-      addSection: (source) =>
-        Effect.acquireRelease(
-          changeSources(() => sources.add(source)),
-          () => changeSources(() => sources.delete(source))
+      addMomentary: (plugin, fields) =>
+        addTo(
+          momentary,
+          orNothing(
+            `What the state says of "${plugin}" could not be read`,
+            Effect.map(fields, (fields) => [plugin, fields] as const)
+          )
         ),
-      status: Effect.flatMap(monotonicMillis, (now) =>
-        Effect.map(sections, (sections) => ({
-          header: { startTime, uptimeMs: now - startedAt, mode },
-          sections: sections.flat()
-        }))
-      )
+      addSection: ({ rows, ...head }) =>
+        addTo(
+          added,
+          orNothing(
+            `The status section "${head.name}" could not be built`,
+            Effect.map(rows, (rows) => ({ ...head, rows }))
+          )
+        ),
+      status: Effect.gen(function* () {
+        const sections = sectionsOf(yield* state, yield* readAll(added), yield* Clock.currentTimeMillis)
+        return { header: { startTime, uptimeMs: (yield* monotonicMillis) - startedAt, mode }, sections }
+      })
     })
   })
 
 /** The state of a controller that runs in the given mode. */
 export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))
 
-/** A section's name, and its data. */
-type Data = readonly [name: string, fields: Readonly<Record<string, unknown>>]
+/** Something that is read on demand; none where that fails. */
+type Part<A> = Effect.Effect<Option.Option<A>>
 
-const withData = (state: GlobalState, [name, fields]: Data): GlobalState => {
-  const slice = Option.filter(Record.get(state.plugins, name), Predicate.isRecord)
+/** A plugin's name, and fields of its slice. */
+type Momentary = readonly [plugin: string, fields: object]
+
+const readAll = <A>(parts: Ref.Ref<ReadonlyArray<Part<A>>>) =>
+  Effect.map(Effect.flatMap(Ref.get(parts), Effect.all), Array.getSomes)
+
+/** Until the scope ends. */
+const addTo = <A>(parts: Ref.Ref<ReadonlyArray<Part<A>>>, part: Part<A>) =>
+  Effect.acquireRelease(Ref.update(parts, Array.append(part)), () =>
+    Ref.update(
+      parts,
+      Array.filter((other) => other !== part)
+    )
+  )
+
+const merge = (state: GlobalState, [plugin, fields]: Momentary): GlobalState => {
+  const slice = Option.filter(Record.get(state.plugins, plugin), Predicate.isRecord)
   return {
     ...state,
-    plugins: { ...state.plugins, [name]: { ...Option.getOrElse(slice, () => ({})), ...fields } }
+    plugins: { ...state.plugins, [plugin]: { ...Option.getOrElse(slice, () => ({})), ...fields } }
   }
 }
 
-const build = ({ data, rows, ...head }: SectionSource): Effect.Effect<ReadonlyArray<Section>> =>
-  Effect.map(
-    orNothing(`The status section "${head.name}" could not be built`, rows),
-    Option.match({ onNone: () => [], onSome: (rows) => [{ ...head, rows }] })
-  )
-
-const readData = ({ data, name }: SectionSource): Effect.Effect<ReadonlyArray<Data>> =>
-  data === undefined
-    ? Effect.succeed([])
-    : Effect.map(
-        orNothing(`The data of the status section "${name}" could not be read`, data),
-        Option.match({ onNone: () => [], onSome: (fields) => [[name, fields]] })
-      )
-
 /** A failure is logged once, until it works again. */
-const orNothing = <A, E>(message: string, effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>> => {
-  let isFailing = false
+const orNothing = <A>(message: string, effect: Effect.Effect<A, unknown>): Part<A> => {
+  const warning = makeWarnWhile((reason) => `${message}: ${reason}`)
   return Effect.matchCauseEffect(effect, {
-    onSuccess: (value) => {
-      isFailing = false
-      return Effect.succeedSome(value)
-    },
-    onFailure: (cause) => {
-      const wasFailing = isFailing
-      isFailing = true
-      return wasFailing ? Effect.succeedNone : Effect.as(Effect.logWarning(message, cause), Option.none())
-    }
+    onSuccess: (value) => Effect.as(warning.works, Option.some(value)),
+    onFailure: (cause) => Effect.as(warning.fails(messageOf(Cause.squash(cause))), Option.none())
   })
 }

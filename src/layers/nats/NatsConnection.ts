@@ -19,15 +19,27 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { InvalidOptions } from "../../internal/Options.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { reconnect } from "../../internal/schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import type { NatsState } from "../../services/Slices.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
-import { type Link, statusData, statusRows, type Unclaimed } from "./natsStatus.ts"
 import { open, requestTimeout, type Session } from "./Session.ts"
 import { makeTraffic, type Traffic } from "./traffic.ts"
 
-export type { NatsFailure, Session, Traffic, Unclaimed }
+export type { NatsFailure, Session, Traffic }
+
+/** The connection, or why there is none. */
+type Link =
+  | { readonly since: Date; readonly server: string; readonly name: string }
+  | { readonly since: Date; readonly reason: string }
+
+/** Commands of this process that the others do not know. */
+export interface Unclaimed {
+  readonly commands: ReadonlyArray<string>
+  readonly reason: string
+}
 
 export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
   NatsConnection,
@@ -65,7 +77,7 @@ export const layerConfig = (
 ): Layer.Layer<NatsConnection, InvalidOptions | ConfigError> =>
   Layer.scoped(NatsConnection, Effect.flatMap(Config.unwrap(config), make))
 
-/** The same without a layer. Where there is a `ControllerState`, the status has a section on the connection. */
+/** The same without a layer. Where there is a `ControllerState`, that says how the connection is. */
 export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   const options = yield* decode(config)
   const { prefix, replicas } = options
@@ -113,20 +125,25 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   yield* Effect.forkScoped(Effect.forever(oneSession))
   const state = yield* Effect.serviceOption(ControllerState)
   if (Option.isSome(state)) {
-    const overview = Effect.zipWith(Ref.get(link), Ref.get(unclaimed), (link, unclaimed) => ({
-      link,
-      prefix,
-      servers,
-      unclaimed,
-      traffic: traffic.now()
-    }))
-    yield* state.value.addSection({
-      name: "nats",
-      order: 30,
-      title: "NATS",
-      rows: Effect.map(overview, statusRows),
-      data: Effect.map(overview, statusData)
+    const slice = Effect.zipWith(Ref.get(link), Ref.get(unclaimed), (link, unclaimed): NatsState => {
+      const { commands, events, failures, lastFailure } = traffic.now()
+      return {
+        kind: "nats",
+        servers,
+        prefix,
+        link: linkState(link),
+        ...Option.match(unclaimed, {
+          onNone: () => ({}),
+          onSome: ({ commands, reason }) => ({ unknownElsewhere: { commands, reason: excerpt(reason) } })
+        }),
+        waiting: { events, commands },
+        failures,
+        ...(lastFailure === undefined
+          ? {}
+          : { lastFailure: { at: lastFailure.at.toISOString(), reason: excerpt(lastFailure.reason) } })
+      }
     })
+    yield* state.value.addMomentary("nats", slice)
   }
   yield* Effect.timeoutOption(Deferred.await(tried), requestTimeout)
 
@@ -143,6 +160,13 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
     sessions: Stream.filterMap(current.changes, (session) => session)
   })
 })
+
+const linkState = (link: Link): NatsState["link"] => {
+  const since = link.since.toISOString()
+  return "reason" in link
+    ? { since, problem: excerpt(link.reason) }
+    : { since, server: link.server, name: excerpt(link.name) }
+}
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
 

@@ -18,6 +18,7 @@ export const make = (
     state: Effect.sync(() => context.getGlobalState()),
     status: Effect.sync(() => context.getStatusSnapshot()),
     addSection: () => Effect.void,
+    addMomentary: () => Effect.void,
     updateSlice: (_plugin, f) =>
       Effect.flatMap(
         Effect.sync(() => context.updateState((slice) => merge(slice, f(slice)))),

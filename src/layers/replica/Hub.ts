@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { CopyFailed } from "../../services/Content.ts"
-import type { Row } from "../../services/ControllerState.ts"
+import type { Upstream } from "../../services/Slices.ts"
 import * as Body from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import type { DownloadPace } from "../httpClient/DownloadPace.ts"
@@ -43,9 +43,7 @@ export interface Hub {
     more: { readonly isTransient: boolean; readonly cause?: Error }
   ) => CopyFailed
   /** What it said last and when. */
-  readonly row: Effect.Effect<Row>
-  /** The same as data. */
-  readonly data: Effect.Effect<Readonly<Record<string, unknown>>>
+  readonly state: Effect.Effect<Upstream>
 }
 
 /** The hub has no such file: it may have moved on. */
@@ -65,10 +63,10 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
 
   /** Its newest version, and under which tag it gave that. */
   const known = yield* Ref.make(Option.none<{ readonly etag: string; readonly version: HubVersion }>())
-  const said = yield* Ref.make<Said>({})
-  const says = (more: Said) =>
+  const said = yield* Ref.make<Upstream>({ url })
+  const says = (more: Pick<Upstream, "problem" | "versionId">) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Ref.set(said, { askedAt: new Date(now).toISOString(), ...more })
+      Ref.set(said, { url, askedAt: new Date(now).toISOString(), ...more })
     )
 
   const readResponse = Effect.fnUntraced(function* (
@@ -156,30 +154,9 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
         notGot(file)
       ),
     failed,
-    row: Effect.map(Ref.get(said), (said) => rowOf(url, said)),
-    data: Effect.map(Ref.get(said), (said) => ({ url, ...said }))
+    state: Ref.get(said)
   } satisfies Hub
 })
-
-/** What a hub said when it was asked last. */
-interface Said {
-  /** None if it was not asked yet. */
-  readonly askedAt?: string
-  readonly versionId?: string
-  readonly problem?: string
-}
-
-const rowOf = (label: string, { askedAt, problem, versionId }: Said): Row => {
-  if (askedAt === undefined) {
-    return { type: "kv", label, value: "not asked yet", tone: "neutral" }
-  }
-  if (problem !== undefined) {
-    return { type: "kv", label, value: `${askedAt}, failed: ${problem}`, tone: "error" }
-  }
-  return versionId === undefined
-    ? { type: "kv", label, value: `${askedAt}, it has no version yet (404 for manifest.json)`, tone: "warn" }
-    : { type: "kv", label, value: `${askedAt}, version ${versionId}`, tone: "ok" }
-}
 
 /**
  * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of

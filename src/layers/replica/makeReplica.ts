@@ -109,14 +109,7 @@ const followUpstreams = ({ from, maxTimeout }: FollowingOptions) =>
       sourceIds: [],
       fetch: Effect.zipLeft(fetchFrom(upstreams), refused.forget),
       look: pollOnce,
-      rows: Effect.map(
-        Effect.forEach(upstreams, ({ hub }) => hub.row),
-        (items) => [{ type: "list" as const, label: "Copied from", items }]
-      ),
-      data: Effect.map(
-        Effect.forEach(upstreams, ({ hub }) => hub.data),
-        (copiedFrom) => ({ copiedFrom })
-      )
+      copiedFrom: Effect.forEach(upstreams, ({ hub }) => hub.state)
     }
   })
 

@@ -356,6 +356,7 @@ describe("the server", () => {
         const url = `http://127.0.0.1:${yield* server.port}`
         const slice = Effect.map(state, ({ plugins }) => plugins["content-server"])
         expect(yield* slice).toEqual({
+          kind: "content-server",
           url,
           maxConnections: 1024,
           connections: 0,

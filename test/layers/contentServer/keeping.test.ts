@@ -43,8 +43,8 @@ const promote = (fingerprint: string, size = large) =>
 const registerKeep = Effect.gen(function* () {
   yield* registerCommands(
     "content",
-    { fetch: Effect.never, showVersions: Effect.void },
-    yield* makeUndo({ report: Effect.succeed }, Effect.void)
+    { fetch: Effect.never, acknowledged: Effect.void },
+    yield* makeUndo({ report: Effect.succeed })
   )
 })
 

@@ -136,8 +136,20 @@ describe("the event stream", () => {
       const stream = (origin: string) => ({ origin, userAgent: "", streams: 1, since: epoch })
       yield* dashboard.setContent(fine)
       const { updateSlice } = yield* ControllerState
-      yield* updateSlice("http-transport", () => ({ clients: 1, maxClients: 32, streams: [stream("one")] }))
-      yield* updateSlice("desk", () => ({ clients: 1, maxClients: 5, streams: [stream("other")] }))
+      const transport = {
+        kind: "http-transport",
+        clients: 1,
+        mostClients: 1,
+        eventsForwarded: 0,
+        framesMissed: 0,
+        clientsDropped: 0
+      }
+      yield* updateSlice("http-transport", () => ({
+        ...transport,
+        maxClients: 32,
+        streams: [stream("one")]
+      }))
+      yield* updateSlice("desk", () => ({ ...transport, maxClients: 5, streams: [stream("other")] }))
       const { received } = yield* dashboard.openEvents
       expect(lastEvent(received.text(), "overview")).toMatchObject({
         transport: { clients: 2, maxClients: 37, streams: [{ origin: "one" }, { origin: "other" }] }

@@ -53,7 +53,7 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
           yield* staged.sourceDirectory("objects")
           return { ...(yield* staged.promote([{ sourceId: "objects", fingerprint }])), records: 3 }
         }).pipe(Effect.scoped),
-        rows: Effect.map(Ref.get(looks), (looks) => [{ type: "kv", label: "Looks", value: String(looks) }])
+        copiedFrom: Effect.map(Ref.get(looks), (looks) => [{ url: "hub", versionId: `look ${looks}` }])
       })
   )
   const tick = Effect.gen(function* () {
@@ -86,7 +86,7 @@ describe("content that looks before it fetches", () => {
       yield* tick
       expect(yield* fetches).toBe(1)
       expect(yield* version).toBe(before)
-      expect(yield* rowValue("Looks")).toBe("3")
+      expect((yield* contentState).copiedFrom).toEqual([{ url: "hub", versionId: "look 3" }])
       expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
       yield* Ref.set(answer, Effect.succeed("new"))
       yield* tick
@@ -222,7 +222,9 @@ describe("content that looks before it fetches", () => {
         yield* start
         const [promoted] = (yield* events.until("content:fetch:done")).slice(1)
         const { versionId } = Object(promoted?.payload)
+        const before = yield* version
         yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId })
+        expect(yield* version).toBeGreaterThan(before)
         yield* Ref.set(answer, found)
         const isThere = fs.exists(`${folder}/acks/screen-1.json`)
         yield* patiently(Effect.sleep("29 minutes"))

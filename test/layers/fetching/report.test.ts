@@ -1,7 +1,8 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { makePublish } from "../../../src/layers/fetching/report.ts"
+import { initial } from "../../../src/layers/fetching/contentState.ts"
+import { makeReport } from "../../../src/layers/fetching/report.ts"
 import type { ContentEvent } from "../../../src/services/ContentEvents.ts"
 import { EventBus, EventBusError } from "../../../src/services/EventBus.ts"
 import { withLog } from "../../support/logged.ts"
@@ -22,7 +23,11 @@ it.effect(
       const published: Array<string> = []
       const lines: Array<string> = []
       let publish: Effect.Effect<void, EventBusError> = Effect.void
-      const report = yield* makePublish("tours").pipe(
+      const report = yield* makeReport("tours", {
+        get: Effect.succeed(initial),
+        note: () => Effect.void,
+        update: () => Effect.void
+      }).pipe(
         Effect.provideService(EventBus, {
           publish: (name) => Effect.map(publish, () => void published.push(name)),
           subscribe: Effect.never,

@@ -62,6 +62,7 @@ describe("HttpTransport.layer", () => {
       expect(lines).toEqual([expect.stringContaining(`INFO HTTP transport on ${url}`)])
       expect((yield* state).plugins).toEqual({
         "http-transport": {
+          kind: "http-transport",
           url,
           maxClients: 1,
           clients: 0,
@@ -79,7 +80,7 @@ describe("HttpTransport.layer", () => {
         {
           type: "kv",
           label: "Missed by clients",
-          value: "0 frames, 0 clients disconnected",
+          value: "0 events, 0 clients disconnected",
           tone: "ok"
         },
         { type: "kv", label: "Last event", value: "none yet" }

@@ -5,7 +5,8 @@ import pc from "picocolors"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, momentText } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
-import type { Health, HealthWord } from "../../../services/Health.ts"
+import type { Health, HealthWord } from "../../status/Health.ts"
+import { toneOf } from "../../status/rows.ts"
 
 /** How the parts of the text are set off from each other. */
 export interface Palette {
@@ -42,9 +43,10 @@ export const statusText = (
   return [
     [
       palette.word(health.word),
-      ...health.findings.map(
-        ({ text, tone }) => `  ${palette.tone[tone](`${marks[tone]} ${readable(text)}`)}`
-      )
+      ...health.problems.map((problem) => {
+        const tone = toneOf(problem)
+        return `  ${palette.tone[tone](`${marks[tone]} ${readable(problem.text)}`)}`
+      })
     ].join("\n"),
     `${palette.title("Controller")}  running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
     ...sections.map(({ rows, title }) =>

@@ -475,15 +475,17 @@ let latest
 const showOverview = (overview) => {
   latest = overview
   ahead = overview.now - Date.now()
-  const { actions, contents, findings, sections, startTime, transport, word } = overview
+  const { actions, contents, problems, sections, startTime, transport, word } = overview
   document.body.classList.remove("away")
   showWord(word, toneOfWord[word] ?? "warn")
   show("connection", "live", () => [`${location.host} · live`])
   show("running", startTime, () => ["running since ", moment(startTime)])
-  show("findings", [findings, leasesOf(contents)], ([findings, leases]) =>
-    findings.length === 0
+  show("problems", [problems, leasesOf(contents)], ([problems, leases]) =>
+    problems.length === 0
       ? [h("li", {}, renderWellBeing(leases))]
-      : findings.map(({ text, tone }) => h("li", { tone }, readable(text)))
+      : problems.map(({ severity, text }) =>
+          h("li", { tone: severity === "error" ? "error" : "warn" }, readable(text))
+        )
   )
   show("contents", [contents, actions], () => contents.map(renderContent(contents.length === 1, actions)))
   show("screens", { contents, transport }, renderScreens)
@@ -542,7 +544,7 @@ const lost = () => {
   awaySince ??= new Date().toISOString()
   document.body.classList.add("away")
   showWord("NO CONNECTION", "neutral")
-  show("findings", awaySince, () => [
+  show("problems", awaySince, () => [
     h(
       "li",
       { tone: "error" },

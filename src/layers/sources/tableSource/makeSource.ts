@@ -38,7 +38,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
   const cells = AttachmentCells.make(attachments)
   const names = tables.map(({ table }) => table)
   const polling = changes === undefined ? undefined : makePolling(names, ofPlain(options.wholeEvery), changes)
-  const { countWhole, data, polled, rows } = makeSourceStatus(calls, polling)
+  const { countWhole, data, polled } = makeSourceStatus(calls, polling)
 
   const fetch = Effect.fn("TableSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
@@ -77,7 +77,6 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
       : {
           look: (cursor) => Effect.annotateLogs(Effect.zipLeft(polling.poll(cursor), polled), "source", id)
         }),
-    rows,
     data
   }
   return source

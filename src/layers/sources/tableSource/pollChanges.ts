@@ -14,7 +14,7 @@ import type { SourceNews } from "../../../services/ContentSource.ts"
 import type { ChangeFeed, TableChanges, TableError } from "../../../services/TableSourceClient.ts"
 
 /** How often all tables are read while it cannot be asked what has changed. */
-export const fallbackEvery = Duration.minutes(10)
+const fallbackEvery = Duration.minutes(10)
 
 /** Before it is asked again after a failure that does not pass by itself. */
 const lastingPause = Duration.minutes(10)

@@ -2,13 +2,12 @@
  * What the status says of a table source beside its fetches: whether it can be asked what has changed, and how many API calls
  * it has made.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { makeCalendarCount } from "../../../internal/calendarCount.ts"
-import type { Row } from "../../../services/ControllerState.ts"
+import type { TableSourceData } from "../../../services/Slices.ts"
 import type { CallCounts } from "../../../services/TableSourceClient.ts"
-import { fallbackEvery, type Polling } from "./pollChanges.ts"
+import type { Polling } from "./pollChanges.ts"
 
 /** `calls` is absent where they are not counted, `polling` where it cannot be asked what has changed. */
 export const makeSourceStatus = (
@@ -34,14 +33,6 @@ export const makeSourceStatus = (
 
     polled: Effect.suspend(() => withoutPolls.add(callsOfWhole)),
 
-    rows: Effect.gen(function* () {
-      const without = polling === undefined ? undefined : yield* withoutPolls.counts
-      return [
-        ...(polling === undefined ? [] : [changesRow(yield* problem)]),
-        ...(calls === undefined ? [] : [callsRow(yield* calls, without)])
-      ]
-    }),
-
     data: Effect.gen(function* () {
       const changes = Option.match(yield* problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
       return {
@@ -49,33 +40,10 @@ export const makeSourceStatus = (
         ...(polling === undefined
           ? {}
           : { changes, callsWithoutLooks: perPeriod(yield* withoutPolls.counts) })
-      }
+      } satisfies TableSourceData
     })
   }
 }
 
-const changesRow = (problem: Option.Option<{ readonly reason: string; readonly retryAt: string }>): Row => ({
-  type: "kv",
-  label: "Changes",
-  ...Option.match(problem, {
-    onNone: () => ({ value: "asked for at every tick", tone: "ok" as const }),
-    onSome: ({ reason, retryAt }) => ({
-      value: `cannot be asked for: ${reason}. All tables are read every ${Duration.format(fallbackEvery)}; asked again at ${retryAt}`,
-      tone: "warn" as const
-    })
-  })
-})
-
-const callsRow = (calls: CallCounts, without: CallCounts | undefined): Row => ({
-  type: "kv",
-  label: "API calls",
-  value: `${perDayAndMonth(calls)}${
-    without === undefined ? "" : `; ${perDayAndMonth(without)} if all tables were read at every tick`
-  } (UTC, since the start)`
-})
-
 /** As data. */
 const perPeriod = ({ month, today }: CallCounts) => ({ today, month })
-
-const perDayAndMonth = ({ month, today }: CallCounts): string =>
-  `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month`

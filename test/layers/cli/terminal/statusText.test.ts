@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { makePalette, statusText } from "../../../../src/layers/cli/terminal/statusText.ts"
+import type { Health } from "../../../../src/layers/status/Health.ts"
 import type { Row, StatusSnapshot } from "../../../../src/services/ControllerState.ts"
-import type { Health } from "../../../../src/services/Health.ts"
 
 /** Local, so that the texts are the same everywhere. */
 const now = new Date(2026, 10, 21, 11, 43).getTime()
@@ -13,7 +13,7 @@ const snapshot = (rows: ReadonlyArray<Row>): StatusSnapshot => ({
   sections: [{ name: "content", title: "Content", rows }]
 })
 
-const health: Health = { word: "OK", isHealthy: true, findings: [] }
+const health: Health = { word: "OK", isHealthy: true, problems: [] }
 
 const plain = (rows: ReadonlyArray<Row>) =>
   statusText(snapshot(rows), { health, now, palette: makePalette(false) })
@@ -61,9 +61,13 @@ describe("statusText", () => {
     const failing: Health = {
       word: "FAILING",
       isHealthy: false,
-      findings: [
-        { tone: "error", text: `Fetches of "content" have failed since ${ago(60_000)}: no\u001b network` },
-        { tone: "warn", text: "HTTP transport: full" }
+      problems: [
+        {
+          code: "content:failing",
+          severity: "error",
+          text: `Fetches of "content" have failed since ${ago(60_000)}: no\u001b network`
+        },
+        { code: "http-transport:full", severity: "warning", text: "HTTP transport: full" }
       ]
     }
     const text = (isColourful: boolean) =>

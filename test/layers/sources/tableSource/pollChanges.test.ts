@@ -70,7 +70,7 @@ const setUp = Effect.gen(function* () {
       fs.readFileString(`${Option.getOrThrow(previous("exhibits")).directory}/${name}.json`)
     ).pipe(Effect.scoped)
 
-  return { ...memory, fetch, rows: source.rows ?? Effect.succeed([]), saved, tick }
+  return { ...memory, fetch, data: source.data ?? Effect.succeed({}), saved, tick }
 })
 
 describe("a table source that can ask what has changed", () => {
@@ -119,12 +119,12 @@ describe("a table source that can ask what has changed", () => {
   it.scoped("reads everything now and then while it cannot ask, says so once, and misses nothing", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
-      const { failNextChanges, rows, setTable, tick } = yield* setUp
+      const { data, failNextChanges, setTable, tick } = yield* setUp
       yield* tick
       yield* failNextChanges(failure("NotFound"))
       yield* failNextChanges(failure("NotFound"))
       expect(yield* tick).toEqual([])
-      expect(yield* rows).toMatchObject([{ label: "Changes", tone: "warn" }])
+      expect(yield* data).toMatchObject({ changes: { problem: { reason: "it says NotFound" } } })
       yield* setTable("Rooms", records("attic"))
       yield* TestClock.adjust("9 minutes")
       expect(yield* tick).toEqual([])
@@ -134,7 +134,8 @@ describe("a table source that can ask what has changed", () => {
       yield* TestClock.adjust("10 minutes")
       // It can be asked again, and says what has changed since it was asked last.
       yield* tick
-      expect(yield* rows).toMatchObject([{ label: "Changes", tone: "ok" }])
+      expect(yield* data).toMatchObject({ changes: {} })
+      expect(JSON.stringify(yield* data)).not.toContain("problem")
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
         "WARN It cannot be asked what has changed: it says NotFound. Until it can, all tables are read every 10m"
       ])
@@ -143,7 +144,7 @@ describe("a table source that can ask what has changed", () => {
 
   it.scoped("asks again soon after what may pass by itself, with growing pauses", () =>
     Effect.gen(function* () {
-      const { failNextChanges, rows, tick } = yield* setUp
+      const { data, failNextChanges, tick } = yield* setUp
       yield* tick
       yield* failNextChanges(failure("Unreachable"))
       yield* failNextChanges(failure("ServerError"))
@@ -152,10 +153,10 @@ describe("a table source that can ask what has changed", () => {
       yield* tick
       yield* TestClock.adjust("15 seconds")
       yield* tick
-      expect(yield* rows).toMatchObject([{ tone: "warn" }])
+      expect(JSON.stringify(yield* data)).toContain("problem")
       yield* TestClock.adjust("15 seconds")
       yield* tick
-      expect(yield* rows).toMatchObject([{ tone: "ok" }])
+      expect(JSON.stringify(yield* data)).not.toContain("problem")
     }).pipe(Effect.provide(environment), withLog([]))
   )
 })

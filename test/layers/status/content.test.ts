@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Option from "effect/Option"
-import * as ContentOverview from "../../../src/layers/fetching/ContentOverview.ts"
-import { statusRows } from "../../../src/layers/fetching/contentStatus.ts"
+import { rows } from "../../../src/layers/status/content.ts"
+import { healthOf } from "../../../src/layers/status/Health.ts"
 import type { Row } from "../../../src/services/ControllerState.ts"
-import { defaultRules, healthOf } from "../../../src/services/Health.ts"
+import type { ContentState } from "../../../src/services/Slices.ts"
 import type { Lease, VersionOverview } from "../../../src/services/VersionStore.ts"
 
 const versionId = "20261121T093000Z"
@@ -23,16 +22,14 @@ const troubled = {
 const leases = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ ...lease, consumerId: `screen-${index}` }))
 
-const rowsOf = (...versions: ReadonlyArray<VersionOverview>) =>
-  statusRows({
-    overview: ContentOverview.empty,
-    isLooking: false,
-    held: undefined,
-    versions,
-    nextFetch: Option.none(),
-    originRows: [],
-    rowsOfSources: {}
-  })
+const sliceOf = (versions: ReadonlyArray<VersionOverview>): ContentState => ({
+  kind: "content",
+  versionId,
+  sources: {},
+  versions
+})
+
+const rowsOf = (...versions: ReadonlyArray<VersionOverview>) => rows(sliceOf(versions))
 
 const active = (leases: ReadonlyArray<Lease>) => ({
   versionId,
@@ -101,20 +98,16 @@ describe("what a screen cannot show", () => {
   })
 
   it("is a warning of one sentence of the whole controller", () => {
-    const { findings } = healthOf({
-      now: heardAt,
-      rules: defaultRules,
-      state: {
+    const { problems } = healthOf(
+      {
         system: { startTime: "2026-11-21T09:00:00.000Z", mode: "persistent" },
-        plugins: { content: { versionId, sources: {} } },
+        plugins: { content: sliceOf([active([lease, troubled])]) },
         _version: 1
       },
-      status: {
-        header: { startTime: "2026-11-21T09:00:00.000Z", uptimeMs: 0, mode: "persistent" },
-        sections: [{ name: "content", title: "Content", rows: rowsOf(active([lease, troubled])) }]
-      }
-    })
-    expect(findings).toEqual([{ tone: "warn", text: `Content: ${text}` }])
+      [],
+      heardAt
+    )
+    expect(problems).toEqual([{ code: "content:screen", severity: "warning", text }])
   })
 
   it("is said of twenty screens, and how many more there are", () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
+import { maxGroups } from "../../../src/layers/httpTransport/Audience.ts"
 import * as HttpTransport from "../../../src/layers/httpTransport/HttpTransport.ts"
-import { maxGroups } from "../../../src/layers/httpTransport/transportStatus.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState, type Row } from "../../../src/services/ControllerState.ts"
@@ -53,6 +53,18 @@ describe("the status of a transport", () => {
         `Pages of ${page} hold 4 of 6 event streams. If that is not your page, "allowedOrigins" keeps it out.`
       ])
     }).pipe(Effect.provide(transport.layer({ maxClients: 8 })))
+  )
+
+  it.scoped("counts all pages of an origin, however many kinds of clients have it", () =>
+    Effect.gen(function* () {
+      for (let number = 1; number <= maxGroups + 2; number++) {
+        yield* open(1, { Origin: page, "User-Agent": `screen ${number}` })
+      }
+      yield* open(maxGroups + 1, {})
+      expect(warnings(yield* rows)).toEqual([
+        `Pages of ${page} hold 12 of 23 event streams. If that is not your page, "allowedOrigins" keeps it out.`
+      ])
+    }).pipe(Effect.provide(transport.layer({ maxClients: 24 })))
   )
 
   it.scoped("forgets those that have gone", () =>

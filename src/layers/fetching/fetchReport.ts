@@ -1,0 +1,105 @@
+/**
+ * What a fetch comes to, for everybody: events, the state, the log and metrics.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { countText, secondsText } from "../../internal/readable.ts"
+import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { kindOf, makeFailures } from "../../internal/warnOnce.ts"
+import type { FetchError } from "../../services/Content.ts"
+import type { FetchOutcome } from "../../services/ContentEvents.ts"
+import type { Mode } from "../../services/ControllerState.ts"
+import { latestOf } from "../versions/hold.ts"
+import type { ActiveVersion } from "./activeVersion.ts"
+import { type ContentSlice, withSources } from "./contentState.ts"
+import { violationsOf } from "./fetchSource.ts"
+import { countFetch } from "./metrics.ts"
+import type { Fetched } from "./Origin.ts"
+import { type Report, timestamp } from "./report.ts"
+
+interface Parts {
+  readonly activeVersion: ActiveVersion
+  readonly mode: Mode
+  readonly report: Report
+  readonly slice: ContentSlice
+}
+
+export const makeFetchReport = Effect.fnUntraced(function* ({ activeVersion, mode, report, slice }: Parts) {
+  const failures = yield* makeFailures
+  const isFirst = (error: FetchError) => failures.add(`${originOf(error)} ${kindOf(error)}`)
+
+  const logDone = Effect.fnUntraced(function* (
+    { durationMs, records }: FetchOutcome,
+    { changed, manifest }: Fetched
+  ) {
+    const count = yield* failures.end
+    const failed = count === 0 ? "" : ` after ${countText(count, "failure")}`
+    const version = latestOf(manifest)
+    const waits = manifest.held === undefined ? "" : ` waits, because version ${manifest.versionId} is held`
+    yield* (
+      changed
+        ? Effect.logInfo(
+            `New version ${version}${waits}: ${countText(records, "record")}, fetched in ${secondsText(durationMs)}${failed}`
+          )
+        : count > 0
+          ? Effect.logInfo(`Fetching works again${failed}; nothing has changed since version ${version}`)
+          : Effect.logDebug(`Nothing has changed since version ${version}`)
+    ).pipe(Effect.annotateLogs({ version, durationMs, records }))
+  })
+
+  /** Of failures that repeat, each kind is said once until a fetch succeeds. A task's failure is in its result. */
+  const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
+    const text = `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${messageOf(error)}`
+    yield* (yield* isFirst(error)) && mode !== "task" ? Effect.logWarning(text) : Effect.logDebug(text)
+    yield* report({
+      name: "content:fetch:error",
+      payload: { timestamp: yield* timestamp, error: serializeError(error) }
+    })
+  })
+
+  return {
+    reported: (fetch: Effect.Effect<Fetched, FetchError>) =>
+      Effect.gen(function* () {
+        yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
+        const [duration, fetched] = yield* Effect.timed(fetch)
+        const { manifest, records } = fetched
+        const changed = fetched.changed && manifest.held === undefined
+        const { held, versionId } = yield* activeVersion.report(manifest, changed ? "promoted" : "unchanged")
+        const outcome: FetchOutcome = {
+          timestamp: yield* timestamp,
+          changed,
+          versionId,
+          ...(held === undefined ? {} : { held }),
+          records,
+          durationMs: Math.round(Duration.toMillis(duration))
+        }
+        yield* logDone(outcome, fetched)
+        yield* slice.note(withSources(manifest.sources.map(({ sourceId }) => sourceId)))
+        yield* report({ name: "content:fetch:done", payload: outcome })
+        yield* Effect.annotateCurrentSpan({ changed, versionId, records })
+        return outcome
+      }).pipe(countFetch, Effect.tapError(reportFailed), Effect.withSpan("Content.fetch")),
+
+    /** Whether the last fetch failed in the same way; then it is counted, and not to be reported again. */
+    repeats: (error: FetchError) =>
+      Effect.flatMap(slice.get, ({ lastFetch }) =>
+        lastFetch !== undefined &&
+        "error" in lastFetch &&
+        lastFetch.error.message === serializeError(error).message
+          ? Effect.as(isFirst(error), true)
+          : Effect.succeed(false)
+      )
+  }
+})
+
+/** Whose failure it is, whether it may pass by itself, and whether what came was refused. */
+const originOf = (error: FetchError): string => {
+  switch (error._tag) {
+    case "vitrine/SourceFailed":
+      return `${error.sourceId} ${error.isTransient === true} ${error.violations !== undefined}`
+    case "vitrine/CopyFailed":
+      return `${error.from} ${error.isTransient}`
+    default:
+      return ""
+  }
+}

@@ -1,0 +1,336 @@
+/**
+ * What the slice of a content means.
+ */
+import * as Array from "effect/Array"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { outcomeText, progressText, waitText } from "../../internal/progressText.ts"
+import { countText } from "../../internal/readable.ts"
+import type { SourceProgress } from "../../services/ContentSource.ts"
+import type { Problem } from "../../services/Problem.ts"
+import {
+  type ContentState,
+  type HealthRules,
+  type SourceState,
+  TableSourceData,
+  type Upstream
+} from "../../services/Slices.ts"
+import type { Row } from "../../services/StatusSnapshot.ts"
+import type { Hold, Lease, VersionOverview } from "../../services/VersionStore.ts"
+import { violationText } from "../../services/Violation.ts"
+import { kv, list, problemRow, text } from "./rows.ts"
+import { reported } from "./slices.ts"
+
+/** Those that decide about the word for the whole. */
+export const codes = { none: "content:none", held: "content:held" } as const
+
+export const problems = (
+  name: string,
+  slice: ContentState,
+  { failingForMs, maxAgeMs }: HealthRules,
+  now: number
+): ReadonlyArray<Problem> => {
+  const { copiedFrom = [], failingSince, held, sources, versionId, versions = [] } = slice
+  const found: Array<Problem> = []
+  const error = errorOf(slice)
+  if (versionId === undefined) {
+    const why =
+      error ?? (slice.fetchingSince === undefined ? "nothing was fetched yet" : "the first fetch is running")
+    found.push({
+      code: codes.none,
+      severity: "error",
+      text: `There is no version of "${name}": ${why}`
+    })
+  } else if (error !== undefined && failingSince !== undefined) {
+    const isLong = now - Date.parse(failingSince) >= failingForMs
+    found.push({
+      code: "content:failing",
+      severity: isLong ? "error" : "warning",
+      text: `Fetches of "${name}" have failed since ${failingSince}: ${error}`,
+      since: failingSince
+    })
+  }
+  const checkedAt = slice.lastSuccess ?? slice.generatedAt
+  if (maxAgeMs !== undefined && checkedAt !== undefined && now - Date.parse(checkedAt) > maxAgeMs) {
+    found.push({
+      code: "content:old",
+      severity: "error",
+      text: `"${name}" is too old: it was last up to date at ${checkedAt}`,
+      since: checkedAt
+    })
+  }
+  if (held !== undefined) {
+    const by = held.by === undefined ? "" : ` by ${held.by}`
+    const waiting = held.waiting === undefined ? "" : `; version ${held.waiting} waits`
+    found.push({
+      code: codes.held,
+      severity: "warning",
+      text: `"${name}" is held since ${held.since}${by}${waiting}`,
+      since: held.since
+    })
+  }
+  return [
+    ...found,
+    ...screenTexts(versions).map((text) => warning("content:screen", text)),
+    ...copiedFrom
+      .filter((upstream) => upstreamTone(upstream) !== "ok" && upstream.askedAt !== undefined)
+      .map((upstream) => warning("content:upstream", `${upstream.url}: ${upstreamText(upstream)}`)),
+    ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))
+  ]
+}
+
+const warning = (code: string, text: string): Problem => ({ code, severity: "warning", text })
+
+const sourceProblems = (id: string, { data, lastSuccess, progress }: SourceState): ReadonlyArray<Problem> => {
+  const ofSource = (code: string, text: string) => warning(code, `Source "${id}": ${text}`)
+  const changes = tableDataOf(data).changes?.problem
+  return [
+    ...(lastSuccess?.warnings ?? []).map((text) => ofSource("source:warning", text)),
+    ...(progress?.waiting !== undefined && isHeldUp(progress)
+      ? [ofSource("source:waiting", waitText(progress.waiting))]
+      : []),
+    ...(changes === undefined ? [] : [ofSource("source:changes", changesText(changes))]),
+    ...reported(data)
+  ]
+}
+
+/** Whether it waits for something else than its own pace. */
+const isHeldUp = ({ waiting }: SourceProgress): boolean =>
+  waiting !== undefined && waiting.reason !== "pacing"
+
+export const rows = (slice: ContentState): ReadonlyArray<Row> => {
+  const { copiedFrom, held, rejection, sources, versions = [] } = slice
+  return [
+    kv("Active version", activeOf(versions)),
+    ...screenProblemRows(versions),
+    ...(held === undefined ? [] : [kv("Held", holdText(activeOf(versions), held), "warn")]),
+    ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
+    lastFetchRow(slice),
+    kv("Next fetch", nextFetchText(slice)),
+    ...(copiedFrom === undefined ? [] : [list("Copied from", copiedFrom.map(upstreamRow))]),
+    list(
+      "Sources",
+      Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))
+    ),
+    list("Screens", screenRows(versions)),
+    list("Versions on disk", versions.map(versionRow))
+  ]
+}
+
+const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
+  versions.find(({ active }) => active)?.versionId ?? "none"
+
+/** `since 2026-11-22T14:03:00.000Z by anna@desk: version … stays; version … waits` */
+export const holdText = (versionId: string, { by, lost, since, waiting }: Hold): string =>
+  [
+    `since ${since}${by === undefined ? "" : ` by ${by}`}: version ${versionId} stays${lost === undefined ? "" : ` in the place of ${lost}, which is not on disk any more`}`,
+    ...(waiting === undefined ? [] : [`version ${waiting} waits`])
+  ].join("; ")
+
+/** A screen as its lease says, and whether it shows the active version. */
+interface Screen extends Lease {
+  readonly active: boolean
+}
+
+const screensOf = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Screen> =>
+  versions.flatMap(({ active, leases }) => leases.map((lease) => ({ ...lease, active })))
+
+/** How many screens are listed. */
+const maxListed = 20
+
+/** A sentence for each screen that has a problem. */
+const screenTexts = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<string> => {
+  const texts = screensOf(versions).flatMap(({ consumerId, problem, problemSince }) =>
+    problem === undefined || problemSince === undefined
+      ? []
+      : [`Screen ${consumerId} has a problem since ${isoTime(problemSince)}: ${problem}`]
+  )
+  const unlisted = texts.length - maxListed
+  return [
+    ...texts.slice(0, maxListed),
+    ...(unlisted > 0 ? [`${countText(unlisted, "more screen")} with a problem`] : [])
+  ]
+}
+
+/** In red where no screen shows the active version without a problem. */
+const screenProblemRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
+  const isShown = screensOf(versions).some(
+    ({ active, isSilent, problem }) => active && !isSilent && problem === undefined
+  )
+  const tone = isShown || !versions.some(({ active }) => active) ? "warn" : "error"
+  return screenTexts(versions).map((problem) => text(problem, tone))
+}
+
+/** Those that are silent come last. */
+const screenRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
+  const [heard, silent] = Array.partition(screensOf(versions), ({ isSilent }) => isSilent)
+  const screens = [...heard, ...silent]
+  const unlisted = screens.length - maxListed
+  return [
+    ...screens.slice(0, maxListed).map(screenRow),
+    ...(unlisted > 0 ? [text(`and ${unlisted} more`, "neutral")] : [])
+  ]
+}
+
+const screenRow = ({ active, consumerId, heardAt, isSilent, problem, versionId }: Screen): Row => {
+  const what =
+    problem !== undefined
+      ? "has a problem"
+      : active
+        ? "shows the active version"
+        : `shows version ${versionId}`
+  return kv(
+    consumerId,
+    isSilent ? `silent, last heard of at ${isoTime(heardAt)}` : `${what}, heard of at ${isoTime(heardAt)}`,
+    active && !isSilent && problem === undefined ? "ok" : "neutral"
+  )
+}
+
+const versionRow = ({ active, isRead, isWaiting, leases, versionId }: VersionOverview): Row => {
+  const screens = leases.filter(({ isSilent }) => !isSilent).length
+  return kv(
+    versionId,
+    [
+      ...(active ? ["active"] : []),
+      ...(isWaiting ? ["waiting"] : []),
+      screens === 0 ? "on no screen" : `on ${countText(screens, "screen")}`,
+      ...(active || leases.length === 0
+        ? []
+        : [`kept until ${isoTime(Math.max(...leases.map(({ until }) => until)))}`]),
+      ...(isRead ? ["in use"] : [])
+    ].join(", ")
+  )
+}
+
+const errorOf = ({ lastFetch }: ContentState): string | undefined =>
+  lastFetch !== undefined && "error" in lastFetch ? lastFetch.error.message : undefined
+
+const lastFetchRow = ({ lastFetch, rejection }: ContentState): Row => {
+  if (lastFetch === undefined) {
+    return kv("Last fetch", "none yet", "neutral")
+  }
+  const { timestamp } = lastFetch
+  if ("error" in lastFetch) {
+    const failure = failureText(lastFetch.error.message, rejection)
+    return kv("Last fetch", `${timestamp}, failed: ${failure}`, "error")
+  }
+  const { changed, held, records } = lastFetch
+  const result = changed
+    ? "new version"
+    : held?.waiting === undefined
+      ? "nothing changed"
+      : `version ${held.waiting} waits`
+  return kv("Last fetch", `${timestamp}, ${countText(records, "record")}, ${result}`, "ok")
+}
+
+const nextFetchText = ({ fetchingSince, isLooking, nextFetch }: ContentState): string =>
+  fetchingSince !== undefined
+    ? "running now"
+    : isLooking === true
+      ? "looking for changes now"
+      : nextFetch === undefined
+        ? "none planned"
+        : `${nextFetch.at}${nextFetch.isRetry ? ", a retry: what failed may pass by itself" : ""}`
+
+type Rejection = NonNullable<ContentState["rejection"]>
+
+/** What was rejected stands in a row of its own. */
+const failureText = (message: string, rejection: Rejection | undefined): string =>
+  rejection?.violations.every((violation) => message.includes(violationText(violation))) === true
+    ? "rejected, see above"
+    : message
+
+const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
+  list(
+    "Rejected",
+    [
+      `since ${since}: what the source "${sourceId}" gives is not as expected; the active version stays`,
+      ...violations.map(violationText)
+    ].map((line) => text(line, "error"))
+  )
+
+const upstreamRow = (upstream: Upstream): Row => {
+  const { askedAt, url } = upstream
+  const said = upstreamText(upstream)
+  return kv(url, askedAt === undefined ? said : `${askedAt}, ${said}`, upstreamTone(upstream))
+}
+
+const upstreamText = ({ askedAt, problem, versionId }: Upstream): string =>
+  askedAt === undefined
+    ? "not asked yet"
+    : problem !== undefined
+      ? `failed: ${problem}`
+      : versionId === undefined
+        ? "it has no version yet (404 for manifest.json)"
+        : `version ${versionId}`
+
+const upstreamTone = ({ askedAt, problem, versionId }: Upstream) =>
+  askedAt === undefined
+    ? "neutral"
+    : problem !== undefined
+      ? "error"
+      : versionId === undefined
+        ? "warn"
+        : "ok"
+
+const sourceRows = (
+  { data, fetchingSince, lastError, lastSuccess, progress }: SourceState,
+  rejection: Rejection | undefined
+): ReadonlyArray<Row> => [
+  progress !== undefined
+    ? kv("Now", progressText(progress), isHeldUp(progress) ? "warn" : "ok")
+    : fetchingSince !== undefined
+      ? kv("Now", "starting to fetch", "ok")
+      : kv("Now", "idle", "neutral"),
+  lastSuccess === undefined
+    ? kv("Last success", "none yet", "neutral")
+    : kv("Last success", `${lastSuccess.timestamp}, ${outcomeText(lastSuccess)}`, "ok"),
+  ...(lastSuccess?.warnings ?? []).map((warning) => kv("Warning", warning, "warn")),
+  lastError === undefined
+    ? kv("Last error", "none", "neutral")
+    : kv(
+        "Last error",
+        `${lastError.timestamp}, ${failureText(lastError.message, rejection)}`,
+        lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
+      ),
+  ...dataRows(data)
+]
+
+/** What a table source says of itself, and what another one does: its problems, and its texts and figures by their names. */
+const dataRows = (data: SourceState["data"] = {}): ReadonlyArray<Row> => {
+  const { calls, callsWithoutLooks, changes } = tableDataOf(data)
+  return [
+    ...(changes === undefined
+      ? []
+      : changes.problem === undefined
+        ? [kv("Changes", "asked for at every tick", "ok")]
+        : [kv("Changes", changesText(changes.problem), "warn")]),
+    ...(calls === undefined ? [] : [kv("API calls", callsText(calls, callsWithoutLooks))]),
+    ...reported(data).map(problemRow),
+    ...Object.entries(data).flatMap(([label, value]) =>
+      Predicate.isString(value) || Predicate.isNumber(value) ? [kv(label, String(value))] : []
+    )
+  ]
+}
+
+const decodeTableData = Schema.decodeUnknownOption(TableSourceData)
+
+const tableDataOf = (data: unknown): TableSourceData => Option.getOrElse(decodeTableData(data), () => ({}))
+
+type Changes = NonNullable<TableSourceData["changes"]>
+
+const changesText = ({ reason, retryAt }: NonNullable<Changes["problem"]>): string =>
+  `it cannot be asked what has changed: ${reason}. All tables are read instead; asked again at ${retryAt}`
+
+type Calls = NonNullable<TableSourceData["calls"]>
+
+const callsText = (calls: Calls, without: Calls | undefined): string =>
+  `${perDayAndMonth(calls)}${
+    without === undefined ? "" : `; ${perDayAndMonth(without)} if all tables were read at every tick`
+  } (UTC, since the start)`
+
+const perDayAndMonth = ({ month, today }: Calls): string =>
+  `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month`
+
+const isoTime = (millis: number): string => new Date(millis).toISOString()

@@ -1,0 +1,41 @@
+/**
+ * Rows of the status, and problems as rows and of rows.
+ */
+import type { Problem } from "../../services/Problem.ts"
+import type { Row, Section, Tone } from "../../services/StatusSnapshot.ts"
+
+export const kv = (label: string, value: string, tone?: Tone): Row => ({
+  type: "kv",
+  label,
+  value,
+  ...(tone === undefined ? {} : { tone })
+})
+
+export const text = (text: string, tone?: Tone): Row => ({
+  type: "text",
+  text,
+  ...(tone === undefined ? {} : { tone })
+})
+
+export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: "list", label, items })
+
+export const toneOf = ({ severity }: Problem): Extract<Tone, "warn" | "error"> =>
+  severity === "error" ? "error" : "warn"
+
+export const problemRow = (problem: Problem): Row => text(problem.text, toneOf(problem))
+
+/** One for each row with the tone `warn` or `error`, however deep. Their code is the name of the section. */
+export const problemsOfRows = ({ name, rows, title }: Section): ReadonlyArray<Problem> => {
+  const ofRow =
+    (place: string) =>
+    (row: Row): ReadonlyArray<Problem> => {
+      if (row.type === "list") {
+        return row.items.flatMap(ofRow(`${place}, ${row.label}`))
+      }
+      const text = row.type === "kv" ? `${place}, ${row.label}: ${row.value}` : `${place}: ${row.text}`
+      return row.tone === "warn" || row.tone === "error"
+        ? [{ code: name, severity: row.tone === "warn" ? "warning" : "error", text }]
+        : []
+    }
+  return rows.flatMap(ofRow(title))
+}

@@ -1,0 +1,19 @@
+/**
+ * Something that somebody should look at.
+ *
+ * Vitrine finds its own in the slices of the state; a plugin of one's own has them in its slice, as `problems`.
+ */
+import * as Schema from "effect/Schema"
+
+/** What is wrong, and since when. */
+export const Problem = Schema.Struct({
+  /** What kind of problem it is, `content:held` for example: the same for every problem of that kind. */
+  code: Schema.String,
+  /** `error` where visitors see something wrong or nothing new can come, `warning` else. */
+  severity: Schema.Literal("error", "warning"),
+  /** One sentence, with what to do about it where that is known. Times in it are ISO 8601, UTC. */
+  text: Schema.String,
+  /** ISO 8601, UTC; missing where that is not known. */
+  since: Schema.optionalWith(Schema.String, { exact: true })
+})
+export type Problem = typeof Problem.Type

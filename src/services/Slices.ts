@@ -1,0 +1,187 @@
+/**
+ * What each of Vitrine's plugins publishes in the state: one slice, of one of these kinds.
+ *
+ * Everything that people and programs see of a plugin is made of its slice. No secret is ever in one.
+ */
+import * as Schema from "effect/Schema"
+import { FetchFailure, FetchOutcome, SourceOutcome } from "./ContentEvents.ts"
+import { SourceProgress } from "./ContentSource.ts"
+import { Hold, VersionOverview } from "./VersionStore.ts"
+import { Violation } from "./Violation.ts"
+
+const count = Schema.NonNegativeInt
+
+/** ISO 8601, UTC, with milliseconds. */
+const timestamp = Schema.String
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+const SourceState = Schema.Struct({
+  /** When it began to be fetched; missing where it is not fetched now. */
+  fetchingSince: optional(timestamp),
+  /** How far that has come. */
+  progress: optional(SourceProgress),
+  lastSuccess: optional(SourceOutcome),
+  /** Of the last time that it failed, even if it has succeeded since. */
+  lastError: optional(Schema.Struct({ timestamp, message: Schema.String })),
+  /** What the source itself has to say, as `TableSourceData`. */
+  data: optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+})
+/** What has become of a source, by its id in the slice of its content. */
+export type SourceState = typeof SourceState.Type
+
+const Calls = Schema.Struct({ today: count, month: count })
+
+/** What a table source says of itself, where its client can. */
+export const TableSourceData = Schema.Struct({
+  calls: optional(Calls),
+  /** How many there would have been if all tables were read each time. */
+  callsWithoutLooks: optional(Calls),
+  changes: optional(
+    Schema.Struct({
+      /** Why it cannot be asked what has changed, and when it is asked again. */
+      problem: optional(Schema.Struct({ reason: Schema.String, retryAt: timestamp }))
+    })
+  )
+})
+export type TableSourceData = typeof TableSourceData.Type
+
+const Upstream = Schema.Struct({
+  url: Schema.String,
+  /** When it was asked last, and what it said: a version, none, or why it could not be asked. */
+  askedAt: optional(timestamp),
+  versionId: optional(Schema.String),
+  problem: optional(Schema.String)
+})
+/** An address that versions are copied from. */
+export type Upstream = typeof Upstream.Type
+
+/** Of content, fetched or copied. Its times are those of this run of the controller. */
+export const ContentState = Schema.Struct({
+  kind: Schema.Literal("content"),
+  /** The active version, where there is one. */
+  versionId: optional(Schema.String),
+  /** When the active version was made. */
+  generatedAt: optional(timestamp),
+  /** Missing where it is not held. */
+  held: optional(Hold),
+  /** When the fetch began that runs now; missing where none does. */
+  fetchingSince: optional(timestamp),
+  /** Absent before the first fetch has ended. */
+  lastFetch: optional(Schema.Union(FetchOutcome, FetchFailure)),
+  /** When a fetch last succeeded. */
+  lastSuccess: optional(timestamp),
+  /** When the first one failed of those that have failed since; missing where the last one did not. */
+  failingSince: optional(timestamp),
+  /** Or look whether there is something to fetch. Missing while a fetch runs, and where none is planned. */
+  nextFetch: optional(
+    Schema.Struct({
+      at: timestamp,
+      /** Whether it is because the last one failed. */
+      isRetry: Schema.Boolean
+    })
+  ),
+  /** Whether it finds out just now if there is something to fetch. */
+  isLooking: optional(Schema.Boolean),
+  /** What is not as expected, since the first fetch of which a version was rejected, until one succeeds. */
+  rejection: optional(
+    Schema.Struct({ since: timestamp, sourceId: Schema.String, violations: Schema.Array(Violation) })
+  ),
+  /** By their ids. */
+  sources: Schema.Record({ key: Schema.String, value: SourceState }),
+  /** On disk, the oldest first, with their leases. Absent where they cannot be read. */
+  versions: optional(Schema.Array(VersionOverview)),
+  /** Of copied content, the addresses in the order of preference. */
+  copiedFrom: optional(Schema.Array(Upstream))
+})
+export type ContentState = typeof ContentState.Type
+
+/** Why no events come from the bus. */
+const busProblem = optional(Schema.Struct({ since: timestamp, reason: Schema.String }))
+
+/** Of an HTTP transport: who has its event streams, and what it has sent. */
+export const TransportState = Schema.Struct({
+  kind: Schema.Literal("http-transport"),
+  /** Where it listens, or its path on another server. */
+  url: optional(Schema.String),
+  path: optional(Schema.String),
+  maxClients: count,
+  clients: count,
+  /** Clients that say the same of themselves, the group with the most streams first; ten at most. */
+  streams: Schema.Array(
+    Schema.Struct({
+      /** Empty where none was sent, as the user agent. */
+      origin: Schema.String,
+      userAgent: Schema.String,
+      streams: count,
+      /** When the first of them was opened. */
+      since: timestamp
+    })
+  ),
+  /** The origin whose pages hold the most streams, all of them counted; missing where no client sent one. */
+  largestOrigin: optional(Schema.Struct({ origin: Schema.String, streams: count })),
+  problem: busProblem,
+  mostClients: count,
+  eventsForwarded: count,
+  framesMissed: count,
+  clientsDropped: count,
+  lastEvent: optional(Schema.Struct({ name: Schema.String, at: timestamp }))
+})
+export type TransportState = typeof TransportState.Type
+
+/** Of a content server. */
+export const ContentServerState = Schema.Struct({
+  kind: Schema.Literal("content-server"),
+  url: Schema.String,
+  maxConnections: count,
+  connections: count,
+  openResponses: count,
+  requests: count,
+  bytes: count
+})
+export type ContentServerState = typeof ContentServerState.Type
+
+/** When what is wrong is not only worth a warning. In milliseconds. */
+export const HealthRules = Schema.Struct({
+  /** How long fetches may fail in a row. */
+  failingForMs: Schema.Number,
+  /** How old the last fetch may be that has succeeded; any age where it is left out. */
+  maxAgeMs: optional(Schema.Number)
+})
+export type HealthRules = typeof HealthRules.Type
+
+/** Of the dashboard. */
+export const DashboardState = Schema.Struct({
+  kind: Schema.Literal("dashboard"),
+  url: Schema.String,
+  rules: HealthRules,
+  pages: count,
+  maxPages: count,
+  problem: busProblem
+})
+export type DashboardState = typeof DashboardState.Type
+
+/** Of the connection to NATS. */
+export const NatsState = Schema.Struct({
+  kind: Schema.Literal("nats"),
+  /** The URLs of the options. */
+  servers: Schema.String,
+  prefix: Schema.String,
+  /** The connection, or why there is none. */
+  link: Schema.Union(
+    Schema.Struct({ since: timestamp, server: Schema.String, name: Schema.String }),
+    Schema.Struct({ since: timestamp, problem: Schema.String })
+  ),
+  /** Commands of this process that other processes do not know, and why. */
+  unknownElsewhere: optional(Schema.Struct({ commands: Schema.Array(Schema.String), reason: Schema.String })),
+  /** What waits for the server. */
+  waiting: Schema.Struct({ events: count, commands: count }),
+  /** Events that could not be published. */
+  failures: count,
+  lastFailure: optional(Schema.Struct({ at: timestamp, reason: Schema.String }))
+})
+export type NatsState = typeof NatsState.Type
+
+/** Those of Vitrine's own plugins, told apart by `kind`. */
+export const Slice = Schema.Union(ContentState, TransportState, ContentServerState, DashboardState, NatsState)
+export type Slice = typeof Slice.Type

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "@effect/vitest"
+import { healthOf } from "../../../src/layers/status/Health.ts"
+import type { Row, Section } from "../../../src/services/ControllerState.ts"
+import type { Problem } from "../../../src/services/Problem.ts"
+import type { ContentState, HealthRules } from "../../../src/services/Slices.ts"
+
+const start = Date.parse("2026-11-22T09:00:00.000Z")
+const at = (minutes: number) => new Date(start + minutes * 60_000).toISOString()
+
+const empty: ContentState = { kind: "content", sources: {} }
+
+const fine: ContentState = {
+  ...empty,
+  versionId: "20261122T090000Z",
+  generatedAt: at(0),
+  lastSuccess: at(1),
+  lastFetch: { timestamp: at(1), changed: false, versionId: "20261122T090000Z", records: 3, durationMs: 5 },
+  sources: { exhibits: {} }
+}
+
+const failing: ContentState = {
+  ...fine,
+  lastFetch: { timestamp: at(20), error: { name: "SourceFailed", message: "no network" } },
+  failingSince: at(10)
+}
+
+const dashboard = (rules: object) => ({
+  kind: "dashboard",
+  url: "http://127.0.0.1:8720",
+  rules,
+  pages: 0,
+  maxPages: 32
+})
+
+const health = (
+  plugins: Readonly<Record<string, unknown>>,
+  {
+    minutes = 2,
+    rules,
+    sections = []
+  }: { minutes?: number; rules?: HealthRules; sections?: ReadonlyArray<Section> } = {}
+) =>
+  healthOf(
+    {
+      system: { startTime: at(0), mode: "persistent" },
+      plugins: { ...plugins, ...(rules === undefined ? {} : { dashboard: dashboard(rules) }) },
+      _version: 1
+    },
+    sections,
+    start + minutes * 60_000
+  )
+
+describe("the word", () => {
+  it("is OK where nothing is wrong, and of a controller without content", () => {
+    expect(health({ content: fine })).toEqual({
+      word: "OK",
+      isHealthy: true,
+      problems: []
+    })
+    expect(health({}).word).toBe("OK")
+  })
+
+  it("is NO CONTENT until there is a version, and says why there is none", () => {
+    const texts = (state: Partial<ContentState>) =>
+      health({ content: { ...empty, ...state } }).problems.map(({ text }) => text)
+    expect(health({ content: empty })).toMatchObject({ word: "NO CONTENT", isHealthy: false })
+    expect(texts({})).toEqual(['There is no version of "content": nothing was fetched yet'])
+    expect(texts({ fetchingSince: at(0) })).toEqual([
+      'There is no version of "content": the first fetch is running'
+    ])
+    expect(texts({ lastFetch: { timestamp: at(1), error: { name: "E", message: "no network" } } })).toEqual([
+      'There is no version of "content": no network'
+    ])
+  })
+
+  it("is NO CONTENT where one of several contents has no version", () => {
+    expect(health({ content: fine, archive: empty }).word).toBe("NO CONTENT")
+  })
+
+  it("is WARNING when a fetch has failed, and FAILING when fetches have for as long as the rules allow", () => {
+    expect(health({ content: failing }, { minutes: 24.9 })).toEqual({
+      word: "WARNING",
+      isHealthy: true,
+      problems: [
+        {
+          code: "content:failing",
+          severity: "warning",
+          text: `Fetches of "content" have failed since ${at(10)}: no network`,
+          since: at(10)
+        }
+      ]
+    })
+    expect(health({ content: failing }, { minutes: 25 })).toMatchObject({
+      word: "FAILING",
+      isHealthy: false
+    })
+    expect(health({ content: failing }, { minutes: 11, rules: { failingForMs: 60_000 } }).word).toBe(
+      "FAILING"
+    )
+  })
+
+  it("is FAILING where the content is older than the rules allow, whether or not fetches fail", () => {
+    const rules = { failingForMs: 900_000, maxAgeMs: 60 * 60_000 }
+    expect(health({ content: fine }, { minutes: 61, rules }).word).toBe("OK")
+    expect(health({ content: fine }, { minutes: 62, rules })).toEqual({
+      word: "FAILING",
+      isHealthy: false,
+      problems: [
+        {
+          code: "content:old",
+          severity: "error",
+          text: `"content" is too old: it was last up to date at ${at(1)}`,
+          since: at(1)
+        }
+      ]
+    })
+    const { lastFetch, lastSuccess, ...fromDisk } = fine
+    expect(health({ content: fromDisk }, { minutes: 61, rules }).word).toBe("FAILING")
+    expect(health({ content: fine }, { minutes: 1_000_000 }).word).toBe("OK")
+  })
+
+  it("is HELD where that is the only thing, beside warnings", () => {
+    const held = { since: at(3), by: "anna@desk", waiting: "20261122T091000Z" }
+    const sections = [
+      {
+        name: "http-transport",
+        title: "HTTP transport",
+        rows: [{ type: "text", text: "is full", tone: "warn" }]
+      }
+    ] as const
+    expect(health({ content: { ...fine, held } }, { sections })).toEqual({
+      word: "HELD",
+      isHealthy: true,
+      problems: [
+        {
+          code: "content:held",
+          severity: "warning",
+          text: `"content" is held since ${at(3)} by anna@desk; version 20261122T091000Z waits`,
+          since: at(3)
+        },
+        { code: "http-transport", severity: "warning", text: "HTTP transport: is full" }
+      ]
+    })
+    expect(health({ content: { ...failing, held } }, { minutes: 60 }).word).toBe("FAILING")
+  })
+
+  it("is what plugins report in their slices, errors first, and nothing that is no problem", () => {
+    const slow: Problem = { code: "lamp:slow", severity: "warning", text: "The lamp is slow." }
+    const out: Problem = { code: "lamp:out", severity: "error", text: "The lamp is out.", since: at(1) }
+    expect(health({ content: fine, lamp: { problems: [slow, out, { text: "odd" }, null] } })).toEqual({
+      word: "FAILING",
+      isHealthy: false,
+      problems: [out, slow]
+    })
+    expect(health({ content: fine, lamp: { problems: [slow] } }).word).toBe("WARNING")
+    expect(health({ content: fine, lamp: { problems: "many" }, odd: null, odder: 1 }).word).toBe("OK")
+  })
+
+  it("is what the rows of a plugin of one's own warn of, however deep, unless it reports problems", () => {
+    const rows: ReadonlyArray<Row> = [
+      { type: "kv", label: "Streams", value: "1 of 32", tone: "ok" },
+      {
+        type: "list",
+        label: "Parts",
+        items: [
+          { type: "kv", label: "one", value: "slow", tone: "warn" },
+          { type: "text", text: "nothing" }
+        ]
+      },
+      { type: "kv", label: "Bulb", value: "broken", tone: "error" }
+    ]
+    const lamp = (rows: ReadonlyArray<Row>) => [{ name: "lamp", title: "Lamp", rows }]
+    expect(health({ content: fine }, { sections: lamp(rows) })).toEqual({
+      word: "FAILING",
+      isHealthy: false,
+      problems: [
+        { code: "lamp", severity: "error", text: "Lamp, Bulb: broken" },
+        { code: "lamp", severity: "warning", text: "Lamp, Parts, one: slow" }
+      ]
+    })
+    expect(health({ content: fine }, { sections: lamp(rows.slice(0, 2)) }).word).toBe("WARNING")
+    expect(health({ lamp: { problems: [] } }, { sections: lamp(rows) }).word).toBe("OK")
+    expect(health({ lamp: fine }, { sections: lamp(rows) }).word).toBe("OK")
+  })
+
+  it("is a warning of what a source of the content reports, or an address that it is copied from", () => {
+    const data = { problems: [{ code: "feed:old", severity: "warning", text: "The feed is old." }] }
+    const retryAt = at(5)
+    const changes = { problem: { reason: "it says Forbidden", retryAt } }
+    const lastSuccess = { timestamp: at(1), sourceId: "tours", records: 1, bytes: 1, durationMs: 1 }
+    const content: ContentState = {
+      ...fine,
+      copiedFrom: [
+        { url: "http://hub/", askedAt: at(1), problem: "no network" },
+        { url: "http://copy/", askedAt: at(1), versionId: "20261122T090000Z" },
+        { url: "http://spare/" }
+      ],
+      sources: {
+        feed: { data },
+        exhibits: { data: { calls: { today: 1, month: 2 }, changes } },
+        tours: { lastSuccess: { ...lastSuccess, warnings: ["an empty table"] } }
+      }
+    }
+    const { problems, word } = health({ content })
+    expect(word).toBe("WARNING")
+    expect(problems.map(({ code, text }) => [code, text])).toEqual([
+      ["content:upstream", "http://hub/: failed: no network"],
+      ["feed:old", "The feed is old."],
+      [
+        "source:changes",
+        `Source "exhibits": it cannot be asked what has changed: it says Forbidden. All tables are read instead; asked again at ${retryAt}`
+      ],
+      ["source:warning", 'Source "tours": an empty table']
+    ])
+  })
+})
