@@ -294,7 +294,7 @@ describe("a table of the active version", () => {
           }).pipe(Effect.scoped)
         const first = yield* promoteBoth("one")
         const error = yield* Effect.flip(promoteBoth("two"))
-        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", action: "take over" })
+        expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", action: "reuse" })
         expect(yield* manifest).toEqual({ status: "ok", manifest: first.manifest })
         expect(yield* promoteBoth("two")).toMatchObject({ changed: true })
         expect(yield* promoteBoth("two")).toMatchObject({ changed: false })
