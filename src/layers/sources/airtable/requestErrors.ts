@@ -12,8 +12,6 @@ import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { type ErrorResponse, readErrorResponse } from "./ErrorResponse.ts"
 import type { Request } from "./requests.ts"
 
-export type TableErrors = ReturnType<typeof makeErrors>
-
 /** The errors of a client. None has the API key in it, though the server may have repeated that. */
 export const makeErrors = ({ apiKey, endpointUrl, maxTimeout }: AirtableClientOptions) => {
   const withoutKey = hideSecret(apiKey)
