@@ -73,7 +73,7 @@ export const ContentState = Schema.Struct({
   lastSuccess: optional(timestamp),
   /** When the first one failed of those that have failed since; missing where the last one did not. */
   failingSince: optional(timestamp),
-  /** Or look whether there is something to fetch. Missing while a fetch runs, and where none is planned. */
+  /** Or ask the sources what has changed. Missing while a fetch runs, and where none is planned. */
   nextFetch: optional(
     Schema.Struct({
       at: timestamp,

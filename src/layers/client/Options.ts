@@ -39,7 +39,7 @@ export interface Options<Loaded> {
   /** How long `canSwap` may keep a screen behind, in milliseconds. Default 300000, five minutes. */
   readonly maxDefer?: number
 
-  /** Pause from one look at the manifest to the next, in milliseconds, up to a fifth shorter or longer. Default 5000. */
+  /** Pause from one poll of the manifest to the next, in milliseconds, up to a fifth shorter or longer. Default 5000. */
   readonly pollEvery?: number
 
   /**

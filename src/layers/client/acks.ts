@@ -3,7 +3,7 @@
 /** How often an ack is renewed at least, in milliseconds: who misses two renewals counts as silent. */
 export const renewMs = 60_000
 
-/** Less than that, for a page that is not visible looks once a minute. */
+/** Less than that, for a page that is not visible polls once a minute. */
 const settledMs = 50_000
 const retryMs = 15_000
 

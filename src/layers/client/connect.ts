@@ -49,7 +49,7 @@ const settledMs = 3000
 /**
  * Shows the active version of a controller's content, and each that takes its place.
  *
- * The manifest is polled; events only make it look sooner. A version is loaded as a whole before it is shown, and one that is
+ * The manifest is polled; events only make the next poll come sooner. A version is loaded as a whole before it is shown, and one that is
  * not wanted any more when it has been loaded is never shown. What fails is tried again, for ever, after pauses that grow to
  * half a minute.
  */
@@ -72,7 +72,7 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   let isStreaming = false
   /** What the manifest said last. */
   let active: string | undefined
-  /** Why there is no news of the content. */
+  /** Why the content cannot be reached. */
   let trouble: string | undefined
   let settling: Shown<Loaded> | undefined
   let timer: number
@@ -179,23 +179,23 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     }
   }
 
-  const look = pollManifest({ address, every: pollEvery, failed, found, signal })
+  const poll = pollManifest({ address, every: pollEvery, failed, found, signal })
 
   const retryStream = shareStream(
     `vitrine ${name} ${controller ?? base}`,
     { name, address: () => endpoint(`events${token ? `?token=${encodeURIComponent(token)}` : ""}`) },
-    (news) => {
-      isStreaming = news !== "lost"
+    (stream) => {
+      isStreaming = stream !== "lost"
       update()
       if (isStreaming) {
-        look()
+        poll()
       }
     },
     signal
   )
 
   for (const event of ["online", "pageshow", "visibilitychange"]) {
-    addEventListener(event, look, { signal })
+    addEventListener(event, poll, { signal })
   }
 
   return {

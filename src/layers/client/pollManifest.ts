@@ -1,4 +1,4 @@
-/** Looks at the manifest, which alone says what is to be shown. */
+/** Polls the manifest, which alone says what is to be shown. */
 import { about } from "./pauses.ts"
 import { request } from "./request.ts"
 import type { Manifest } from "./Version.ts"
@@ -16,20 +16,20 @@ export interface PollOptions {
 }
 
 /**
- * Looks now, and ever again until the signal is aborted. What is returned looks at once. One look follows the other, so that
- * none sees what is older than the one before.
+ * Polls now, and again until the signal is aborted. What is returned polls at once. One poll follows the other, so that none
+ * sees what is older than the one before.
  */
 export const pollManifest = ({ address, every, failed, found, signal }: PollOptions): (() => void) => {
-  let isLooking = false
-  let isNewsWaiting = false
+  let isPolling = false
+  let isPollWaiting = false
   let timer: number
 
-  const look = async () => {
-    isNewsWaiting = isLooking
-    if (isLooking || signal.aborted) {
+  const poll = async () => {
+    isPollWaiting = isPolling
+    if (isPolling || signal.aborted) {
       return
     }
-    isLooking = true
+    isPolling = true
     clearTimeout(timer)
     try {
       // The browser asks with the tag of what it has, and takes that where nothing has changed.
@@ -37,14 +37,14 @@ export const pollManifest = ({ address, every, failed, found, signal }: PollOpti
     } catch (error) {
       failed(error instanceof Error ? error.message : `${error}`)
     }
-    isLooking = false
-    if (isNewsWaiting) {
-      look()
+    isPolling = false
+    if (isPollWaiting) {
+      poll()
     } else {
-      timer = window.setTimeout(look, about(every))
+      timer = window.setTimeout(poll, about(every))
     }
   }
 
-  look()
-  return look
+  poll()
+  return poll
 }

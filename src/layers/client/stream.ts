@@ -1,10 +1,11 @@
 /**
- * The event stream of the controller. It says that there is news; what the news is stands in the manifest.
+ * The event stream of the controller. It says that something is new; the manifest says what.
  */
 import { growing } from "./pauses.ts"
 
 /** What becomes of a stream: it is open, a version was promoted, it is lost. */
-export type News = "open" | "promoted" | "lost"
+/** What the stream tells: it is open, there is a new version, or it is lost. */
+export type StreamState = "open" | "promoted" | "lost"
 
 export interface StreamOptions {
   /** What the names of events begin with. */
@@ -16,11 +17,11 @@ export interface StreamOptions {
 /**
  * Follows the stream until the signal is aborted. An `EventSource` gives up for good after a 503 (all streams are in use), so
  * that each failure is followed by a new one, after a pause that grows. What is returned ends such a pause, and lets the next begin
- * anew: the controller is there again.
+ * again: the controller is back.
  */
 const followStream = (
   { address, name }: StreamOptions,
-  report: (news: News) => void,
+  report: (state: StreamState) => void,
   signal: AbortSignal
 ): (() => void) => {
   let failures = 0
@@ -73,7 +74,7 @@ const followStream = (
 export const shareStream = (
   key: string,
   options: StreamOptions,
-  report: (news: News) => void,
+  report: (state: StreamState) => void,
   signal: AbortSignal
 ): (() => void) => {
   const { locks } = navigator
@@ -83,16 +84,16 @@ export const shareStream = (
   const channel = new BroadcastChannel(key)
   let hasStream = false
   let retry = () => {}
-  let last: News = "lost"
+  let last: StreamState = "lost"
 
-  const hear = (news: News) => {
-    last = news === "lost" ? news : "open"
-    report(news)
+  const hear = (state: StreamState) => {
+    last = state === "lost" ? state : "open"
+    report(state)
   }
 
-  const pass = (news: News) => {
-    hear(news)
-    channel.postMessage(news)
+  const pass = (state: StreamState) => {
+    hear(state)
+    channel.postMessage(state)
   }
 
   channel.onmessage = ({ data }) => {

@@ -45,7 +45,7 @@ const addLoggerHere: PluginContext["addLogger"] = (logger) =>
 /**
  * The dashboard with the given options. Options are validated in every mode; in task mode nothing is bound.
  *
- * It keeps the last 200 fetches and the last 200 lines of the log in memory, and does nothing while nobody looks but take note
+ * It keeps the last 200 fetches and the last 200 lines of the log in memory, and without open pages does nothing but take note
  * of these. It ends within two seconds whatever its clients do.
  */
 export const layer = (

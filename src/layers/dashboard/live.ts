@@ -1,5 +1,5 @@
 /**
- * The event stream of the page: what it shows, sent anew as a whole where it has changed.
+ * The event stream of the page: what it shows, sent again as a whole if it has changed.
  *
  * Three events, `overview`, `fetches` and `log`, each with everything of its kind: a page that comes late, or comes back, is
  * given the same as all others.
@@ -16,9 +16,9 @@ import type { LogLine } from "./logTail.ts"
 import type { Overview } from "./overview.ts"
 
 export interface Live extends EventStream {
-  /** Ends all streams; whoever joins afterwards is ended at once. */
+  /** Ends all streams; a sink that joins afterwards is ended at once. */
   readonly close: Effect.Effect<void>
-  /** That something has changed: whoever looks is sent it soon. Never waits. */
+  /** That something has changed: open pages are sent it soon. Never waits. */
   readonly changed: () => void
   /** How many pages are open. */
   readonly clients: () => number
@@ -33,8 +33,8 @@ export interface Sources {
 /** How long changes are collected. */
 const pause = "500 millis"
 
-/** How often is looked, while somebody does, for what nothing tells of: leases, for example. It keeps connections alive, too. */
-const lookEvery = "5 seconds"
+/** How often the state is read while a page is open, for what has no event: leases, for example. It keeps connections alive, too. */
+const pollEvery = "5 seconds"
 
 /** It ends with the scope. Nothing runs and nothing is read while no page is open. */
 export const make = Effect.fnUntraced(function* (
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (
   const refresh = Effect.flatMap(overview, (overview) => fanOut.send(framesOf(overview)))
 
   const next = Effect.suspend(() =>
-    fanOut.size() > 0 ? Effect.timeoutOption(Queue.take(wake), lookEvery) : Effect.asVoid(Queue.take(wake))
+    fanOut.size() > 0 ? Effect.timeoutOption(Queue.take(wake), pollEvery) : Effect.asVoid(Queue.take(wake))
   )
 
   yield* next.pipe(

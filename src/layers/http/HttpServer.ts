@@ -10,7 +10,7 @@ import { allowHalfClosed } from "./stallTimeout.ts"
 
 /**
  * Milliseconds for which a connection without a request is kept: longer than Node keeps one for its next request, and
- * than a replica waits from one look to the next, 5 seconds both. Whoever closes it must not be the one that is asked.
+ * than a replica waits from one poll to the next, 5 seconds both. Whoever closes it must not be the one that is asked.
  */
 export const keepAliveTimeout = 15_000
 

@@ -53,33 +53,33 @@ export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
     return Effect.asVoid(Effect.forkDaemon(closedUnlessStalled(response)))
   })
 
-/** How often is looked whether a client has read something. */
-export const lookEvery = "5 seconds"
+/** How often it is checked whether a client has read something. */
+export const checkEvery = "5 seconds"
 
-/** So many looks in a row that find nothing are the `stallTimeout`. */
-const maxIdleLooks = 6
+/** So many checks in a row that find nothing are the `stallTimeout`. */
+const maxIdleChecks = 6
 
 /**
  * Waits for the end of a response, and ends one that stalls: of which nothing more could be written for as long as
  * `stallTimeout`. A client that goes on reading may be slow: it has to take 64 KiB in that time, what is written at once.
  */
-export const closedUnlessStalled = (response: ServerResponse, idleLooks = 0): Effect.Effect<void> =>
+export const closedUnlessStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
-    if (idleLooks === maxIdleLooks) {
+    if (idleChecks === maxIdleChecks) {
       return Effect.sync(() => void response.destroy())
     }
     const written = response.socket?.bytesWritten
     return Effect.flatMap(
-      Effect.timeoutOption(closed(response), lookEvery),
+      Effect.timeoutOption(closed(response), checkEvery),
       Option.match({
         onSome: () => Effect.void,
         onNone: () =>
-          closedUnlessStalled(response, response.socket?.bytesWritten === written ? idleLooks + 1 : 0)
+          closedUnlessStalled(response, response.socket?.bytesWritten === written ? idleChecks + 1 : 0)
       })
     )
   })
 
-/** Waits until it is closed; to be interrupted also where whoever waits is not. */
+/** Waits until it is closed; it can be interrupted even if its caller cannot. */
 export const closed = (closable: Writable): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     const onClose = () => resume(Effect.void)

@@ -11,7 +11,7 @@ export const leastThroughput = 1024
 /** The shortest window, in milliseconds. */
 const shortestWindow = 60_000
 
-/** Milliseconds until the next look while data is being written. */
+/** Milliseconds until the next check while data is being written. */
 const busyCheck = 1000
 
 /** What a download is too slow for: it brought nothing for `maxTimeout`, or less than the least throughput allows. */

@@ -76,7 +76,7 @@ export const FollowingOptions = Schema.Struct({
    * preference. `http://user:password@hub:8730` has the credentials of basic authentication.
    */
   from,
-  /** Time from one look for a new version to the next, up to a fifth shorter. Default 5 seconds. */
+  /** Time from one poll for a new version to the next, up to a fifth shorter. Default 5 seconds. */
   pollEvery: optional(duration, "5 seconds"),
   /**
    * Milliseconds for a response to begin, and for every pause in it; a sixth of them where a further address could be asked.

@@ -12,7 +12,7 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { interval } from "../../../src/layers/contentServer/reading.ts"
 import { surplus } from "../../../src/layers/http/connectionLimit.ts"
-import { lookEvery, stallTimeout } from "../../../src/layers/http/stallTimeout.ts"
+import { checkEvery, stallTimeout } from "../../../src/layers/http/stallTimeout.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import * as server from "../../support/contentServer.ts"
 import * as lifetime from "../../support/lifetime.ts"
@@ -50,8 +50,8 @@ const openResponses = Effect.flatMap(ContentServer, ({ statistics }) =>
 const openResponsesBecome = (count: number) => eventually(Effect.map(openResponses, (now) => now === count))
 
 /** Lets the time pass until it is looked once more whether somebody reads. */
-const nextLook = Effect.gen(function* () {
-  const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(lookEvery)
+const nextCheck = Effect.gen(function* () {
+  const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(checkEvery)
   yield* eventually(Effect.map(TestClock.sleeps(), Chunk.contains(at)))
   yield* TestClock.setTime(at)
 })
@@ -67,7 +67,7 @@ describe("a reader that stalls", () => {
           expect((yield* get(film)).body).toHaveLength(size)
         }
         // It has taken something before the first look.
-        yield* Effect.repeatN(nextLook, Duration.toMillis(stallTimeout) / Duration.toMillis(lookEvery))
+        yield* Effect.repeatN(nextCheck, Duration.toMillis(stallTimeout) / Duration.toMillis(checkEvery))
         yield* openResponsesBecome(0)
         expect(received.size()).toBeLessThan(size)
       }).pipe(Effect.scoped)
