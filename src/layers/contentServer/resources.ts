@@ -17,6 +17,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { fileListName } from "../../services/FileList.ts"
 import { VersionId } from "../../services/VersionStore.ts"
 import { BadRequest, NotFound, type Unreadable } from "../http/errors.ts"
+import * as RequestTarget from "../http/RequestTarget.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as FileLists from "./FileLists.ts"
 import { type PlainFile, plainFile, realPath } from "./plainFile.ts"
@@ -218,7 +219,7 @@ const notFound = (names: ReadonlyArray<string>) =>
 const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest> =>
   Effect.try({
     try: () => path.slice(1).split("/").map(decodeURIComponent),
-    catch: () => new BadRequest({ message: "The request target cannot be read." })
+    catch: () => new BadRequest({ message: RequestTarget.unreadable })
   })
 
 /** What changes: asked for at every use, and answered with 304 where it is still the same. */

@@ -7,7 +7,6 @@
 import { chmod } from "node:fs/promises"
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
@@ -74,8 +73,7 @@ export const make: (
     .make({
       options: { allowedCommands: "all", exposeState: true },
       events: HttpServerRequest.HttpServerRequest.pipe(
-        Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {})),
-        Effect.as(HttpServerResponse.empty())
+        Effect.flatMap((request) => EventStreamResponse.open(request, eventStream, {}))
       ),
       body: RequestBody.read
     })

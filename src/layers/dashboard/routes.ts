@@ -3,7 +3,6 @@
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
@@ -62,8 +61,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     if (request.method === "HEAD") {
       return yield* notFound(request)
     }
-    yield* EventStreamResponse.open(request, live, everyResponse)
-    return HttpServerResponse.empty()
+    return yield* EventStreamResponse.open(request, live, everyResponse)
   })
 
   return [

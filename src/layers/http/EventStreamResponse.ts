@@ -7,6 +7,7 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type { FrameSink } from "../fanOut/FanOut.ts"
@@ -29,13 +30,14 @@ export interface EventStream {
  * A client that falls too far behind is disconnected. It reconnects after two seconds and is given the backlog;
  * what was only live in between it misses.
  *
- * It is done when the stream has begun: a fiber that waited for the end of each was measured to need twice the memory.
+ * It is done when the stream has begun, and gives a response that is not written any more: a fiber that waited for the end of
+ * each was measured to need twice the memory.
  */
 export const open = (
   to: HttpServerRequest,
   eventStream: EventStream,
   headers: Headers
-): Effect.Effect<void, TooManyClients> =>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, TooManyClients> =>
   Effect.suspend(() => {
     const response = NodeHttpServerRequest.toServerResponse(to)
     const { req: request } = response
@@ -50,6 +52,7 @@ export const open = (
         response.once("close", () => eventStream.leave(sink))
         endWithClient(request.socket, response)
       }
+      return HttpServerResponse.empty({ status: 200 })
     })
   })
 

@@ -3,6 +3,9 @@
  */
 import * as Option from "effect/Option"
 
+/** What is said of one that cannot be read. */
+export const unreadable = "The request target cannot be read."
+
 /** Whether a URL can be made of the target; one of which none can be made is 400, whatever it is sent with. */
 export const isReadable = (target: string): boolean => URL.canParse(target, "http://127.0.0.1")
 

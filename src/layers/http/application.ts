@@ -164,7 +164,7 @@ export const notFound = (request: Request) =>
 export const pathOf = ({ originalUrl }: Request): string =>
   Option.getOrElse(RequestTarget.path(originalUrl), () => originalUrl)
 
-const unreadableTarget = new BadRequest({ message: "The request target cannot be read." })
+const unreadableTarget = new BadRequest({ message: RequestTarget.unreadable })
 
 const oneHost = new BadRequest({ message: "A request must have one Host header." })
 

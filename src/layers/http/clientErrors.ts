@@ -67,7 +67,7 @@ export const handleClientErrors = (server: Server, answer: (refusal: Refusal) =>
       if (unfinished(socket).length > 0) {
         socket.destroy()
       } else {
-        refuse(socket, { status: 400, message: "The request target cannot be read." })
+        refuse(socket, { status: 400, message: RequestTarget.unreadable })
       }
     })
 }
@@ -103,7 +103,7 @@ const refusalOf = (error: ClientError, unanswered: ReadonlyArray<ServerResponse>
       const [, method, target = ""] = requestLine.exec(malformedPart(error)) ?? []
       return error.code === "HPE_INVALID_METHOD" && method !== undefined
         ? Option.match(RequestTarget.path(target), {
-            onNone: () => ({ status: 400, message: "The request target cannot be read." }),
+            onNone: () => ({ status: 400, message: RequestTarget.unreadable }),
             onSome: (path) => ({ status: 404, message: `Not found: ${method} ${path}` })
           })
         : { status: 400, message: "The request is not valid HTTP." }

@@ -3,43 +3,13 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import type { TransportStatistics } from "../../services/HttpTransport.ts"
-import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
+import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { makeStreamSink } from "../fanOut/StreamSink.ts"
 import { TooManyClients } from "../http/errors.ts"
-import { type Audience, audienceOf, type Client, type Member } from "./Audience.ts"
-import { makeRecorder, type Recorder } from "./statistics.ts"
+import { audienceOf, type Client, type Member } from "./Audience.ts"
+import { makeRecorder } from "./statistics.ts"
 
-export interface Clients {
-  /** Makes the sink that of a client: it is given what a stream begins with, then all frames that are sent. */
-  readonly join: (sink: FrameSink, client?: Client) => Effect.Effect<void, TooManyClients>
-
-  /**
-   * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. It is a client
-   * until the scope ends.
-   */
-  readonly stream: (client?: Client) => Effect.Effect<Stream.Stream<Uint8Array>, TooManyClients, Scope.Scope>
-
-  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
-  readonly leave: (sink: FrameSink) => void
-
-  readonly size: () => number
-  readonly send: FanOut<Member>["send"]
-
-  /** Ends all streams. */
-  readonly endStreams: () => void
-
-  /** Ends all streams; whoever joins afterwards is ended at once. */
-  readonly close: Effect.Effect<void>
-
-  readonly recorder: Recorder
-  readonly statistics: Effect.Effect<TransportStatistics>
-
-  /** Who has the streams that are open now. */
-  readonly audience: Effect.Effect<Audience>
-}
+export type Clients = ReturnType<typeof make>
 
 export interface Options {
   readonly maxClients: number
@@ -49,7 +19,7 @@ export interface Options {
   readonly changed: () => void
 }
 
-export const make = ({ changed, maxClients, preamble }: Options): Clients => {
+export const make = ({ changed, maxClients, preamble }: Options) => {
   const recorder = makeRecorder()
   const fanOut = makeFanOut<Member>((frames) => {
     recorder.dropped(frames)
@@ -63,10 +33,12 @@ export const make = ({ changed, maxClients, preamble }: Options): Clients => {
     }
   }
 
+  /** From now on the sink is given nothing more, and its slot is free. Harmless for one that is no client. */
   const leave = (sink: FrameSink) => left(fanOut.leave(sink) ? 1 : 0)
 
+  /** Makes the sink that of a client: it is given what a stream begins with, then all frames that are sent. */
   const join = (sink: FrameSink, client: Client = {}) =>
-    Effect.suspend(() => {
+    Effect.suspend((): Effect.Effect<void, TooManyClients> => {
       if (fanOut.size() >= maxClients) {
         return new TooManyClients({ maxClients })
       }
@@ -80,19 +52,26 @@ export const make = ({ changed, maxClients, preamble }: Options): Clients => {
 
   return {
     join,
-    stream: (client) =>
+    leave,
+    /**
+     * A client as a Stream of frames. It ends when all streams end, or when the client lags too far behind. It is a client
+     * until the scope ends.
+     */
+    stream: (client?: Client) =>
       Effect.flatMap(makeStreamSink, (sink) =>
         Effect.acquireRelease(Effect.as(join(sink, client), sink.frames), () =>
           Effect.sync(() => leave(sink))
         )
       ),
-    leave,
     size: fanOut.size,
     send: fanOut.send,
+    /** Ends all streams. */
     endStreams: () => left(fanOut.endAll()),
+    /** Ends all streams; whoever joins afterwards is ended at once. */
     close: Effect.sync(() => left(fanOut.close())),
     recorder,
     statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
+    /** Who has the streams that are open now. */
     audience: Effect.map(Clock.currentTimeMillis, (now) => audienceOf(fanOut.clients(), now))
   }
 }

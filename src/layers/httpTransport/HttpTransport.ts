@@ -5,7 +5,6 @@
 import type { AddressInfo } from "node:net"
 import type * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -103,7 +102,7 @@ const eventsOf = (
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const client = clientOf(request.headers)
-    yield* EventStreamResponse.open(
+    const response = yield* EventStreamResponse.open(
       request,
       { join: (sink) => join(sink, client), leave },
       access.corsHeaders(request)
@@ -111,7 +110,7 @@ const eventsOf = (
     if (isTraced) {
       yield* EventStreamResponse.ended(request)
     }
-    return HttpServerResponse.empty({ status: 200 })
+    return response
   })
 
 /**

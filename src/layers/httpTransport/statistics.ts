@@ -8,19 +8,6 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 
-export interface Recorder {
-  /** One more client has joined: so many are there. */
-  readonly joined: (clients: number) => void
-  readonly left: (clients: number) => void
-  /** A client is disconnected, which was to be given so many more frames, and has left. */
-  readonly dropped: (frames: number) => void
-  /** One more event. */
-  readonly forwarded: (name: string, timestampMs: number) => void
-  /** So many frames were dropped, each counted once for each client. */
-  readonly missed: (frames: number) => void
-  readonly statistics: (clients: number) => TransportStatistics
-}
-
 /** The statistics of a transport that serves nobody. */
 export const nothingDone: TransportStatistics = {
   clients: 0,
@@ -55,7 +42,7 @@ export const metrics = {
 
 const untagged: ReadonlyArray<never> = []
 
-export const makeRecorder = (): Recorder => {
+export const makeRecorder = () => {
   let { clientsDropped, eventsForwarded, framesMissed, mostClients } = nothingDone
   let last: { readonly name: string; readonly timestampMs: number } | undefined
   // From the start: an alert on a number that is not there is never raised.
@@ -66,7 +53,8 @@ export const makeRecorder = (): Recorder => {
     metrics.framesMissed.unsafeUpdate(frames, untagged)
   }
   return {
-    joined: (clients) => {
+    /** One more client has joined: so many are there. */
+    joined: (clients: number) => {
       metrics.clients.unsafeModify(1, untagged)
       mostClients = Math.max(mostClients, clients)
       const { value } = metrics.clients.unsafeValue(untagged)
@@ -75,20 +63,23 @@ export const makeRecorder = (): Recorder => {
       }
     },
     left,
-    dropped: (frames) => {
+    /** A client is disconnected, which was to be given so many more frames, and has left. */
+    dropped: (frames: number) => {
       left(1)
       missed(frames)
       clientsDropped += 1
       metrics.clientsDropped.unsafeUpdate(1, untagged)
     },
-    forwarded: (name, timestampMs) => {
+    /** One more event. */
+    forwarded: (name: string, timestampMs: number) => {
       eventsForwarded += 1
       last = { name, timestampMs }
       metrics.eventsForwarded.unsafeUpdate(1, untagged)
       metrics.lastEvent.unsafeUpdate(timestampMs / 1000, untagged)
     },
+    /** So many frames were dropped, each counted once for each client. */
     missed,
-    statistics: (clients) => ({
+    statistics: (clients: number): TransportStatistics => ({
       clients,
       mostClients,
       eventsForwarded,
