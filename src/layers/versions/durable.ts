@@ -55,31 +55,15 @@ const whileHeldOpen = {
   times: 20
 }
 
-/** What is in a folder, by paths in it. */
-export interface Entries {
-  readonly files: ReadonlyArray<string>
-  readonly folders: ReadonlyArray<string>
-}
-
-/** Syncs these entries of a folder, then the folder itself. */
-export const syncEntries = Effect.fnUntraced(function* (directory: string, { files, folders }: Entries) {
-  const path = yield* Path.Path
-  const inFolder = (entry: string) => path.join(directory, entry)
-  yield* Effect.all(
-    [
-      ...files.map((file) => syncFile(inFolder(file))),
-      ...folders.map((folder) => syncDirectory(inFolder(folder)))
-    ],
-    { concurrency, discard: true }
-  )
-  yield* syncDirectory(directory)
-})
-
 /**
  * Makes a folder durable with everything below it. A file that is the same one as in `latest` needs nothing: it was linked
- * from there.
+ * from there. `linked` are others that need nothing, by their paths with forward slashes.
  */
-export const syncTree = Effect.fnUntraced(function* (directory: string, latest: Option.Option<string>) {
+export const syncTree = Effect.fnUntraced(function* (
+  directory: string,
+  latest: Option.Option<string>,
+  linked: ReadonlyMap<string, unknown> = new Map()
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
@@ -92,7 +76,9 @@ export const syncTree = Effect.fnUntraced(function* (directory: string, latest: 
       : Effect.succeed(false)
 
   yield* Effect.forEach(
-    yield* fs.readDirectory(directory, { recursive: true }),
+    (yield* fs.readDirectory(directory, { recursive: true })).filter(
+      (entry) => !linked.has(entry.replaceAll(path.sep, "/"))
+    ),
     Effect.fnUntraced(function* (entry) {
       const full = path.join(directory, entry)
       const stats = yield* fs.stat(full)

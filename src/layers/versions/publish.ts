@@ -18,7 +18,7 @@ import {
 } from "../../services/VersionStore.ts"
 import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { type Entries, moveFile, syncDirectory, syncEntries, syncTree } from "./durable.ts"
+import { moveFile, syncDirectory, syncTree } from "./durable.ts"
 import { filesIn, makeList, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf, makeHolding } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
@@ -104,16 +104,19 @@ export const makePublishing = Effect.fnUntraced(function* (
       return yield* move(staged, manifestOf(list))
     }),
 
-    /** Makes the staged folder the version of the list, of which it has all files; all but the `fresh` ones are durable. */
-    publishCopy: Effect.fnUntraced(function* (staged: string, list: WrittenList, fresh: Entries) {
+    /** Makes the staged folder the version of the list, of which it has all files; those that are `linked` are durable. */
+    publishCopy: Effect.fnUntraced(function* (
+      staged: string,
+      list: WrittenList,
+      linked: ReadonlyMap<string, unknown>
+    ) {
       const manifest = manifestOf(list)
       const version = folder.ofVersion(manifest.versionId)
       const before = yield* readIfThere(path.join(version, fileListName))
       if (Option.exists(before, (text) => text !== list.text)) {
         return yield* otherContent(version)
       }
-      const entries = { ...fresh, files: [...fresh.files, fileListName] }
-      yield* writeListAnd(staged, list, syncEntries(staged, entries))
+      yield* writeListAnd(staged, list, syncTree(staged, Option.none(), linked))
       return yield* (yield* folder.hasVersion(manifest.versionId))
         ? repair(staged, manifest, list)
         : move(staged, manifest)

@@ -12,7 +12,7 @@ import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
-import { type FileList, fileListName, filesOf } from "../../services/FileList.ts"
+import { fileListName, filesOf } from "../../services/FileList.ts"
 import {
   type CopiedFile,
   type Manifest,
@@ -22,7 +22,6 @@ import {
 } from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import type { Entries } from "./durable.ts"
 import { decodeList, filesIn, isWhole, type WrittenList } from "./fileLists.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
 import { manifestOf, type Publishing } from "./publish.ts"
@@ -84,15 +83,6 @@ export const makeStageCopy = Effect.fnUntraced(function* (
         mapDiskError("write to", folder)
       )
 
-    /** Files and folders that are still to be made durable. */
-    const fresh = (list: FileList): Entries => {
-      const files = [...filesOf(list).keys()]
-      const folders = foldersOf(files)
-      for (const { sourceId } of list.sources) folders.add(sourceId)
-      folders.delete("")
-      return { files: files.filter((name) => !linked.has(name)), folders: [...folders] }
-    }
-
     const promote = (copy: VersionCopy) =>
       readCopy(folder, copy, linked).pipe(
         // A source may have no files.
@@ -101,7 +91,7 @@ export const makeStageCopy = Effect.fnUntraced(function* (
             mapDiskError("write to", folder)
           )
         ),
-        Effect.flatMap((list) => publishing.publishCopy(folder, list, fresh(list.list))),
+        Effect.flatMap((list) => publishing.publishCopy(folder, list, linked)),
         Effect.tap(() => damage.forget(copy.manifest.versionId)),
         Effect.map((manifest) => ({ changed: true, manifest }))
       )
