@@ -1,7 +1,6 @@
 /**
  * What the slice of a content means.
  */
-import * as Array from "effect/Array"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -17,9 +16,10 @@ import {
   type Upstream
 } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
-import type { Hold, Lease, VersionOverview } from "../../services/VersionStore.ts"
+import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import { violationText } from "../../services/Violation.ts"
 import { kv, list, problemRow, text } from "./rows.ts"
+import { isoTime, screenProblemRows, screenRows, screenTexts } from "./screens.ts"
 import { reported } from "./slices.ts"
 
 /** Those that decide about the word for the whole. */
@@ -127,65 +127,6 @@ export const holdText = (versionId: string, { by, lost, since, waiting }: Hold):
     `since ${since}${by === undefined ? "" : ` by ${by}`}: version ${versionId} stays${lost === undefined ? "" : ` in the place of ${lost}, which is not on disk any more`}`,
     ...(waiting === undefined ? [] : [`version ${waiting} waits`])
   ].join("; ")
-
-/** A screen as its lease says, and whether it shows the active version. */
-interface Screen extends Lease {
-  readonly active: boolean
-}
-
-const screensOf = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Screen> =>
-  versions.flatMap(({ active, leases }) => leases.map((lease) => ({ ...lease, active })))
-
-/** How many screens are listed. */
-const maxListed = 20
-
-/** A sentence for each screen that has a problem. */
-const screenTexts = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<string> => {
-  const texts = screensOf(versions).flatMap(({ consumerId, problem, problemSince }) =>
-    problem === undefined || problemSince === undefined
-      ? []
-      : [`Screen ${consumerId} has a problem since ${isoTime(problemSince)}: ${problem}`]
-  )
-  const unlisted = texts.length - maxListed
-  return [
-    ...texts.slice(0, maxListed),
-    ...(unlisted > 0 ? [`${countText(unlisted, "more screen")} with a problem`] : [])
-  ]
-}
-
-/** In red where no screen shows the active version without a problem. */
-const screenProblemRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
-  const isShown = screensOf(versions).some(
-    ({ active, isSilent, problem }) => active && !isSilent && problem === undefined
-  )
-  const tone = isShown || !versions.some(({ active }) => active) ? "warn" : "error"
-  return screenTexts(versions).map((problem) => text(problem, tone))
-}
-
-/** Those that are silent come last. */
-const screenRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
-  const [heard, silent] = Array.partition(screensOf(versions), ({ isSilent }) => isSilent)
-  const screens = [...heard, ...silent]
-  const unlisted = screens.length - maxListed
-  return [
-    ...screens.slice(0, maxListed).map(screenRow),
-    ...(unlisted > 0 ? [text(`and ${unlisted} more`, "neutral")] : [])
-  ]
-}
-
-const screenRow = ({ active, consumerId, heardAt, isSilent, problem, versionId }: Screen): Row => {
-  const what =
-    problem !== undefined
-      ? "has a problem"
-      : active
-        ? "shows the active version"
-        : `shows version ${versionId}`
-  return kv(
-    consumerId,
-    isSilent ? `silent, last heard of at ${isoTime(heardAt)}` : `${what}, heard of at ${isoTime(heardAt)}`,
-    active && !isSilent && problem === undefined ? "ok" : "neutral"
-  )
-}
 
 const versionRow = ({ active, isRead, isWaiting, leases, versionId }: VersionOverview): Row => {
   const screens = leases.filter(({ isSilent }) => !isSilent).length
@@ -332,5 +273,3 @@ const callsText = (calls: Calls, without: Calls | undefined): string =>
 
 const perDayAndMonth = ({ month, today }: Calls): string =>
   `${today.toLocaleString("en")} today, ${month.toLocaleString("en")} this month`
-
-const isoTime = (millis: number): string => new Date(millis).toISOString()
