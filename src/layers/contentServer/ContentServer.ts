@@ -50,7 +50,7 @@ export const layerConfig = (
 /** The same without a layer. */
 export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {}) {
   const options = yield* decode(config)
-  const { addMomentary, mode, updateSlice } = yield* ControllerState
+  const { addMomentary, mode } = yield* ControllerState
   if (mode === "task") {
     return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(nothingDone) })
   }
@@ -83,11 +83,13 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   yield* Effect.logInfo(`Content server on ${url}: ${page}manifest at ${url}/manifest.json`)
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
-  const place = { kind: "content-server", url, maxConnections: options.maxConnections } as const
-  yield* updateSlice(name, () => place)
+  const { maxConnections } = options
   yield* addMomentary(
     name,
-    Effect.map(statistics, (statistics): ContentServerState => ({ ...place, ...statistics }))
+    Effect.map(
+      statistics,
+      (statistics): ContentServerState => ({ kind: "content-server", url, maxConnections, ...statistics })
+    )
   )
   return ContentServer.of({ address: Option.some(address), statistics })
 })

@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
   addLogger: PluginContext["addLogger"] = addLoggerHere
 ) {
   const options = yield* decode(config)
-  const { addMomentary, mode, updateSlice } = yield* ControllerState
+  const { addMomentary, mode } = yield* ControllerState
   if (mode === "task") {
     return Dashboard.of({ address: Option.none() })
   }
@@ -121,7 +121,6 @@ export const make = Effect.fnUntraced(function* (
       ...Option.match(problem, { onNone: () => ({}), onSome: (problem) => ({ problem }) })
     })
   )
-  yield* updateSlice("dashboard", () => ({ kind: "dashboard", url, rules }))
   yield* addMomentary("dashboard", slice)
   return Dashboard.of({ address: Option.some(address) })
 })

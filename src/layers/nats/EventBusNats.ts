@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { makeEventRing, maxEvents } from "../../internal/eventRing.ts"
 import { encodeJson } from "../../internal/JsonText.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import { ask, inTime, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
@@ -65,7 +66,7 @@ export const make = Effect.gen(function* () {
       )
     }).pipe(
       Effect.tapError(({ detail }) =>
-        Effect.map(Clock.currentTimeMillis, (now) => traffic.failed(new Date(now), detail))
+        Effect.map(Clock.currentTimeMillis, (now) => traffic.failed(new Date(now), excerpt(detail)))
       )
     )
 

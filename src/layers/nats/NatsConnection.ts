@@ -30,16 +30,8 @@ import { makeTraffic, type Traffic } from "./traffic.ts"
 
 export type { NatsFailure, Session, Traffic }
 
-/** The connection, or why there is none. */
-type Link =
-  | { readonly since: Date; readonly server: string; readonly name: string }
-  | { readonly since: Date; readonly reason: string }
-
 /** Commands of this process that the others do not know. */
-export interface Unclaimed {
-  readonly commands: ReadonlyArray<string>
-  readonly reason: string
-}
+export type Unclaimed = NonNullable<NatsState["unknownElsewhere"]>
 
 export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
   NatsConnection,
@@ -82,7 +74,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   const options = yield* decode(config)
   const { prefix, replicas } = options
   const current = yield* SubscriptionRef.make(Option.none<Session>())
-  const link = yield* Ref.make<Link>({ since: yield* now, reason: "it has not answered yet" })
+  const link = yield* Ref.make<NatsState["link"]>({ since: yield* now, problem: "it has not answered yet" })
   const tried = yield* Deferred.make<void>()
   const servers = Array.ensure(options.servers).join(", ")
   const traffic = makeTraffic()
@@ -90,19 +82,26 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
 
   /** What was logged since the last connection: servers of a list may fail for another reason each time. */
   const reported = new Set<string>()
-  const reportAway = ({ detail: reason }: NatsFailure) =>
+  const reportAway = ({ detail: problem }: NatsFailure) =>
     Effect.gen(function* () {
       const since = yield* now
-      yield* Ref.update(link, (link) => ({ since: "reason" in link ? link.since : since, reason }))
-      if (!reported.has(reason) && reported.size < maxReported) {
-        reported.add(reason)
-        yield* Effect.logWarning(`NATS at ${servers} cannot be used: ${reason}. Trying again until it can.`)
+      yield* Ref.update(link, (link) => ({
+        since: "problem" in link ? link.since : since,
+        problem: excerpt(problem)
+      }))
+      if (!reported.has(problem) && reported.size < maxReported) {
+        reported.add(problem)
+        yield* Effect.logWarning(`NATS at ${servers} cannot be used: ${problem}. Trying again until it can.`)
       }
     })
   const reportConnected = ({ connection, server }: Session) =>
     Effect.gen(function* () {
       reported.clear()
-      yield* Ref.set(link, { since: yield* now, server, name: connection.info?.server_name ?? "" })
+      yield* Ref.set(link, {
+        since: yield* now,
+        server,
+        name: excerpt(connection.info?.server_name ?? "")
+      })
       yield* Effect.logInfo(`Connected to NATS at ${server}`)
     })
 
@@ -125,24 +124,21 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   yield* Effect.forkScoped(Effect.forever(oneSession))
   const state = yield* Effect.serviceOption(ControllerState)
   if (Option.isSome(state)) {
-    const slice = Effect.zipWith(Ref.get(link), Ref.get(unclaimed), (link, unclaimed): NatsState => {
-      const { commands, events, failures, lastFailure } = traffic.now()
-      return {
+    const slice = Effect.zipWith(
+      Ref.get(link),
+      Ref.get(unclaimed),
+      (link, unclaimed): NatsState => ({
         kind: "nats",
         servers,
         prefix,
-        link: linkState(link),
+        link,
         ...Option.match(unclaimed, {
           onNone: () => ({}),
-          onSome: ({ commands, reason }) => ({ unknownElsewhere: { commands, reason: excerpt(reason) } })
+          onSome: (unknownElsewhere) => ({ unknownElsewhere })
         }),
-        waiting: { events, commands },
-        failures,
-        ...(lastFailure === undefined
-          ? {}
-          : { lastFailure: { at: lastFailure.at.toISOString(), reason: excerpt(lastFailure.reason) } })
-      }
-    })
+        ...traffic.now()
+      })
+    )
     yield* state.value.addMomentary("nats", slice)
   }
   yield* Effect.timeoutOption(Deferred.await(tried), requestTimeout)
@@ -161,14 +157,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   })
 })
 
-const linkState = (link: Link): NatsState["link"] => {
-  const since = link.since.toISOString()
-  return "reason" in link
-    ? { since, problem: excerpt(link.reason) }
-    : { since, server: link.server, name: excerpt(link.name) }
-}
-
-const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
 /** How many reasons are logged until there is a connection. */
 const maxReported = 16

@@ -1,6 +1,7 @@
 /**
  * What one process has on its way to the server, which bounds it, and what it could not publish.
  */
+import type { NatsState } from "../../services/Slices.ts"
 
 export interface Traffic {
   /** An event that waits for the server; gives what ends the wait, or nothing where too much waits already. */
@@ -12,14 +13,8 @@ export interface Traffic {
   /** An event that was not published, or may not have been. */
   readonly failed: (at: Date, reason: string) => void
 
-  readonly now: () => TrafficNow
-}
-
-export interface TrafficNow {
-  readonly events: number
-  readonly commands: number
-  readonly failures: number
-  readonly lastFailure: { readonly at: Date; readonly reason: string } | undefined
+  /** For the state. */
+  readonly now: () => Pick<NatsState, "failures" | "lastFailure" | "waiting">
 }
 
 /** How many events wait for the server at most. */
@@ -36,7 +31,7 @@ export const makeTraffic = (): Traffic => {
   let bytes = 0
   let commands = 0
   let failures = 0
-  let lastFailure: TrafficNow["lastFailure"]
+  let last: Pick<NatsState, "lastFailure"> = {}
 
   return {
     addEvent: (size) => {
@@ -61,8 +56,8 @@ export const makeTraffic = (): Traffic => {
     },
     failed: (at, reason) => {
       failures += 1
-      lastFailure = { at, reason }
+      last = { lastFailure: { at: at.toISOString(), reason } }
     },
-    now: () => ({ events, commands, failures, lastFailure })
+    now: () => ({ waiting: { events, commands }, failures, ...last })
   }
 }
