@@ -41,10 +41,10 @@ export interface ContentSource {
   ) => Effect.Effect<ReadonlyArray<DocumentChanges>, SourceFailed>
 
   /**
-   * A cheap question: what has changed since the mark that an earlier look gave; none at the first. It is asked at each tick, and
+   * A cheap question: what has changed since the cursor that an earlier poll gave; `None` at the first. It is asked at each tick, and
    * the source is fetched only where something has changed. Without it the source is fetched at each tick.
    */
-  readonly look?: (mark: Option.Option<string>) => Effect.Effect<SourceNews, SourceFailed>
+  readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceFailed>
 
   /**
    * What the state says of it, beside its fetches, read with every state. The status shows texts and figures under their names,
@@ -53,17 +53,17 @@ export interface ContentSource {
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
-/** What a look at a source found. */
-export interface SourceNews {
+/** What a poll of a source found. */
+export interface SourceChanges {
   /**
-   * Where the next look begins: an `ETag`, a revision number, a position in a list of changes. It is taken before anything is
+   * Where the next poll begins: an `ETag`, a revision number, a position in a list of changes. It is taken before anything is
    * read, so that what changes during the fetch is found by the next poll. Opaque to others, kept in memory.
    */
-  readonly mark: string
+  readonly cursor: string
   readonly changed: Changed
 }
 
-/** Nothing, everything, or parts by names of the source's own. At the first look it is everything. */
+/** Nothing, everything, or parts by names of the source's own. At the first poll it is everything. */
 export type Changed = "nothing" | "everything" | ReadonlyArray<string>
 
 /** The source of a program that has one. A second one is a layer of the same Tag elsewhere, or goes into `sources`. */
@@ -75,7 +75,7 @@ export interface FetchTarget {
   readonly directory: string
   /** What this source has in the latest version: the active one, or the one that waits while that is held. */
   readonly previous: Option.Option<PreviousContent>
-  /** The only parts that have changed since `previous`, where looks have found which. */
+  /** The only parts that have changed since `previous`, if polls have found which. */
   readonly changedParts?: ReadonlyArray<string>
   /** Told as often as there is something new to tell; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>

@@ -82,7 +82,7 @@ export const ContentState = Schema.Struct({
     })
   ),
   /** Whether it finds out just now if there is something to fetch. */
-  isLooking: optional(Schema.Boolean),
+  isPolling: optional(Schema.Boolean),
   /** What is not as expected, since the first fetch of which a version was rejected, until one succeeds. */
   rejection: optional(
     Schema.Struct({ since: timestamp, sourceId: Schema.String, violations: Schema.Array(Violation) })

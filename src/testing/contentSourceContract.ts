@@ -29,7 +29,7 @@ export interface ContentSourceHarness {
 /** What a source can and cannot do. */
 export interface ContentSourceTraits {
   /** Whether it can be asked what has changed. Default false. */
-  readonly looks?: boolean
+  readonly polls?: boolean
 }
 
 /**
@@ -39,7 +39,7 @@ export interface ContentSourceTraits {
 export const contentSourceContract = (
   name: string,
   make: Effect.Effect<ContentSourceHarness, unknown, Scope.Scope>,
-  { looks = false }: ContentSourceTraits = {}
+  { polls = false }: ContentSourceTraits = {}
 ) => {
   const setUp = Effect.gen(function* () {
     const { edit, source } = yield* make
@@ -59,13 +59,17 @@ export const contentSourceContract = (
         return { directory, fingerprint: Option.some(fingerprint), files } satisfies PreviousContent
       })
 
-    const look = (mark: Option.Option<string>) =>
+    const poll = (cursor: Option.Option<string>) =>
       Effect.gen(function* () {
-        expect(source.look).toBeDefined()
-        const { value } = yield* patiently(source.look?.(mark) ?? Effect.dieMessage("It has no look"))
-        return { mark: Option.some(value.mark), changed: value.changed, isNews: isNews(value.changed) }
+        expect(source.poll).toBeDefined()
+        const { value } = yield* patiently(source.poll?.(cursor) ?? Effect.dieMessage("It has no look"))
+        return {
+          cursor: Option.some(value.cursor),
+          changed: value.changed,
+          hasChanged: hasChanged(value.changed)
+        }
       })
-    return { edit, fetch, look }
+    return { edit, fetch, poll }
   })
   const scenario = (title: string, test: Case<Effect.Effect.Success<typeof setUp>>) =>
     it.effect(title, () => runCase(setUp, test))
@@ -83,35 +87,35 @@ export const contentSourceContract = (
       }
     )
 
-    if (looks) {
+    if (polls) {
       scenario(
         "finds everything at first, and then nothing while nothing changes",
-        function* ({ fetch, look }) {
-          const first = yield* look(Option.none())
+        function* ({ fetch, poll }) {
+          const first = yield* poll(Option.none())
           expect(first.changed).toBe("everything")
           yield* fetch()
-          const second = yield* look(first.mark)
-          expect(second.isNews).toBe(false)
-          expect((yield* look(second.mark)).isNews).toBe(false)
+          const second = yield* poll(first.cursor)
+          expect(second.hasChanged).toBe(false)
+          expect((yield* poll(second.cursor)).hasChanged).toBe(false)
         }
       )
 
       scenario(
         "finds a change for whoever asks from a mark before it, however often",
-        function* ({ edit, look }) {
-          const { mark } = yield* look(Option.none())
+        function* ({ edit, poll }) {
+          const { cursor } = yield* poll(Option.none())
           yield* edit
-          const found = yield* look(mark)
-          expect(found.isNews).toBe(true)
-          expect((yield* look(mark)).changed).toEqual(found.changed)
-          expect((yield* look(found.mark)).isNews).toBe(false)
+          const found = yield* poll(cursor)
+          expect(found.hasChanged).toBe(true)
+          expect((yield* poll(cursor)).changed).toEqual(found.changed)
+          expect((yield* poll(found.cursor)).hasChanged).toBe(false)
           yield* edit
-          expect((yield* look(found.mark)).isNews).toBe(true)
+          expect((yield* poll(found.cursor)).hasChanged).toBe(true)
         }
       )
 
-      scenario("finds what changes while it is fetched", function* ({ edit, fetch, look }) {
-        const { mark } = yield* look(Option.none())
+      scenario("finds what changes while it is fetched", function* ({ edit, fetch, poll }) {
+        const { cursor } = yield* poll(Option.none())
         let isEdited = false
         const progress = () => {
           const edits = isEdited ? Effect.void : edit
@@ -120,16 +124,16 @@ export const contentSourceContract = (
         }
         yield* fetch({ progress })
         yield* isEdited ? Effect.void : edit
-        expect((yield* look(mark)).isNews).toBe(true)
+        expect((yield* poll(cursor)).hasChanged).toBe(true)
       })
 
       scenario(
         "makes of what has changed, and the version before, what everything makes",
-        function* ({ edit, fetch, look }) {
-          const { mark } = yield* look(Option.none())
+        function* ({ edit, fetch, poll }) {
+          const { cursor } = yield* poll(Option.none())
           const previous = yield* fetch()
           yield* edit
-          const { changed } = yield* look(mark)
+          const { changed } = yield* poll(cursor)
           const partly = yield* fetch({
             previous: Option.some(previous),
             ...(typeof changed === "string" ? {} : { changedParts: changed })
@@ -143,7 +147,7 @@ export const contentSourceContract = (
   })
 }
 
-const isNews = (changed: Changed): boolean => changed !== "nothing" && changed.length > 0
+const hasChanged = (changed: Changed): boolean => changed !== "nothing" && changed.length > 0
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "vitrine-"))),

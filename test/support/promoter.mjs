@@ -62,7 +62,7 @@ const tablesOf = (edition) => ({
   }))
 })
 
-/** No look sees half an edit. */
+/** No poll sees half an edit. */
 const editing = Effect.unsafeMakeSemaphore(2)
 
 /** The number is read from the table that is written last. */
@@ -89,7 +89,7 @@ const source = (id, selection) => {
   })
   const make = Effect.map(definition.make, (source) => ({
     ...source,
-    look: (mark) => editing.withPermits(1)(source.look(mark))
+    poll: (cursor) => editing.withPermits(1)(source.poll(cursor))
   }))
   return { ...definition, make }
 }

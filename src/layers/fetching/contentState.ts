@@ -20,7 +20,7 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
   const slice: ContentSlice = {
     get: Ref.get(content),
     update: (change) =>
-      Effect.flatMap(Ref.updateAndGet(content, change), ({ isLooking, nextFetch, ...resting }) =>
+      Effect.flatMap(Ref.updateAndGet(content, change), ({ isPolling, nextFetch, ...resting }) =>
         updateSlice(name, () => resting)
       ),
     note: (change) => Ref.update(content, change)

@@ -14,7 +14,7 @@ import type { ActiveVersion } from "./activeVersion.ts"
 import { type ContentSlice, withSources } from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
 import { countFetch } from "./metrics.ts"
-import type { Fetched } from "./Origin.ts"
+import type { Fetched } from "./Provider.ts"
 import { type Report, timestamp } from "./report.ts"
 
 interface Parts {

@@ -13,20 +13,20 @@ import type { Changed, ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources } from "./checkSources.ts"
 import { fetchSource } from "./fetchSource.ts"
-import { type Changes, everythingOf, makeLooks, merge } from "./looks.ts"
-import type { MakeOrigin, Origin } from "./Origin.ts"
+import type { MakeProvider, Provider } from "./Provider.ts"
+import { all, type Changes, makePolling, merge } from "./polling.ts"
 
-/** From one look to the next while changes go on. */
+/** From one poll to the next while changes go on. */
 const settlePause = Duration.seconds(1)
 
 /** What the sources gave is promoted, if it is new. Changes that go on are waited for, for `settle` at most. */
 export const fetchSources = (
   sources: ReadonlyArray<ContentSource>,
   settle: Duration.Duration
-): MakeOrigin<never, VersionStore> =>
+): MakeProvider<never, VersionStore> =>
   Effect.fnUntraced(function* (report) {
     const store = yield* VersionStore
-    const looks = makeLooks(sources)
+    const polling = makePolling(sources)
     const sourceIds = sources.map(({ id }) => id)
     /** How many records the sources had when they were read last. */
     const records = new Map<string, number>()
@@ -74,23 +74,23 @@ export const fetchSources = (
       }).pipe(Effect.scoped)
 
     const fetchAll = Effect.gen(function* () {
-      yield* looks.hasLooked() ? Effect.ignore(looks.look) : Effect.void
-      looks.take()
-      const all = everythingOf(sourceIds)
-      return yield* looks.backUnlessDone(() => all)(makeVersion(all, Effect.void))
+      yield* polling.hasPolled() ? Effect.ignore(polling.poll) : Effect.void
+      polling.take()
+      const everything = all(sourceIds)
+      return yield* polling.restoreOnFailure(() => everything)(makeVersion(everything, Effect.void))
     })
 
     const fetchNew = Effect.suspend(() => {
-      let taken = looks.take()
+      let taken = polling.take()
       const makeSettled = Effect.gen(function* () {
         const latest = (yield* Clock.currentTimeMillis) + Duration.toMillis(settle)
-        const goesOn = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        const isChanging = Effect.flatMap(Clock.currentTimeMillis, (now) =>
           // Where it cannot be asked, the next tick asks.
-          now < latest ? Effect.orElseSucceed(looks.look, () => false) : Effect.succeed(false)
+          now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
         )
         // What nobody has seen yet need not wait.
         const check =
-          records.size === 0 ? Effect.void : Effect.filterOrFail(goesOn, Boolean.not, stillChanging)
+          records.size === 0 ? Effect.void : Effect.filterOrFail(isChanging, Boolean.not, stillChanging)
         while (true) {
           const made = yield* makeVersion(taken, check).pipe(
             Effect.asSome,
@@ -101,26 +101,26 @@ export const fetchSources = (
           }
           do {
             yield* Effect.sleep(settlePause)
-          } while (yield* goesOn)
-          taken = merge(taken, looks.take())
+          } while (yield* isChanging)
+          taken = merge(taken, polling.take())
         }
       })
-      return looks.backUnlessDone(() => taken)(makeSettled)
+      return polling.restoreOnFailure(() => taken)(makeSettled)
     })
 
     /** Those that cannot be asked are fetched at each tick. */
-    const unasked = everythingOf(sources.flatMap(({ id, look }) => (look === undefined ? [id] : [])))
+    const unasked = all(sources.flatMap(({ id, poll }) => (poll === undefined ? [id] : [])))
 
-    const look = Effect.gen(function* () {
-      const hasNew = yield* looks.look
-      looks.add(unasked)
+    const poll = Effect.gen(function* () {
+      const hasNew = yield* polling.poll
+      polling.add(unasked)
       if ((yield* store.manifest).status !== "ok") {
-        looks.add(everythingOf(sourceIds))
+        polling.add(all(sourceIds))
       }
-      if (looks.isNothingFound()) {
+      if (polling.isNothingFound()) {
         return "same"
       }
-      const refusal = yield* looks.refusal
+      const refusal = yield* polling.refusal
       return hasNew || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
     })
 
@@ -128,11 +128,11 @@ export const fetchSources = (
       sourceIds,
       fetch: fetchAll,
       check: yield* checkSources(sources),
-      ...(unasked.size === sources.length ? {} : { look, fetchNew }),
+      ...(unasked.size === sources.length ? {} : { poll, fetchNew }),
       sourceData: Effect.all(
         Object.fromEntries(sources.flatMap(({ data, id }) => (data === undefined ? [] : [[id, data]])))
       )
-    } satisfies Origin
+    } satisfies Provider
   })
 
 /** More has changed since the sources began to be read. */

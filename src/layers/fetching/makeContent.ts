@@ -1,7 +1,7 @@
 /**
- * Content of any origin: it fetches one version at a time and reports it, by events, in the state and the log.
+ * Content of any provider: it fetches one version at a time and reports it, by events, in the state and the log.
  *
- * Where versions come from belongs to the origin, where they are kept to the store of versions.
+ * Where versions come from belongs to the provider, where they are kept to the store of versions.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ import { registerCommands } from "./contentCommands.ts"
 import { type ContentSlice, makeSlice, withSources } from "./contentState.ts"
 import { makeFetchReport } from "./fetchReport.ts"
 import { beginCounts, countVersions } from "./metrics.ts"
-import type { MakeOrigin, Origin } from "./Origin.ts"
+import type { MakeProvider, Provider } from "./Provider.ts"
 import { makeReport } from "./report.ts"
 import { makeSweeping } from "./sweeping.ts"
 import { keepFetching } from "./ticks.ts"
@@ -42,30 +42,30 @@ export interface Settings {
 
 export const makeContent = Effect.fnUntraced(function* <E, R>(
   { commands, name, schedule }: Settings,
-  makeOrigin: MakeOrigin<E, R>
+  makeProvider: MakeProvider<E, R>
 ) {
   const { addMomentary, mode } = yield* ControllerState
   const scope = yield* Effect.scope
   const slice = yield* makeSlice(name)
   const report = yield* makeReport(name, slice)
-  const origin = yield* makeOrigin(report)
-  yield* slice.update(withSources(origin.sourceIds))
-  yield* addMomentary(name, yield* makeMomentary(slice, origin))
+  const provider = yield* makeProvider(report)
+  yield* slice.update(withSources(provider.sourceIds))
+  yield* addMomentary(name, yield* makeMomentary(slice, provider))
   yield* beginCounts
 
   const activeVersion = yield* makeActiveVersion(report, slice)
   const { sweep, sweepIfDue } = yield* makeSweeping(activeVersion)
   const { repeats, reported } = yield* makeFetchReport({ activeVersion, mode, report, slice })
   const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
-  const onceReported = (fetch: Origin["fetch"]) => once(Effect.ensuring(reported(fetch), sweep))
+  const onceReported = (fetch: Provider["fetch"]) => once(Effect.ensuring(reported(fetch), sweep))
 
   const withRoom = yield* evictIfFull
-  const fetch = onceReported(withRoom(origin.fetch))
-  const fetchNew = origin.fetchNew === undefined ? fetch : onceReported(withRoom(origin.fetchNew))
+  const fetch = onceReported(withRoom(provider.fetch))
+  const fetchNew = provider.fetchNew === undefined ? fetch : onceReported(withRoom(provider.fetchNew))
 
   if (commands) {
     const onceChecked = yield* singleFlight<ContentCheck, FetchError>(scope)
-    const check = origin.check === undefined ? {} : { check: onceChecked(origin.check) }
+    const check = provider.check === undefined ? {} : { check: onceChecked(provider.check) }
     yield* registerCommands(
       name,
       { fetch, ...check, acknowledged: slice.update(identity) },
@@ -77,14 +77,14 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   }
 
   const { announce, announceAgain } = yield* makeAnnouncing(activeVersion)
-  /** A look that fails is a failed fetch, unless the one before failed alike. */
-  const lookFailed = (error: FetchError) =>
+  /** A poll that fails is a failed fetch, unless the one before failed alike. */
+  const pollFailed = (error: FetchError) =>
     Effect.if(repeats(error), {
       onTrue: () => Effect.fail(error),
       onFalse: () => onceReported(Effect.fail(error))
     })
   const fetching = keepFetching(
-    { fetch, fetchNew, look: origin.look, lookFailed, sweepIfDue },
+    { fetch, fetchNew, poll: provider.poll, pollFailed, sweepIfDue },
     schedule,
     slice
   )
@@ -97,7 +97,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 })
 
 /** The fields of the slice that never rest. */
-const makeMomentary = (slice: ContentSlice, { copiedFrom, sourceData }: Origin) =>
+const makeMomentary = (slice: ContentSlice, { copiedFrom, sourceData }: Provider) =>
   Effect.map(VersionStore, (store) => {
     const unread = makeWarnWhile((message) => message)
     const versions = store.versions.pipe(

@@ -9,15 +9,15 @@ import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import type { Fetches } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSlice } from "./contentState.ts"
-import type { News } from "./Origin.ts"
+import type { PollResult } from "./Provider.ts"
 
 /** What is done at a tick. */
 interface Steps {
   readonly fetch: Effect.Effect<unknown, FetchError>
-  /** As `fetch`, of what the look before has found. */
+  /** As `fetch`, of what the poll before has found. */
   readonly fetchNew: Effect.Effect<unknown, FetchError>
-  readonly look: Effect.Effect<News, FetchError> | undefined
-  readonly lookFailed: (error: FetchError) => Effect.Effect<unknown, FetchError>
+  readonly poll: Effect.Effect<PollResult, FetchError> | undefined
+  readonly pollFailed: (error: FetchError) => Effect.Effect<unknown, FetchError>
   readonly sweepIfDue: Effect.Effect<void>
 }
 
@@ -42,23 +42,23 @@ export const keepFetching = (steps: Steps, schedule: Fetches, slice: ContentSlic
     )
   )
 
-const tick = ({ fetch, fetchNew, look, lookFailed, sweepIfDue }: Steps, slice: ContentSlice) =>
-  look === undefined
+const tick = ({ fetch, fetchNew, poll, pollFailed, sweepIfDue }: Steps, slice: ContentSlice) =>
+  poll === undefined
     ? fetch
-    : Effect.matchEffect(shown(look, slice), {
-        onFailure: (error) => Effect.zipRight(sweepIfDue, lookFailed(error)),
-        onSuccess: (news) =>
+    : Effect.matchEffect(shown(poll, slice), {
+        onFailure: (error) => Effect.zipRight(sweepIfDue, pollFailed(error)),
+        onSuccess: (found) =>
           Effect.flatMap(slice.get, ({ lastFetch }) => {
             const hasFetched = lastFetch !== undefined && !("error" in lastFetch)
-            return news === "new" ? fetchNew : news === "same" && !hasFetched ? fetch : sweepIfDue
+            return found === "new" ? fetchNew : found === "same" && !hasFetched ? fetch : sweepIfDue
           })
       })
 
-const shown = <A, E>(look: Effect.Effect<A, E>, { note }: ContentSlice) =>
+const shown = <A, E>(poll: Effect.Effect<A, E>, { note }: ContentSlice) =>
   Effect.acquireUseRelease(
-    note((before) => ({ ...before, isLooking: true })),
-    () => look,
-    () => note(({ isLooking, ...before }) => before)
+    note((before) => ({ ...before, isPolling: true })),
+    () => poll,
+    () => note(({ isPolling, ...before }) => before)
   )
 
 /** Gives whether to try again soon. What it fails with was reported; a bug must not end the fetching either. */

@@ -14,7 +14,7 @@ import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { CopyFailed, FetchError } from "../../services/Content.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeContent } from "../fetching/makeContent.ts"
-import type { Fetched, News } from "../fetching/Origin.ts"
+import type { Fetched, PollResult } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
 import { type HubVersion, isLatestOf, isOf } from "./HubManifest.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
@@ -89,7 +89,7 @@ const followUpstreams = ({ from, maxTimeout }: FollowingOptions) =>
       )
     }
 
-    const pollOnce = Effect.gen(function* (): Effect.fn.Return<News, FetchError> {
+    const pollOnce = Effect.gen(function* (): Effect.fn.Return<PollResult, FetchError> {
       const found = yield* firstOffer
       if (Option.isNone(found)) {
         yield* noVersion.fails(from.map(({ url }) => url).join(", "))
@@ -108,7 +108,7 @@ const followUpstreams = ({ from, maxTimeout }: FollowingOptions) =>
     return {
       sourceIds: [],
       fetch: Effect.zipLeft(fetchFrom(upstreams), refused.forget),
-      look: pollOnce,
+      poll: pollOnce,
       copiedFrom: Effect.forEach(upstreams, ({ hub }) => hub.state)
     }
   })

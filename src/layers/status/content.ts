@@ -165,10 +165,10 @@ const lastFetchRow = ({ lastFetch, rejection }: ContentState): Row => {
   return kv("Last fetch", `${timestamp}, ${countText(records, "record")}, ${result}`, "ok")
 }
 
-const nextFetchText = ({ fetchingSince, isLooking, nextFetch }: ContentState): string =>
+const nextFetchText = ({ fetchingSince, isPolling, nextFetch }: ContentState): string =>
   fetchingSince !== undefined
     ? "running now"
-    : isLooking === true
+    : isPolling === true
       ? "looking for changes now"
       : nextFetch === undefined
         ? "none planned"

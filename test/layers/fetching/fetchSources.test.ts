@@ -33,13 +33,13 @@ const environment = temporaryStore.pipe(
 const parts = ["A", "B"] as const
 type Part = (typeof parts)[number]
 
-/** How long a look takes, and the reading of a part. */
-const lookMillis = 50
+/** How long a poll takes, and the reading of a part. */
+const pollMillis = 50
 const partMillis = 200
 
 /** What is looked at, read and promoted, in order; contents are those of the world at that moment. */
 type Happened =
-  | { readonly type: "look"; readonly content: string; readonly fails: boolean }
+  | { readonly type: "poll"; readonly content: string; readonly fails: boolean }
   | { readonly type: "read"; readonly isWhole: boolean; readonly at: number }
   | { readonly type: "readFailed"; readonly at: number; readonly kind: "transient" | "lasting" }
   | { readonly type: "started" | "edited" | "told" }
@@ -50,13 +50,13 @@ const makeWorld = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const revisions = { A: 0, B: 0 }
   const log: Array<Part> = []
-  const failingLooks: Array<"transient" | "lasting"> = []
+  const failingPolls: Array<"transient" | "lasting"> = []
   const failingReads: Array<"transient" | "lasting"> = []
   /** What happened, in order. */
   const journal: Array<Happened> = []
-  const counts = { looks: 0, reads: 0, parts: 0, failures: 0 }
+  const counts = { polls: 0, reads: 0, parts: 0, failures: 0 }
 
-  const failIfTold = (failing: typeof failingLooks) =>
+  const failIfTold = (failing: typeof failingPolls) =>
     Effect.suspend(() => {
       const kind = failing.shift()
       if (kind === undefined) return Effect.void
@@ -72,20 +72,20 @@ const makeWorld = Effect.gen(function* () {
 
   const source: ContentSource = {
     id: "objects",
-    look: (mark) =>
+    poll: (cursor) =>
       Effect.gen(function* () {
-        counts.looks++
-        journal.push({ type: "look", content: newest(), fails: failingLooks.length > 0 })
-        yield* failIfTold(failingLooks)
-        const news = {
-          mark: String(log.length),
-          changed: Option.match(mark, {
+        counts.polls++
+        journal.push({ type: "poll", content: newest(), fails: failingPolls.length > 0 })
+        yield* failIfTold(failingPolls)
+        const changes = {
+          cursor: String(log.length),
+          changed: Option.match(cursor, {
             onNone: () => "everything" as const,
-            onSome: (mark) => log.slice(Number(mark))
+            onSome: (cursor) => log.slice(Number(cursor))
           })
         }
-        yield* Effect.sleep(lookMillis)
-        return news
+        yield* Effect.sleep(pollMillis)
+        return changes
       }),
     fetch: ({ changedParts, directory, previous }) =>
       Effect.gen(function* () {
@@ -117,7 +117,7 @@ const makeWorld = Effect.gen(function* () {
   return {
     source,
     counts,
-    failingLooks,
+    failingPolls,
     failingReads,
     journal,
     edit: (part: Part) => {
@@ -169,7 +169,7 @@ describe("sources that can be asked what has changed", () => {
       yield* pass("10 seconds")
       expect(counts).toMatchObject({ reads: 1, parts: 2 })
       edit("B")
-      yield* pass(1000 + 2 * lookMillis + partMillis)
+      yield* pass(1000 + 2 * pollMillis + partMillis)
       expect(yield* latest).toBe(newest())
       expect(counts).toMatchObject({ reads: 2, parts: 3 })
     }).pipe(Effect.provide(services()), Effect.provide(environment))
@@ -205,9 +205,9 @@ describe("sources that can be asked what has changed", () => {
     Effect.gen(function* () {
       const { counts, edit } = yield* setUp({ settle: 0 })
       edit("A")
-      yield* pass(1000 + lookMillis + partMillis)
+      yield* pass(1000 + pollMillis + partMillis)
       expect(yield* latest).toBe("A1,B0")
-      expect(counts.looks).toBeLessThan(4)
+      expect(counts.polls).toBeLessThan(4)
     }).pipe(Effect.provide(services()), Effect.provide(environment))
   )
 
@@ -256,7 +256,7 @@ describe("sources that can be asked what has changed", () => {
       edit("A")
       yield* pass("12 minutes")
       expect(counts.reads - 1).toBe(reads)
-      expect(counts.looks).toBeGreaterThan(60)
+      expect(counts.polls).toBeGreaterThan(60)
       failingReads.length = 0
       edit("B")
       yield* pass("15 seconds")
@@ -268,7 +268,7 @@ describe("sources that can be asked what has changed", () => {
     Effect.gen(function* () {
       const asked = yield* makeWorld
       const other = yield* makeWorld
-      const { look, ...unasked } = other.source
+      const { poll, ...unasked } = other.source
       const { start } = yield* Content.fromSources({ fetchEvery: "10 seconds", settle: 0 }, [
         asked.source,
         { ...unasked, id: "others" }
@@ -303,7 +303,7 @@ describe("sources that can be asked what has changed", () => {
       Effect.gen(function* () {
         const asked = yield* makeWorld
         const other = yield* makeWorld
-        const { look, ...unasked } = other.source
+        const { poll, ...unasked } = other.source
         const { start } = yield* Content.fromSources({ fetchEvery: "1 second" }, [
           asked.source,
           { ...unasked, id: "others" }
@@ -319,7 +319,7 @@ describe("sources that can be asked what has changed", () => {
   )
 
   it(
-    "end with the newest content in one version, with no more looks and reads than the specification allows",
+    "end with the newest content in one version, with no more polls and reads than the specification allows",
     () =>
       FastCheck.assert(
         FastCheck.asyncProperty(
@@ -352,7 +352,7 @@ const kind = constantFrom("transient" as const, "lasting" as const)
 const passing = (max: number) => record({ type: constant("pass" as const), millis: integer({ min: 0, max }) })
 const step: FastCheck.Arbitrary<Step> = oneof(
   { weight: 6, arbitrary: record({ type: constant("edit" as const), part: constantFrom(...parts) }) },
-  // Within a look or a read, or beyond several ticks.
+  // Within a poll or a read, or beyond several ticks.
   { weight: 5, arbitrary: passing(3 * partMillis) },
   { weight: 4, arbitrary: passing(25_000) },
   { weight: 2, arbitrary: record({ type: constantFrom("failLook" as const, "failRead" as const), kind }) },
@@ -371,7 +371,7 @@ const step: FastCheck.Arbitrary<Step> = oneof(
 const examples: ReadonlyArray<ReadonlyArray<Step>> = [
   [
     { type: "pass", millis: 2000 },
-    { type: "fetchAndEdit", millis: lookMillis + partMillis + 10, part: "A" }
+    { type: "fetchAndEdit", millis: pollMillis + partMillis + 10, part: "A" }
   ],
   ...(["transient", "lasting"] as const).map(
     (kind): ReadonlyArray<Step> => [
@@ -438,7 +438,7 @@ const history = (steps: ReadonlyArray<Step>) =>
           yield* pass(step.millis)
           break
         case "failLook":
-          world.failingLooks.push(step.kind)
+          world.failingPolls.push(step.kind)
           break
         case "failRead":
           world.failingReads.push(step.kind)
@@ -457,17 +457,17 @@ const history = (steps: ReadonlyArray<Step>) =>
       }
     }
     yield* pass(2 * tick)
-    world.failingLooks.length = 0
+    world.failingPolls.length = 0
     world.failingReads.length = 0
     yield* pass("11 minutes")
     yield* running.stop
 
     expect(yield* latest).toBe(world.newest())
     expect(promotedIn(journal).filter((content) => content === world.newest())).toHaveLength(1)
-    const { failures, looks, reads } = world.counts
+    const { failures, polls, reads } = world.counts
     const ticks = Math.ceil((yield* Clock.currentTimeMillis) / tick) + starts
     expect(reads).toBeLessThanOrEqual(starts + edits + failures + commands)
-    expect(looks).toBeLessThanOrEqual(ticks + 2 * edits + failures + starts + commands)
+    expect(polls).toBeLessThanOrEqual(ticks + 2 * edits + failures + starts + commands)
   })
 
 /**
@@ -490,7 +490,7 @@ const promotedIn = (journal: ReadonlyArray<Happened>): ReadonlyArray<string> => 
         isSettled = () => isWhole
         break
       }
-      case "look": {
+      case "poll": {
         const { content: seen, fails } = happened
         const before = isSettled
         isSettled = (content) => before(content) || fails || content === seen

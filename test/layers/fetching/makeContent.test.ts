@@ -1,5 +1,5 @@
 /**
- * Content of an origin that can say cheaply whether there is something new.
+ * Content of a provider that can say cheaply whether there is something new.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -12,7 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
-import type { News } from "../../../src/layers/fetching/Origin.ts"
+import type { PollResult } from "../../../src/layers/fetching/Provider.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -34,8 +34,8 @@ const full = (file: string) =>
 /** Looks after each pause, and says what is in `answer`. */
 const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
   const store = yield* VersionStore
-  const answer = yield* Ref.make<Effect.Effect<News, SourceFailed>>(Effect.succeed("new"))
-  const looks = yield* Ref.make(0)
+  const answer = yield* Ref.make<Effect.Effect<PollResult, SourceFailed>>(Effect.succeed("new"))
+  const polls = yield* Ref.make(0)
   const fetches = yield* Ref.make(0)
   const events = yield* follow
   const { start } = yield* makeContent(
@@ -43,8 +43,8 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
     () =>
       Effect.succeed({
         sourceIds: [],
-        look: Effect.zipRight(
-          Ref.update(looks, (n) => n + 1),
+        poll: Effect.zipRight(
+          Ref.update(polls, (n) => n + 1),
           Effect.flatten(Ref.get(answer))
         ),
         fetch: Effect.gen(function* () {
@@ -53,14 +53,14 @@ const setUpEvery = Effect.fnUntraced(function* (pause: Duration.DurationInput) {
           yield* staged.sourceDirectory("objects")
           return { ...(yield* staged.promote([{ sourceId: "objects", fingerprint }])), records: 3 }
         }).pipe(Effect.scoped),
-        copiedFrom: Effect.map(Ref.get(looks), (looks) => [{ url: "hub", versionId: `look ${looks}` }])
+        copiedFrom: Effect.map(Ref.get(polls), (polls) => [{ url: "hub", versionId: `poll ${polls}` }])
       })
   )
   const tick = Effect.gen(function* () {
-    const before = yield* Ref.get(looks)
+    const before = yield* Ref.get(polls)
     yield* somebodySleeps
     yield* TestClock.adjust(pause)
-    yield* eventually(Effect.map(Ref.get(looks), (looks) => looks > before))
+    yield* eventually(Effect.map(Ref.get(polls), (polls) => polls > before))
     yield* somebodySleeps
   })
   return { answer, events, fetches: Ref.get(fetches), start, tick }
@@ -70,7 +70,7 @@ const setUp = setUpEvery("5 seconds")
 
 const version = Effect.flatMap(ControllerState, ({ state }) => Effect.map(state, ({ _version }) => _version))
 
-describe("content that looks before it fetches", () => {
+describe("content that polls before it fetches", () => {
   it.scoped("fetches what is new, with events, and without a trace finds that nothing is", () =>
     Effect.gen(function* () {
       const { answer, events, fetches, start, tick } = yield* setUp
@@ -86,11 +86,11 @@ describe("content that looks before it fetches", () => {
       yield* tick
       expect(yield* fetches).toBe(1)
       expect(yield* version).toBe(before)
-      expect((yield* contentState).copiedFrom).toEqual([{ url: "hub", versionId: "look 3" }])
+      expect((yield* contentState).copiedFrom).toEqual([{ url: "hub", versionId: "poll 3" }])
       expect((yield* contentState).nextFetch).toEqual({ at: "1970-01-01T00:00:15.000Z", isRetry: false })
       yield* Ref.set(answer, Effect.succeed("new"))
       yield* tick
-      // What the two looks in between had published would come first.
+      // What the two polls in between had published would come first.
       expect(names(yield* events.until("content:fetch:done"))[0]).toBe("content:fetch:start")
       expect(yield* fetches).toBe(2)
     }).pipe(Effect.provide(services("persistent")))
@@ -112,7 +112,7 @@ describe("content that looks before it fetches", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
-  it.scoped("reports a look that fails as a failed fetch, once, and fetches when it works again", () => {
+  it.scoped("reports a poll that fails as a failed fetch, once, and fetches when it works again", () => {
     const log: Array<string> = []
     return Effect.gen(function* () {
       const { answer, events, fetches, start, tick } = yield* setUp
@@ -210,9 +210,9 @@ describe("content that looks before it fetches", () => {
     }).pipe(Effect.provide(NodeContext.layer))
 
   it.scoped.each([
-    ["nothing is new", Effect.succeed<News>("same")],
-    ["nothing can be fetched", Effect.succeed<News>("nothing")],
-    ["looks fail", failed("no way")]
+    ["nothing is new", Effect.succeed<PollResult>("same")],
+    ["nothing can be fetched", Effect.succeed<PollResult>("nothing")],
+    ["polls fail", failed("no way")]
   ] as const)("removes leases that are over while %s", ([_, found]) =>
     inFolder((folder) =>
       Effect.gen(function* () {
@@ -236,7 +236,7 @@ describe("content that looks before it fetches", () => {
   )
 
   it.scoped(
-    "writes a manifest anew that is lost while looks fail, and announces the version that it names",
+    "writes a manifest anew that is lost while polls fail, and announces the version that it names",
     () =>
       inFolder((folder) =>
         Effect.gen(function* () {

@@ -75,7 +75,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
     ...(polling === undefined
       ? {}
       : {
-          look: (cursor) => Effect.annotateLogs(Effect.zipLeft(polling.poll(cursor), polled), "source", id)
+          poll: (cursor) => Effect.annotateLogs(Effect.zipLeft(polling.poll(cursor), polled), "source", id)
         }),
     data
   }

@@ -10,7 +10,7 @@ import { makeLastFailure } from "../../../internal/lastFailure.ts"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { changesPause } from "../../../internal/schedules.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
-import type { SourceNews } from "../../../services/ContentSource.ts"
+import type { SourceChanges } from "../../../services/ContentSource.ts"
 import type { ChangeFeed, TableChanges, TableError } from "../../../services/TableSourceClient.ts"
 
 /** How often all tables are read while it cannot be asked what has changed. */
@@ -88,12 +88,12 @@ export const makePolling = (
         onSome: ({ position }) => Option.some(position)
       })
       return {
-        mark: encodeCursor({
+        cursor: encodeCursor({
           wholeAt: isWhole ? now : wholeAt,
           ...Option.match(position, { onNone: () => ({}), onSome: (position) => ({ position }) })
         }),
         changed: isWhole ? "everything" : changed
-      } satisfies SourceNews
+      } satisfies SourceChanges
     }),
 
     /** Why it cannot be asked, and when it is asked again (ISO 8601, UTC). */

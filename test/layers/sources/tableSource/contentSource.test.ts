@@ -30,7 +30,7 @@ contentSourceContract(
     )
     return { source, edit }
   }),
-  { looks: true }
+  { polls: true }
 )
 
 contentSourceContract(
@@ -54,5 +54,5 @@ contentSourceContract(
       return { source: yield* definition.make, edit }
     }).pipe(withLog([]), Effect.provide(context))
   }),
-  { looks: true }
+  { polls: true }
 )

@@ -42,13 +42,13 @@ const setUp = Effect.gen(function* () {
     keyValueTables: ["Settings"],
     wholeEvery: "1 hour"
   }).pipe(Effect.provideService(TableSourceClient, memory.client))
-  const { look = () => Effect.dieMessage("no look") } = source
+  const { poll = () => Effect.dieMessage("no look") } = source
   let mark = Option.none<string>()
 
   /** What the look says; where something has changed, it is fetched and promoted. */
   const tick = Effect.gen(function* () {
-    const news = yield* look(mark)
-    mark = Option.some(news.mark)
+    const news = yield* poll(mark)
+    mark = Option.some(news.cursor)
     if (news.changed.length > 0) yield* fetch(news.changed)
     return news.changed
   })

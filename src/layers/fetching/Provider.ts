@@ -10,7 +10,7 @@ import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
 import type { Report } from "./report.ts"
 
-export interface Origin {
+export interface Provider {
   /** The ids of the sources, as far as they are known before the first fetch. */
   readonly sourceIds: ReadonlyArray<string>
 
@@ -18,15 +18,15 @@ export interface Origin {
   readonly fetch: Effect.Effect<Fetched, FetchError>
 
   /**
-   * A cheap question, asked at each tick, so that only news are fetched: it publishes no events and writes nothing.
+   * A cheap question, asked at each tick, so that only what is new is fetched: it publishes no events and writes nothing.
    * Without it there is a fetch at each tick.
    */
-  readonly look?: Effect.Effect<News, FetchError>
+  readonly poll?: Effect.Effect<PollResult, FetchError>
 
   /** What `fetch` would change. It reports nothing and promotes nothing. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
 
-  /** As `fetch`, of what the looks have found. Without it `fetch` stands for it. */
+  /** As `fetch`, of what the polls have found. Without it `fetch` stands for it. */
   readonly fetchNew?: Effect.Effect<Fetched, FetchError>
 
   /** The addresses that versions are copied from, for the state. */
@@ -37,11 +37,11 @@ export interface Origin {
 }
 
 /** `same` is what was fetched last; `nothing` means that there is nothing that could be fetched. */
-export type News = "new" | "same" | "nothing"
+export type PollResult = "new" | "same" | "nothing"
 
 export interface Fetched extends Promotion {
   /** How many records the version has. */
   readonly records: number
 }
 
-export type MakeOrigin<E = never, R = never> = (report: Report) => Effect.Effect<Origin, E, R>
+export type MakeProvider<E = never, R = never> = (report: Report) => Effect.Effect<Provider, E, R>

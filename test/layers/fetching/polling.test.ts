@@ -1,5 +1,5 @@
 /**
- * What looks have found, and who has taken it.
+ * What polls have found, and who has taken it.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import type { Changes } from "../../../src/layers/fetching/looks.ts"
-import { makeLooks } from "../../../src/layers/fetching/looks.ts"
+import type { Changes } from "../../../src/layers/fetching/polling.ts"
+import { makePolling } from "../../../src/layers/fetching/polling.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 
@@ -17,15 +17,15 @@ const parts = ["A", "B", "C"] as const
 
 type Step =
   | { readonly type: "edit"; readonly id: (typeof ids)[number]; readonly part: (typeof parts)[number] }
-  | { readonly type: "look" | "failedLook" | "fetch" | "done" | "failed" }
+  | { readonly type: "poll" | "failedPoll" | "fetch" | "done" | "failed" }
 
 const { array, constant, constantFrom, oneof, record } = FastCheck
 const step: FastCheck.Arbitrary<Step> = oneof(
   record({ type: constant("edit" as const), id: constantFrom(...ids), part: constantFrom(...parts) }),
   record({
     type: constantFrom(
-      "look" as const,
-      "failedLook" as const,
+      "poll" as const,
+      "failedPoll" as const,
       "fetch" as const,
       "done" as const,
       "failed" as const
@@ -43,14 +43,14 @@ const makeSources = () => {
     (id): ContentSource => ({
       id,
       fetch: () => failure,
-      look: (mark) =>
+      poll: (cursor) =>
         fails && id === "rooms"
           ? failure
           : Effect.succeed({
-              mark: String(edits[id].length),
-              changed: Option.match(mark, {
+              cursor: String(edits[id].length),
+              changed: Option.match(cursor, {
                 onNone: () => "everything" as const,
-                onSome: (mark) => edits[id].slice(Number(mark))
+                onSome: (cursor) => edits[id].slice(Number(cursor))
               })
             })
     })
@@ -78,23 +78,23 @@ const move = (from: Set<string>, to: Set<string>) => {
 
 describe("what has changed", () => {
   it.effect.prop(
-    "is found, taken or in a version, in whatever order there are looks and fetches",
+    "is found, taken or in a version, in whatever order there are polls and fetches",
     { steps: array(step, { maxLength: 30 }) },
     ({ steps }) =>
       Effect.gen(function* () {
         const { edit, setFails, sources } = makeSources()
-        const looks = makeLooks(sources)
-        yield* looks.look
-        expect(namesIn(looks.take())).toEqual(["objects everything", "rooms everything"])
+        const polling = makePolling(sources)
+        yield* polling.poll
+        expect(namesIn(polling.take())).toEqual(["objects everything", "rooms everything"])
         const unseen = new Set<string>()
         const found = new Set<string>()
         const taken = new Set<string>()
 
         const begin = Effect.gen(function* () {
-          const changes = looks.take()
+          const changes = polling.take()
           move(found, taken)
           const end = yield* Deferred.make<void, SourceFailed>()
-          const fiber = yield* Effect.fork(looks.backUnlessDone(() => changes)(Deferred.await(end)))
+          const fiber = yield* Effect.fork(polling.restoreOnFailure(() => changes)(Deferred.await(end)))
           yield* Effect.yieldNow()
           return (exit: Effect.Effect<void, SourceFailed>) =>
             Effect.zipRight(Deferred.complete(end, exit), Fiber.await(fiber))
@@ -108,13 +108,13 @@ describe("what has changed", () => {
               edit(step.id, step.part)
               unseen.add(`${step.id} ${step.part}`)
               break
-            case "look":
-              expect(yield* looks.look).toBe(unseen.size > 0)
+            case "poll":
+              expect(yield* polling.poll).toBe(unseen.size > 0)
               move(unseen, found)
               break
-            case "failedLook":
+            case "failedPoll":
               setFails(true)
-              expect(yield* Effect.either(looks.look)).toMatchObject({ _tag: "Left" })
+              expect(yield* Effect.either(polling.poll)).toMatchObject({ _tag: "Left" })
               setFails(false)
               break
             case "fetch":
@@ -128,9 +128,9 @@ describe("what has changed", () => {
                 end = Option.none()
               }
           }
-          expect(looks.isNothingFound()).toBe(found.size === 0)
+          expect(polling.isNothingFound()).toBe(found.size === 0)
         }
-        expect(namesIn(looks.take()).toSorted()).toEqual([...found].toSorted())
+        expect(namesIn(polling.take()).toSorted()).toEqual([...found].toSorted())
       }),
     { fastCheck: { numRuns: 30 } }
   )
@@ -139,10 +139,10 @@ describe("what has changed", () => {
 it.effect("a fetch that failed is tried again after its pause, though the clock was in the future then", () =>
   withJumpingClock(({ adjust, set }) =>
     Effect.gen(function* () {
-      const { backUnlessDone, refusal } = makeLooks([])
+      const { restoreOnFailure, refusal } = makePolling([])
       const years = 14 * 365 * 24 * 60 * 60 * 1000
       yield* set(years)
-      yield* Effect.flip(backUnlessDone(() => new Map())(failure))
+      yield* Effect.flip(restoreOnFailure(() => new Map())(failure))
       yield* set(-years)
       expect(yield* refusal).toEqual(Option.some(failure))
       yield* adjust("10 minutes")

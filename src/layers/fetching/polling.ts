@@ -14,14 +14,15 @@ export type Changes = ReadonlyMap<string, Exclude<Changed, "nothing">>
 
 const none: Changes = new Map()
 
-const changesIn = (news: ReadonlyArray<{ readonly id: string; readonly changed: Changed }>): Changes =>
+const changesIn = (found2: ReadonlyArray<{ readonly id: string; readonly changed: Changed }>): Changes =>
   new Map(
-    news.flatMap(({ changed, id }) => (changed === "nothing" || changed.length === 0 ? [] : [[id, changed]]))
+    found2.flatMap(({ changed, id }) =>
+      changed === "nothing" || changed.length === 0 ? [] : [[id, changed]]
+    )
   )
 
 /** Everything of these sources. */
-export const everythingOf = (ids: ReadonlyArray<string>): Changes =>
-  new Map(ids.map((id) => [id, "everything"]))
+export const all = (ids: ReadonlyArray<string>): Changes => new Map(ids.map((id) => [id, "everything"]))
 
 /** What has changed in either. */
 export const merge = (one: Changes, other: Changes): Changes => {
@@ -41,47 +42,47 @@ export const merge = (one: Changes, other: Changes): Changes => {
 /** Before what failed for a reason that does not pass by itself is tried again, though nothing has changed. */
 const lastingPause = Duration.minutes(10)
 
-export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
-  const marks = new Map<string, string>()
+export const makePolling = (sources: ReadonlyArray<ContentSource>) => {
+  const cursors = new Map<string, string>()
   /** Found, and in no version yet. */
   let found: Changes = none
   const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? lastingPause : fetchPause(inRow)))
   const failed = (error: FetchError) =>
     failure.failed(error, !("isTransient" in error && error.isTransient === true))
 
-  const lookAt = ({ id, look }: ContentSource) =>
-    look === undefined
+  const pollSource = ({ id, poll }: ContentSource) =>
+    poll === undefined
       ? Effect.succeedNone
-      : look(Option.fromNullable(marks.get(id))).pipe(
+      : poll(Option.fromNullable(cursors.get(id))).pipe(
           Effect.catchAllDefect((cause) => new SourceFailed({ sourceId: id, cause })),
-          Effect.map((news) => Option.some({ id, ...news }))
+          Effect.map((changes) => Option.some({ id, ...changes }))
         )
 
-  const look = Effect.map(
-    Effect.forEach(sources, lookAt, { concurrency: "unbounded" }),
-    (answers): boolean => {
-      const news = answers.flatMap(Option.toArray)
-      for (const { id, mark } of news) {
-        marks.set(id, mark)
+  const poll = Effect.map(
+    Effect.forEach(sources, pollSource, { concurrency: "unbounded" }),
+    (polled): boolean => {
+      const answers = polled.flatMap(Option.toArray)
+      for (const { id, cursor } of answers) {
+        cursors.set(id, cursor)
       }
-      const changes = changesIn(news)
+      const changes = changesIn(answers)
       found = merge(found, changes)
       return changes.size > 0
     }
   )
 
   return {
-    /** Whether something has changed since the look before. */
-    look,
+    /** Whether something has changed since the poll before. */
+    poll,
 
-    hasLooked: () => marks.size > 0,
+    hasPolled: () => cursors.size > 0,
 
     /** Adds to what has been found. */
     add: (changes: Changes): void => {
       found = merge(found, changes)
     },
 
-    /** What has been found, for whoever makes a version of it. */
+    /** What has been found, for a version of it. */
     take: (): Changes => {
       const taken = found
       found = none
@@ -96,8 +97,8 @@ export const makeLooks = (sources: ReadonlyArray<ContentSource>) => {
       Option.map(({ error }) => error)
     ),
 
-    /** What a fetch has taken is back among what has been found where it comes to no version. */
-    backUnlessDone:
+    /** What a fetch has taken is found again if no version comes of it. */
+    restoreOnFailure:
       (taken: () => Changes) =>
       <A>(fetch: Effect.Effect<A, FetchError>): Effect.Effect<A, FetchError> =>
         fetch.pipe(
