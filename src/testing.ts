@@ -7,6 +7,7 @@
 
 export * as TableSourceClientMemory from "./layers/sources/tableSource/TableSourceClientMemory.ts"
 export * as TableServer from "./layers/tableServer/TableServer.ts"
+export { withAdvancingClock } from "./testing/advancingClock.ts"
 export { type CommandBusTraits, commandBusContract } from "./testing/commandBusContract.ts"
 export {
   type ContentSourceHarness,
@@ -16,7 +17,6 @@ export {
 export { controllerStateContract } from "./testing/controllerStateContract.ts"
 export { type EventBusTraits, eventBusContract } from "./testing/eventBusContract.ts"
 export { eventBusWrapperContract } from "./testing/eventBusWrapperContract.ts"
-export { patiently } from "./testing/patiently.ts"
 export { type ReplayBacklogTraits, replayBacklogContract } from "./testing/replayBacklogContract.ts"
 export {
   type TableSourceClientHarness,

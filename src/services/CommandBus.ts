@@ -20,7 +20,7 @@ export interface Command {
   readonly [field: string]: unknown
 }
 
-/** How a command is carried out, and what its fields must look like. */
+/** How a command is executed, and what its fields must look like. */
 export interface CommandHandler<Fields, Encoded, R> {
   readonly type: string
   /** Fields beyond these are ignored, so that clients may be newer than the controller. */
@@ -113,7 +113,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/
  * The command is registered, but its result cannot be had:
  *
  * - `unreachable`: the process that has registered it is away.
- * - `busy`: as many commands are carried out there as can be at the same time.
+ * - `busy`: as many commands run there as can at the same time.
  * - `timeout`: there was no result within the timeout of the dispatch.
  * - `lost`: the connection to the process that executes it, or the process, ended.
  */

@@ -33,7 +33,7 @@ export class IpcClient extends Context.Tag("vitrine/IpcClient")<
     readonly state: Effect.Effect<GlobalState, IpcError>
 
     /**
-     * Has a command carried out, any that is registered, and returns its result, which has been through JSON.
+     * Has a command executed, any that is registered, and returns its result, which has been through JSON.
      *
      * It takes as long as the command does. A caller that gives up waiting does not stop the command.
      */

@@ -33,7 +33,7 @@ export interface Plugin {
   readonly setup: (context: PluginContext) => Effect.Effect<Ready, unknown, PluginEnvironment | Scope.Scope>
 
   /**
-   * What carries out those commands of the plugin that need its folder and nothing else: where no controller runs, it is
+   * What executes those commands of the plugin that need its folder and nothing else: where no controller runs, it is
    * set up for them in the place of all plugins.
    */
   readonly onDisk?: Plugin

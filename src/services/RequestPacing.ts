@@ -17,7 +17,7 @@ export interface Pacer {
   readonly hold: (duration: Duration.DurationInput) => Effect.Effect<void>
 }
 
-/** How fast requests to others follow each other, whoever of this process sends them. */
+/** How fast requests to others follow each other, from all parts of this process. */
 export class RequestPacing extends Context.Tag("vitrine/RequestPacing")<
   RequestPacing,
   {

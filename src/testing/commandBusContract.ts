@@ -52,7 +52,7 @@ const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
 
 /** What a command bus can and cannot do. */
 export interface CommandBusTraits {
-  /** Whether a handler is interrupted with whoever dispatched the command. Default true. */
+  /** Whether a handler is interrupted with the caller of the command. Default true. */
   readonly interrupts?: boolean
 
   /** A timeout within which the bus delivers a command to its handler, however busy the machine is. Default 200 ms. */
@@ -233,7 +233,7 @@ export const commandBusContract = (
     })
 
     if (interrupts) {
-      scenario("interrupts a handler with whoever dispatched it", function* () {
+      scenario("interrupts a handler with its caller", function* () {
         const started = yield* Deferred.make<void>()
         const interrupted = yield* Deferred.make<void>()
         yield* register("work", () =>
@@ -319,7 +319,7 @@ export const commandBusContract = (
         }
       )
 
-      pairScenario("gives whoever dispatches on another instance the same errors", function* ([one, other]) {
+      pairScenario("gives callers on another instance the same errors", function* ([one, other]) {
         const failure = chainOf(new InvalidCommandFields({ type: "inner", issues: "n: is required" }))
         yield* one.register(double)
         yield* one.register({ type: "fail", fields: Schema.Struct({}), run: () => Effect.fail(failure) })

@@ -16,7 +16,7 @@ import type {
   PreviousContent,
   SourceFile
 } from "../services/ContentSource.ts"
-import { patiently } from "./patiently.ts"
+import { withAdvancingClock } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
 /** A source, and what is done to its content. */
@@ -34,7 +34,7 @@ export interface ContentSourceTraits {
 
 /**
  * The harness is new each time it is made. The tests run by `TestClock`, which goes on whenever the source waits and nothing is on
- * its way: real files and sockets are welcome, but for connections that are kept while nobody uses them.
+ * its way: real files and sockets are welcome, but for unused connections that are kept.
  */
 export const contentSourceContract = (
   name: string,
@@ -54,7 +54,7 @@ export const contentSourceContract = (
           progress: () => Effect.void,
           ...options
         }
-        const { fingerprint } = (yield* patiently(source.fetch(target))).value
+        const { fingerprint } = (yield* withAdvancingClock(source.fetch(target))).value
         const files = yield* Effect.promise(() => filesIn(directory))
         return { directory, fingerprint: Option.some(fingerprint), files } satisfies PreviousContent
       })
@@ -62,7 +62,9 @@ export const contentSourceContract = (
     const poll = (cursor: Option.Option<string>) =>
       Effect.gen(function* () {
         expect(source.poll).toBeDefined()
-        const { value } = yield* patiently(source.poll?.(cursor) ?? Effect.dieMessage("It has no look"))
+        const { value } = yield* withAdvancingClock(
+          source.poll?.(cursor) ?? Effect.dieMessage("It has no poll")
+        )
         return {
           cursor: Option.some(value.cursor),
           changed: value.changed,
@@ -101,7 +103,7 @@ export const contentSourceContract = (
       )
 
       scenario(
-        "finds a change for whoever asks from a mark before it, however often",
+        "finds a change from every cursor before it, however often it is asked",
         function* ({ edit, poll }) {
           const { cursor } = yield* poll(Option.none())
           yield* edit

@@ -123,7 +123,7 @@ export const controllerStateContract = (
       ])
     })
 
-    scenario("builds rows anew for every status, and gives a section as it was added", function* () {
+    scenario("builds rows again for every status, and gives a section as it was added", function* () {
       let built = 0
       const rows = Effect.sync(() => [text(`build ${++built}`)])
       const { addSection, status } = yield* ControllerState

@@ -1,5 +1,5 @@
 /**
- * What every wrapper of an `EventBus` does, whatever it makes of events: nobody gets around it, and what the bus within
+ * What every wrapper of an `EventBus` does, whatever it makes of events: nothing gets around it, and what the bus within
  * says besides events is handed on.
  */
 import { describe, expect, it } from "@effect/vitest"
@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import { keepSubscribed } from "../layers/fanOut/keepSubscribed.ts"
 import * as EventBusMemory from "../layers/memory/EventBusMemory.ts"
 import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
-import { eventLoopTurn } from "./patiently.ts"
+import { eventLoopTurn } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
 /** The layer wraps the bus that it is given. The tests run in real time. */

@@ -15,7 +15,7 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../services/TableSourceClient.ts"
-import { patiently } from "./patiently.ts"
+import { withAdvancingClock } from "./advancingClock.ts"
 import { type Case, runCase } from "./runCase.ts"
 
 /** A client of tables that the tests set, and what goes wrong when they want it to. */
@@ -49,7 +49,7 @@ export interface TableSourceClientTraits {
 const pace = 1000
 
 const inTurn = <A, E, R>(request: Effect.Effect<A, E, R>) =>
-  Effect.map(patiently(request), ({ value }) => value)
+  Effect.map(withAdvancingClock(request), ({ value }) => value)
 
 /** Also how long it took, in milliseconds. */
 const timed = <A, E, R>(request: Effect.Effect<A, E, R>) =>
@@ -153,7 +153,7 @@ export const tableSourceClientContract = (
 
     if (cursorsExpire) {
       scenario(
-        "says that a cursor has expired, and starts anew without it",
+        "says that a cursor has expired, and starts again without it",
         function* ({ expireCursors, listPage, setTable }) {
           yield* setTable("Objects", records(3))
           const { next = "" } = yield* listPage({ table: "Objects", view: null })
@@ -225,12 +225,14 @@ export const tableSourceClientContract = (
       )
 
       scenario(
-        `stops to wait after a ${reason} when nobody waits for it any more, and works afterwards`,
+        `stops to wait after a ${reason} when no caller waits for it any more, and works afterwards`,
         function* ({ client, delayNext, listPage, setTable }) {
           yield* setTable("Objects", records(1))
           const request = { table: "Objects", view: null }
           yield* delayNext(reason)
-          const { took, value } = yield* patiently(Effect.timeoutOption(client.listPage(request), least / 2))
+          const { took, value } = yield* withAdvancingClock(
+            Effect.timeoutOption(client.listPage(request), least / 2)
+          )
           expect({ took, value }).toEqual({ took: least / 2, value: Option.none() })
           expect(yield* listPage(request)).toEqual({ records: records(1) })
         }

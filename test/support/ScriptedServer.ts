@@ -8,7 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Queue from "effect/Queue"
-import { holdConnection } from "../../src/testing/patiently.ts"
+import { holdConnection } from "../../src/testing/advancingClock.ts"
 
 export interface ReceivedRequest {
   readonly method: string
@@ -30,7 +30,7 @@ export const text =
   (response) =>
     response.writeHead(status, headers).end(body)
 
-/** An answer that never ends, while the time of tests that are `patiently` goes on. */
+/** An answer that never ends, while the time of tests that are `withAdvancingClock` goes on. */
 export const holding =
   (answer: Answer): Answer =>
   (response, request) => {

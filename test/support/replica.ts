@@ -5,7 +5,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Replica from "../../src/layers/replica/Replica.ts"
-import { patiently } from "../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../src/testing/advancingClock.ts"
 import { servicesIn } from "./content.ts"
 import { readActive, type Sources } from "./hub.ts"
 import { withLog } from "./logged.ts"
@@ -33,11 +33,11 @@ export const makeReplica = Effect.fnUntraced(function* (
     log,
     provided,
     start: logged(content.start),
-    fetch: logged(Effect.map(patiently(content.fetch), ({ value }) => value)),
+    fetch: logged(Effect.map(withAdvancingClock(content.fetch), ({ value }) => value)),
     /** The same by the real clock. */
     fetchLive: logged(content.fetch),
     /** What a fetch fails with, as a message. */
-    failure: logged(Effect.map(patiently(Effect.flip(content.fetch)), ({ value }) => value.message)),
+    failure: logged(Effect.map(withAdvancingClock(Effect.flip(content.fetch)), ({ value }) => value.message)),
     active: readActive(folder),
     parts: Effect.orElseSucceed(fs.readDirectory(`${folder}/.partial`), () => [])
   }

@@ -2,7 +2,7 @@ import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
-import { eventLoopTurn } from "../../src/testing/patiently.ts"
+import { eventLoopTurn } from "../../src/testing/advancingClock.ts"
 
 export { eventLoopTurn }
 

@@ -28,7 +28,7 @@ import * as VersionStoreDisk from "../../src/layers/versions/VersionStoreDisk.ts
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
 import { TableSourceClient } from "../../src/services/TableSourceClient.ts"
-import { patiently } from "../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../src/testing/advancingClock.ts"
 import * as eventReader from "../support/eventReader.ts"
 import { makeHub } from "../support/hub.ts"
 import { inMemory } from "../support/inMemory.ts"
@@ -184,7 +184,7 @@ it.effect(
       const { fetch, start } = yield* Replica.make({ from: hub.url, pollEvery }).pipe(
         Effect.provide(services)
       )
-      yield* patiently(fetch)
+      yield* withAdvancingClock(fetch)
       yield* Scope.close(hubScope, Exit.void)
       yield* withLog(log)(start)
 
@@ -192,10 +192,10 @@ it.effect(
       let early = yield* whatThereIs(folder)
       let before: ReadonlyArray<string> = []
       for (let day = 1; day <= days; day++) {
-        yield* patiently(Effect.sleep("12 hours"))
+        yield* withAdvancingClock(Effect.sleep("12 hours"))
         yield* dispatch({ type: "content.ack", consumerId: "screen-1", versionId })
         expect(yield* dispatch({ type: "content.manifest.read" })).toEqual(manifest)
-        yield* patiently(Effect.sleep("12 hours"))
+        yield* withAdvancingClock(Effect.sleep("12 hours"))
         if (day === firstDays) {
           early = yield* whatThereIs(folder)
           before = filesOf(folder)

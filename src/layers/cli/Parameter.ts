@@ -22,7 +22,7 @@ export interface Parameter<out A> {
 }
 
 export interface Mistake {
-  /** As it was given; none where nothing was. */
+  /** As it was given; `None` if it was not. */
   readonly given: Option.Option<string>
   /** What is expected, as in "takes a whole number". */
   readonly expected: string

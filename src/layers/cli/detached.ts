@@ -74,7 +74,7 @@ const spawnUntilReady = (args: ReadonlyArray<string>, errorFile: string) =>
       })
   )
 
-/** Tells whoever started this process in the background that it is ready. */
+/** Tells the process that started this one in the background that it is ready. */
 export const reportReady = Effect.sync(() => {
   if (process.connected) {
     process.send?.("ready")

@@ -74,7 +74,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
   const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
   const configuration = yield* endableAtOnce(loadConfiguration(file, library))
   const asked = yield* Deferred.make<void>()
-  // Whoever is refused here leaves the log to the one that runs.
+  // A controller that is refused here leaves the log to the one that runs.
   const endpoint = IpcServer.make({
     folder: configuration.cwd,
     runFolder,
@@ -138,7 +138,7 @@ const withLog = <A, E, R>(
       })
   })
 
-/** For whoever did not see it; the log of a controller that runs already is that one's. */
+/** For those who did not see it; the log of a controller that runs already belongs to that one. */
 const logFailure = (cause: Cause.Cause<unknown>) =>
   Cause.isInterruptedOnly(cause) || Cause.squash(cause) instanceof ControllerAlreadyRunning
     ? Effect.void

@@ -73,7 +73,7 @@ const checkLastFetch = Effect.gen(function* () {
   }
 })
 
-/** A controller that is not running may be started meanwhile. */
+/** A controller that is not running may have been started since. */
 const keepShowing = <E, R>(status: Effect.Effect<string, E, R>) =>
   Effect.gen(function* () {
     const show = yield* makeLiveText(process.stdout)

@@ -71,7 +71,7 @@ interface Controller {
   /** The process that it says it is. */
   readonly pid: number | undefined
   readonly hasLock: boolean
-  /** The names in its folder that its sockets were bound at; first the one that nobody else ever has. */
+  /** The names in its folder that its sockets were bound at; first the one that no other controller ever has. */
   readonly sockets: ReadonlyArray<string>
   /** Waits until it has given up the lock of its folder. */
   readonly unlocked: Effect.Effect<void>

@@ -1,5 +1,5 @@
 /**
- * `vitrine watch`: the webhooks that list what changes in a hosted base, for whoever has the token of a creator.
+ * `vitrine watch`: the webhooks that list what changes in a hosted base, for users with the token of a creator.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Console from "effect/Console"

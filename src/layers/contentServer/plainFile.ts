@@ -18,14 +18,14 @@ export interface PlainFile {
 }
 
 /**
- * The path as the system has it, without links, and on Windows without short names; none where it leads nowhere.
+ * The path as the system has it, without links, and on Windows without short names; `None` if it leads nowhere.
  * (That of the platform looks at each name of the path in turn, and keeps short names.)
  */
 export const realPath = (path: string) => orNone(() => realpath(path))
 
 /**
  * A file or folder below the root, in whose path no name is a link, or another name of it (the short names of Windows,
- * other case); none where there is no such file.
+ * other case); `None` if there is no such file.
  */
 export const plainFile = Effect.fnUntraced(function* (
   /** A `realPath`. */

@@ -17,7 +17,7 @@ export const interval = "1 minute"
 
 /**
  * Dispatches `content.keep` when a version begins to be read, and each minute while it is. It waits for nothing, and
- * where nobody offers the command, nothing happens.
+ * where the command is not registered, nothing happens.
  */
 export const make = Effect.fnUntraced(function* (
   content: string

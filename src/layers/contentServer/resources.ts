@@ -38,7 +38,7 @@ export interface FileResource {
   readonly headers: Headers
   /** The version that it is part of. */
   readonly versionId: Option.Option<VersionId>
-  /** The same in gzip, for whoever accepts that. */
+  /** The same in gzip, for clients that accept it. */
   readonly gzip: Option.Option<Effect.Effect<TextResource>>
 }
 

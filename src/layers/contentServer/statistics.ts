@@ -10,7 +10,7 @@ export interface Recorder {
   readonly statistics: (connections: number) => ContentServerStatistics
 }
 
-/** The statistics of a server that serves nobody. */
+/** The statistics of a server without clients. */
 export const nothingDone: ContentServerStatistics = {
   connections: 0,
   openResponses: 0,

@@ -1,7 +1,7 @@
 /**
  * The client of a controller's socket.
  *
- * Each question has a connection of its own: there is nothing to keep up, and whoever no longer waits for an
+ * Each question has a connection of its own: there is nothing to keep up, and a caller that no longer waits for an
  * answer closes it.
  */
 import { lstat } from "node:fs/promises"

@@ -57,7 +57,7 @@ export interface IpcServerOptions {
 
 /**
  * Serves the controller whose configuration lies in the folder until the scope ends, and claims the folder for
- * it. Nobody can delay the end.
+ * it. No client can delay the end.
  */
 export const make: (
   options: IpcServerOptions
@@ -110,7 +110,7 @@ export const layer = (
   CommandBus | EventBus | ControllerState
 > => Layer.scopedDiscard(make(options))
 
-/** A command goes on when whoever asked for it is gone, and whoever shuts down does not wait for its end. */
+/** A command goes on when its client is gone, and the end of the controller does not wait for it. */
 const detached = Effect.gen(function* () {
   const commands = yield* CommandBus
   const running = yield* FiberSet.make()

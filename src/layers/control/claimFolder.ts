@@ -40,7 +40,7 @@ export class IpcSocketUnusable extends Schema.TaggedError<IpcSocketUnusable>()("
 }
 
 /**
- * Takes the place of the controller until the scope ends: its folder is there and nobody else's, nobody listens
+ * Takes the place of the controller until the scope ends: its folder is there and belongs to this user, nothing listens
  * at its socket, where nothing is, and its process id is in its file.
  */
 export const claimFolder = Effect.fnUntraced(function* (paths: ControllerPaths, folder: RunFolder) {
@@ -126,7 +126,7 @@ const belongsToUser = (path: string, stats: { readonly uid: number }) =>
         detail: `it belongs to another user (${stats.uid}). Remove it as that user.`
       })
 
-/** Whoever holds the lock may remove what a killed process has left, and nothing else. */
+/** The holder of the lock may remove what a killed process has left, and nothing else. */
 const removeDeadSocket = Effect.fnUntraced(function* (paths: ControllerPaths) {
   const path = paths.socket
   const stats = yield* attempt(path, () => lstat(path)).pipe(

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 /**
  * The process that has bound a listening Unix socket of this name in the folder, where that can be proven: its socket is in the
  * kernel's table (`/proc/net/unix`) and among its open files (`/proc/<pid>/fd`), it runs as the owner of the folder,
- * and nobody else may write to that.
+ * and no other user may write to that.
  *
  * It is none on other systems than Linux, where the process is in another container (its network or mounts are not
  * those of this process), and where this user may not look at it.

@@ -33,7 +33,7 @@ export type Actions = "open" | "token" | "off"
 
 export interface Access {
   readonly actions: Actions
-  /** Why a request is refused that only reads; none where it may go on. */
+  /** Why a request that only reads is refused; `None` if it is not. */
   readonly refuseReading: (request: RequestHead) => Option.Option<Refusal>
   /** The same for one that acts. */
   readonly refuseAction: (request: RequestHead) => Option.Option<Refusal>

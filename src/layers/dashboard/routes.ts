@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
       return yield* refusal.value
     }
     const body = yield* RequestBody.read
-    // Whoever leaves does not interrupt what was begun.
+    // A client that leaves does not interrupt what was begun.
     const done = yield* Effect.flatMap(FiberSet.run(acting, act(body, remoteOf(request))), Fiber.join)
     live.changed()
     return result(done)

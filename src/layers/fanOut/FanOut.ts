@@ -34,7 +34,7 @@ export interface FanOut<Client> {
   readonly close: () => number
   /**
    * Sends frames to all clients, one caller at a time. Frames are taken and sent batch by batch, each in one synchronous step:
-   * who joins in between is given what is taken afterwards, and whoever makes the frames knows how far that is. Gives what the
+   * a sink that joins in between is given what is taken afterwards, and the maker of the frames knows how far that is. Gives what the
    * iterator returns.
    */
   readonly send: <A>(frames: Iterator<string, A>) => Effect.Effect<A>

@@ -1,7 +1,7 @@
 /**
  * Where versions come from: sources that are fetched, or another controller that has the versions already.
  *
- * It makes versions. When that happens, and who is told, belongs to the content.
+ * It makes versions. When that happens, and what is reported, belongs to the content.
  */
 import type * as Effect from "effect/Effect"
 import type { FetchError } from "../../services/Content.ts"

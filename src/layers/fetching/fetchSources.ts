@@ -88,7 +88,7 @@ export const fetchSources = (
           // Where it cannot be asked, the next tick asks.
           now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
         )
-        // What nobody has seen yet need not wait.
+        // The first version need not wait.
         const check =
           records.size === 0 ? Effect.void : Effect.filterOrFail(isChanging, Boolean.not, stillChanging)
         while (true) {

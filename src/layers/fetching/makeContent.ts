@@ -125,7 +125,7 @@ const makeMomentary = (slice: ContentSlice, { copiedFrom, sourceData }: Provider
 
 const later = (one: string, other: string): string => (one > other ? one : other)
 
-/** Where the disk is full, versions that nobody shows make room for one more try. */
+/** Where the disk is full, versions that no screen shows make room for one more try. */
 const evictIfFull = Effect.map(
   VersionStore,
   (store) =>
@@ -137,7 +137,7 @@ const evictIfFull = Effect.map(
             removed.length === 0
               ? Effect.fail(error)
               : Effect.logWarning(
-                  `The disk is full: removed versions that nobody shows (${removed.join(", ")}), to try once more. ${error.message}`
+                  `The disk is full: removed versions that no screen shows (${removed.join(", ")}), to try once more. ${error.message}`
                 )
           ),
           Effect.zipRight(fetch)
@@ -148,7 +148,7 @@ const evictIfFull = Effect.map(
 /** Announces the version that is active when everybody listens, and whenever the bus was emptied. */
 const makeAnnouncing = Effect.fnUntraced(function* (activeVersion: ActiveVersion) {
   const store = yield* VersionStore
-  // Nobody checks the types of a configuration before it runs.
+  // The types of a configuration are not checked before it runs.
   const { emptied = Stream.empty } = yield* EventBus
 
   const announce = Effect.gen(function* () {

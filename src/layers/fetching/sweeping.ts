@@ -2,7 +2,7 @@
  * When versions and leases are swept: after each fetch, and at ticks that fetch nothing, because nothing is new or the hub is
  * away.
  *
- * It has no timer of its own. What is removed, and that a lost manifest is written anew, belongs to the store of versions.
+ * It has no timer of its own. What is removed, and that a lost manifest is written again, belongs to the store of versions.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -48,7 +48,7 @@ export const makeSweeping = Effect.fnUntraced(function* (activeVersion: ActiveVe
     const isDue = (yield* monotonicMillis) - sweptAt >= Duration.toMillis(pause)
     if (isLost || isDue) {
       yield* sweep
-      // The manifest that was written anew may name another version.
+      // The manifest that was written again may name another version.
       const active = yield* readManifest
       if (Option.isSome(active)) {
         yield* activeVersion.report(active.value, "promoted")

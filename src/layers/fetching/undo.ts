@@ -28,7 +28,7 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
     reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
   )
 
-  /** It is reported also when whoever asked for it no longer waits. */
+  /** It is reported also when its caller no longer waits. */
   const change = <E>(step: Effect.Effect<Manifest, E>) =>
     Effect.gen(function* () {
       const before = yield* readActive
@@ -84,7 +84,7 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
       const held = Option.flatMapNullable(yield* readActive, ({ held }) => held)
       const versions = yield* Effect.forEach(yield* store.versions, (version) =>
         store.summarize(version.versionId).pipe(
-          // It was removed meanwhile.
+          // It was removed since.
           Effect.catchTag("vitrine/VersionNotFound", () => Effect.succeedNone),
           Effect.map((summary) => ({ ...version, ...Option.getOrUndefined(summary) }))
         )

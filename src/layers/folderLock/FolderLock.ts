@@ -3,8 +3,8 @@
  *
  * The lock is a socket at which its holder listens. The system closes it with the process, however that ends, so that no
  * lock outlives a crash or a loss of power. On Windows it is a named pipe, of which nothing is left then and which two cannot
- * have. Elsewhere a file is left at which nobody listens, and which somebody has to remove without ever removing the socket
- * that another one has put there meanwhile. So each socket has a name of its own, in the folder `.lock`, and comes there
+ * have. Elsewhere a file is left at which nothing listens, and which another process has to remove without ever removing the socket
+ * that another one has put there. So each socket has a name of its own, in the folder `.lock`, and comes there
  * with that folder: a folder that has it, listening already, is renamed to `.lock`. The system lets that replace nothing or
  * an empty folder, and no other one, so that one of many that come at the same moment gets through. Everybody else asks the
  * sockets in `.lock`: one that answers has the lock; dead ones can be removed at any time, and then it is tried again.
@@ -66,7 +66,7 @@ export class FolderLockFailed extends Schema.TaggedError<FolderLockFailed>()("vi
  * moment at which the disk takes sockets again, neither gets the lock.
  *
  * Every user may connect: to one who may not, a dead socket would look like a live one. There is little to guard:
- * who connects is told the id of a process, is not listened to, and is disconnected at once. What others say there
+ * a client gets the id of a process, cannot send anything, and is disconnected at once. What others say there
  * is trusted no further than that somebody is there.
  */
 export const lockFolder = (directory: string, scratch: string) =>
@@ -101,7 +101,7 @@ export const lockHolder = Effect.fnUntraced(function* (directory: string) {
         ({ pid }): LockHolder => ({
           name: basename(socket),
           pid: Option.fromNullable(pid),
-          // A pipe has the same name whoever has it.
+          // A pipe has the same name for all holders.
           holds: Effect.map(
             ask(socket),
             Option.exists((now) => (now.pid ?? pid) === (pid ?? now.pid))
@@ -200,7 +200,7 @@ const takePlace = (place: string, scratch: string, directory: string) =>
     )
     yield* attempt(async () => {
       await mkdir(prepared)
-      // Whoever may remove what is in the folder may remove what a crash leaves in here.
+      // Those who may remove what is in the folder may remove what a crash leaves in here.
       await chmod(prepared, (await stat(dirname(place))).mode & 0o1777)
       await rename(bound, join(prepared, name))
     })
@@ -248,7 +248,7 @@ const listen = (address: string) =>
     Effect.async<Net.Server, Error>((resume) => {
       const server = Net.createServer((socket) => {
         const disconnect = () => socket.destroy()
-        // Left open, or with something in it that nobody reads, it would take up a file handle for good.
+        // Left open, or with something unread in it, it would take up a file handle for good.
         socket.on("error", disconnect).end(`held by process ${process.pid}`, disconnect)
       })
       server.on("error", (error) => resume(Effect.fail(error)))
@@ -275,7 +275,7 @@ interface Answer {
 /** How long a process may take to say who it is, in milliseconds. */
 const answerMs = 1000
 
-/** Asks who is behind a socket; none where nobody listens. */
+/** Asks who is behind a socket; `None` if nothing listens. */
 const ask = (file: string) =>
   socketAddress(file).pipe(
     Effect.flatMap(askAt),

@@ -41,7 +41,7 @@ export const open = (
   Effect.suspend(() => {
     const response = NodeHttpServerRequest.toServerResponse(to)
     const { req: request } = response
-    // A body that nobody reads would keep the server from learning that the client has gone.
+    // An unread body would keep the server from learning that the client has gone.
     request.resume()
     const sink = makeSink(request.socket, response, headers)
     return Effect.map(eventStream.join(sink), () => {
@@ -60,12 +60,12 @@ export const open = (
 export const ended = (request: HttpServerRequest): Effect.Effect<void> =>
   closed(NodeHttpServerRequest.toServerResponse(request))
 
-/** Whoever has closed its side has gone: it is not to take up a stream until something is written to it. */
+/** A client that has closed its side has gone: it must not take up a stream until something is written to it. */
 const endWithClient = (socket: Socket, response: ServerResponse) => {
   if (socket.readableEnded) {
     response.end()
   } else {
-    // In front of whoever looks whether something is still waited for.
+    // In front of the listener that looks whether something is still waited for.
     socket.prependOnceListener("end", () => {
       response.end()
       socket.end()

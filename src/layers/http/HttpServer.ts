@@ -10,7 +10,7 @@ import { allowHalfClosed } from "./stallTimeout.ts"
 
 /**
  * Milliseconds for which a connection without a request is kept: longer than Node keeps one for its next request, and
- * than a replica waits from one poll to the next, 5 seconds both. Whoever closes it must not be the one that is asked.
+ * than a replica waits from one poll to the next, 5 seconds both. The server must not be the first to close it.
  */
 export const keepAliveTimeout = 15_000
 
@@ -37,7 +37,7 @@ export const make = (
     return allowHalfClosed(handleClientErrors(server, refused))
   })
 
-/** How many requests may wait on a connection. Whoever sends more, behind an event stream for example, is cut off. */
+/** How many requests may wait on a connection. A client that sends more, behind an event stream for example, is disconnected. */
 export const maxWaiting = 16
 
 /**

@@ -21,7 +21,7 @@ export interface RequestHead {
 /** A header, as errors and the status repeat it: a stranger's text of one line has no need of format characters. */
 export const shown = (header: string): string => printableLine(header, 100).replace(/\p{Cf}/gu, "�")
 
-/** Why a request with this `Host` header is refused; none where it may go on. */
+/** Why a request with this `Host` header is refused; `None` if it is not. */
 export const refuseHost = (
   allowedHosts: ReadonlyArray<string> | undefined,
   header: string | undefined,

@@ -36,7 +36,7 @@ type Response = HttpServerResponse.HttpServerResponse
 
 /** What every request goes through, on any server. */
 export interface Guard {
-  /** Why a request is refused, whatever it asks for; none where it may go on. */
+  /** Why a request is refused, whatever it asks for; `None` if it is not. */
   readonly refuse: (request: Request) => Option.Option<RequestError>
   /** Of every response that does not say otherwise. What could not be parsed has no headers. */
   readonly headers: (request: Pick<RequestHead, "headers">) => Readonly<Record<string, string>>

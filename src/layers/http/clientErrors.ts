@@ -62,7 +62,7 @@ export const handleClientErrors = (server: Server, answer: (refusal: Refusal) =>
       }
     })
     .on("connect", (_request, socket) => {
-      // Node has let go of the socket: nobody else listens.
+      // Node has let go of the socket: there is no other listener.
       socket.on("error", () => socket.destroy())
       if (unfinished(socket).length > 0) {
         socket.destroy()

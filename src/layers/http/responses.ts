@@ -68,7 +68,7 @@ export const bodyOf = (error: RequestError): unknown => ({ error: described(erro
 export const error = (error: RequestError, body = bodyOf(error)): Response =>
   HttpServerResponse.setHeaders(json(body, statuses[error._tag]), headersOf(error))
 
-/** Responds to what nobody expected, and logs it. */
+/** Responds to an unexpected failure, and logs it. */
 export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
   Cause.isInterruptedOnly(cause)
     ? Effect.interrupt

@@ -35,8 +35,8 @@ export const writeResponse = (
   })
 
 /**
- * Leaves the rest of a response to whoever has begun it. The platform, and `writeResponse`, leave one alone whose end was
- * written: they neither answer nor, when its client goes, interrupt whoever answers.
+ * Leaves the rest of a response to the code that has begun it. The platform, and `writeResponse`, leave one alone whose end was
+ * written: they neither answer nor, when its client goes, interrupt the code that answers.
  */
 export const handOver = (response: ServerResponse) =>
   Object.defineProperty(response, "writableEnded", { value: true, configurable: true })

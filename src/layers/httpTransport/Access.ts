@@ -15,7 +15,7 @@ export type Refusal = HostNotAllowed | OriginNotAllowed | TokenRequired | JsonRe
 export type Options = Pick<HttpTransportOptions, "allowedHosts" | "allowedOrigins" | "requireJson" | "token">
 
 export interface Access {
-  /** Why a request is refused; none where it may go on. */
+  /** Why a request is refused; `None` if it is not. */
   readonly refuse: (request: RequestHead) => Option.Option<Refusal>
 
   /** What tells a browser whether the page that sent the request may read the response. */

@@ -67,7 +67,7 @@ export const make = ({ changed, maxClients, preamble }: Options) => {
     send: fanOut.send,
     /** Ends all streams. */
     endStreams: () => left(fanOut.endAll()),
-    /** Ends all streams; whoever joins afterwards is ended at once. */
+    /** Ends all streams; a sink that joins afterwards is ended at once. */
     close: Effect.sync(() => left(fanOut.close())),
     recorder,
     statistics: Effect.sync(() => recorder.statistics(fanOut.size())),

@@ -26,7 +26,7 @@ export interface EventStream
 
 export interface Options extends ForwardingOptions, Pick<HttpTransportOptions, "keepAliveMs"> {}
 
-/** How many inputs wait; of more, whoever offers them waits, and the bus drops events. */
+/** How many inputs wait; of more, the offer waits, and the bus drops events. */
 const capacity = 4
 
 /**

@@ -48,7 +48,7 @@ export type Output =
   | { readonly _tag: "Gap"; readonly missing: number }
   /** Clients are given these, behind what they have. */
   | { readonly _tag: "Send"; readonly events: ReadonlyArray<RememberedEvent> }
-  /** What clients have cannot be continued: all streams end, and whoever comes back is given the view. */
+  /** What clients have cannot be continued: all streams end, and clients that come back are given the view. */
   | { readonly _tag: "EndStreams" }
 
 export interface Step {

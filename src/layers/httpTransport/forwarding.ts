@@ -29,7 +29,7 @@ export const makeForwarding = Effect.fnUntraced(function* (options: ForwardingOp
   const encoder = EventEncoder.make(options)
   const backlog = yield* BacklogReader.make(encoder.isReplayed)
   const remembering = yield* makeRemembering
-  // Read by whoever joins, in the same synchronous step in which its sink becomes that of a client.
+  // Read when a client joins, in the same synchronous step in which its sink becomes that of a client.
   let replay = Replay.initial
   let encoded = { view: replay.view, bytes: Buffer.from(SseFrame.retry) }
 
@@ -80,7 +80,7 @@ export const makeForwarding = Effect.fnUntraced(function* (options: ForwardingOp
       const { name, sequence } = event
       const isForwarded = encoder.isForwarded(name)
       const isReplayed = encoder.isReplayed(name)
-      // What is only live is encoded for nobody.
+      // What is only live is not encoded if there are no clients.
       const data = isForwarded && (isReplayed || clients.size() > 0) ? encoder.data(event) : undefined
       const output = advance({ _tag: "Event", name, sequence, data: isReplayed ? data : undefined })
       if (output._tag === "Gap") {

@@ -8,7 +8,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { TransportStatistics } from "../../services/HttpTransport.ts"
 
-/** The statistics of a transport that serves nobody. */
+/** The statistics of a transport without clients. */
 export const nothingDone: TransportStatistics = {
   clients: 0,
   mostClients: 0,

@@ -28,7 +28,7 @@ import { withDispatchTimeout } from "./dispatchTimeout.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 
-/** A bus without commands. A handler is interrupted with whoever dispatched its command. */
+/** A bus without commands. A handler is interrupted with the caller of its command. */
 export const make = Effect.sync(() => {
   const commands = new Map<string, Run>()
 

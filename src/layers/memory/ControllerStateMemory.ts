@@ -64,7 +64,7 @@ export const make = (mode: Mode) =>
 /** The state of a controller that runs in the given mode. */
 export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))
 
-/** Something that is read on demand; none where that fails. */
+/** Something that is read on demand; `None` if that fails. */
 type Part<A> = Effect.Effect<Option.Option<A>>
 
 /** A plugin's name, and fields of its slice. */

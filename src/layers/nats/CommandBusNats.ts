@@ -1,8 +1,8 @@
 /**
  * The command bus of all processes with the same prefix on one NATS.
  *
- * Commands of this process are carried out here, without the server. Others go to the instance that has their lease
- * (`leases.ts`): to that one alone, so that no command is ever carried out twice. Without the server a command can be
+ * Commands of this process are executed here, without the server. Others go to the instance that has their lease
+ * (`leases.ts`): to that one alone, so that no command is ever executed twice. Without the server a command can be
  * registered all the same; its lease is taken when the server is there, and again where the server has lost it. An instance
  * that finds then that another has it logs that, and offers the command no more.
  */

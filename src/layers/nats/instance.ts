@@ -1,5 +1,5 @@
 /**
- * What the command bus of one process is to those of others: where it can be reached, what it carries out for them, and
+ * What the command bus of one process is to those of others: where it can be reached, what it executes for them, and
  * what they carry out for it.
  */
 import { randomUUID } from "node:crypto"
@@ -25,7 +25,7 @@ import type { Session } from "./Session.ts"
 import type { StreamOptions } from "./streams.ts"
 import { maxCommands, type Traffic } from "./traffic.ts"
 
-/** How often an instance that waits for a result asks whether the command is still carried out. */
+/** How often an instance that waits for a result asks whether the command still runs. */
 const askEvery = "2 seconds"
 
 /** How long an instance has to reply to a question, in milliseconds. */

@@ -7,7 +7,7 @@ export interface Traffic {
   /** An event that waits for the server; gives what ends the wait, or nothing where too much waits already. */
   readonly addEvent: (bytes: number) => (() => void) | undefined
 
-  /** A command that another process carries out; the same. */
+  /** A command that another process executes; the same. */
   readonly addCommand: () => (() => void) | undefined
 
   /** An event that was not published, or may not have been. */
@@ -23,7 +23,7 @@ export const maxEvents = 1024
 /** How many bytes they have at most together; one event may always wait. */
 export const maxBytes = 16 * 1024 * 1024
 
-/** How many commands a process has others carry out at the same time, and how many it carries out for them. */
+/** How many commands a process has others execute at the same time, and how many it executes for them. */
 export const maxCommands = 256
 
 export const makeTraffic = (): Traffic => {

@@ -1,5 +1,5 @@
 /**
- * What was made of the files of a folder, made anew when a file has changed.
+ * What was made of the files of a folder, made again when a file has changed.
  *
  * A file counts as changed when its modification time or size has, or when it was changed only a moment before it
  * was read: file systems tell times in steps.
@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { explain } from "../../internal/systemError.ts"
 
-/** What is wrong with a file of the folder of tables, for whoever edits it. */
+/** What is wrong with a file of the folder of tables, for its editors. */
 export class InvalidTableFile extends Schema.TaggedError<InvalidTableFile>()("vitrine/InvalidTableFile", {
   /** Its name, without the folder. */
   file: Schema.String,

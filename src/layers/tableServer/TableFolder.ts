@@ -3,7 +3,7 @@
  *
  * Each `*.csv` and `*.json` file is a table named after the file without its extension, `views.json` and
  * hidden files excepted. A file name may be percent-encoded as in a URL, so that `In%2FOut.csv` is the table
- * `In/Out`. The folder is looked at anew for each request, so that edited, renamed and added files show.
+ * `In/Out`. The folder is read again for each request, so that edited, renamed and added files show.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"

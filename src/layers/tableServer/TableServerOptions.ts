@@ -20,7 +20,7 @@ export const TableServerOptions = Schema.Struct({
   /** The folder whose CSV and JSON files are the tables. */
   directory: text("the path of a folder of tables"),
 
-  /** The interface to bind. Default `127.0.0.1`: nobody but this machine. */
+  /** The interface to bind. Default `127.0.0.1`: this machine only. */
   host,
 
   /** The port to listen on, 0 to 65535; 0 picks a free one. Default 8740. */

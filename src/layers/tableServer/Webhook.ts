@@ -1,5 +1,5 @@
 /**
- * A webhook that nobody is notified of: a list of payloads with a number for each, and the time until which it lives.
+ * A webhook that notifies no address: a list of payloads with a number for each, and the time until which it lives.
  */
 import * as Arr from "effect/Array"
 import type { WebhookKind } from "./Faults.ts"

@@ -25,7 +25,7 @@ export interface RouteDependencies extends ApiDependencies {
   /** Names this server process in offsets; letters and digits. */
   readonly issuer: string
   readonly attachments: AttachmentFolder
-  /** The URL of an attachment for whoever reached this server by that `Host`. */
+  /** The URL of an attachment for a client that reached this server by that `Host`. */
   readonly linkTo: (link: {
     readonly file: string
     readonly id: string

@@ -106,7 +106,7 @@ const decodeWebhook = decoding(
       { options: object({ filters: object({ dataTypes: DataTypes }, "dataTypes") }, "filters") },
       "options"
     ),
-    notificationUrl: Schema.optionalWith(expects(Schema.Null, "none: this server notifies nobody"), {
+    notificationUrl: Schema.optionalWith(expects(Schema.Null, "none: this server sends no notifications"), {
       exact: true
     })
   })

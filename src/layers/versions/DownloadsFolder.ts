@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (directory: string) {
         : yield* new VersionNotFound({ versionId })
     }),
 
-    /** The list of a version; none where it is missing or cannot be read. */
+    /** The list of a version; `None` if it is missing or cannot be read. */
     listOf: (versionId: VersionId) => readList(ofVersion(versionId), versionId),
 
     /** Whether the folders of all sources are in the version. */
@@ -160,7 +160,7 @@ export const make = Effect.fnUntraced(function* (directory: string) {
   }
 })
 
-/** Folders that nobody needs any more. One that another program has open is tried again with the next ones. */
+/** Folders that are not needed any more. One that another program has open is tried again with the next ones. */
 const makeTrash = (fs: FileSystem.FileSystem) => {
   const folders = new Set<string>()
   const warnOnce = makeWarnOnce((message) => `${message} It is tried again after the next fetch.`)
@@ -198,7 +198,7 @@ const makeTrash = (fs: FileSystem.FileSystem) => {
   }
 }
 
-/** The content of a file; none where it is not there. */
+/** The content of a file; `None` if it does not exist. */
 export const readIfThere = (file: string) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.readFileString(file)),

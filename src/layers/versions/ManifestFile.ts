@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
     return { status: "ok", manifest } satisfies ManifestReading
   })
 
-  /** A manifest of a later schema is kept beside: whoever wrote it may come back. It is read before each write. */
+  /** A manifest of a later schema is kept beside: the program that wrote it may come back. It is read before each write. */
   const keepNewer = Effect.gen(function* () {
     const text = yield* readIfThere(file)
     const newer = Option.flatMap(text, Schema.decodeOption(NewerManifestJson))

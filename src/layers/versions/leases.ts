@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
         : Effect.logInfo(`Screen ${consumerId} has no problem any more`)
   }
 
-  /** Brings what is known of a consumer's file up to date, unless a lease is taken meanwhile. */
+  /** Brings what is known of a consumer's file up to date, unless a lease is taken during that. */
   const look = Effect.fnUntraced(function* (consumerId: string) {
     const before = known.get(consumerId)
     const after = yield* Effect.provide(LeaseFile.inspect(fileOf(consumerId), before), platform)

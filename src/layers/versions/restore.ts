@@ -1,5 +1,5 @@
 /**
- * The manifest written anew where it is lost, or names a version that is.
+ * The manifest written again if it is lost, or names a version that is.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"

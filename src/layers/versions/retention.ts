@@ -130,7 +130,7 @@ const makeReaders = () => {
   })
 
   return {
-    /** `still` says that somebody has been reading it for a while; that stays so until nobody does any more. */
+    /** `still` says that it has been read for a while; that stays so until it is not read any more. */
     keep: (versionId: VersionId, still: boolean) =>
       Effect.map(current, (monotonic) => {
         readings.set(versionId, {

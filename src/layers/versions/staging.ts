@@ -93,7 +93,7 @@ export const makeStage = Effect.fnUntraced(function* (
         Effect.tapError((error) =>
           Effect.sync(() => {
             if (versionId !== undefined && !isDiskFull(error)) {
-              // The next fetch gets these files anew.
+              // The next fetch gets these files again.
               damage.set(
                 versionId,
                 Object.keys(files).map((name) => `${sourceId}/${name}`)

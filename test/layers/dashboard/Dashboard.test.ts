@@ -5,7 +5,7 @@ import * as TestClock from "effect/TestClock"
 import * as DashboardLayer from "../../../src/layers/dashboard/Dashboard.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { Dashboard } from "../../../src/services/Dashboard.ts"
-import { patiently } from "../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as dashboard from "../../support/dashboard.ts"
 import { publish, register } from "../../support/transport.ts"
 import { nextPause } from "../../support/waiting.ts"
@@ -192,12 +192,12 @@ describe("the event stream", () => {
         Effect.sync(() => ++asked)
       )
       yield* Effect.scoped(dashboard.openEvents)
-      yield* patiently(Effect.sleep("1 minute"))
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
       const before = asked
       yield* Effect.forEach(Array.from({ length: 10 }), () =>
         Effect.zipRight(
           publish("content:fetch:start", { timestamp: epoch }),
-          patiently(Effect.sleep("1 minute"))
+          withAdvancingClock(Effect.sleep("1 minute"))
         )
       )
       expect(asked).toBe(before)

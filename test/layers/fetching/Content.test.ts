@@ -396,7 +396,7 @@ describe("Content", () => {
     }).pipe(Effect.provide(services("persistent")))
   )
 
-  it.scoped.skipIf(!mayMount)("makes room on a full disk, once, of versions that nobody shows", () =>
+  it.scoped.skipIf(!mayMount)("makes room on a full disk, once, of versions that no screen shows", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const disk = yield* smallDisk
@@ -421,7 +421,7 @@ describe("Content", () => {
         expect(yield* fetch).toMatchObject({ changed: true })
         expect(log).toContainEqual(
           expect.stringMatching(
-            /^WARN The disk is full: removed versions that nobody shows \(\S+, \S+, \S+\), to try once more\. Source "objects"/
+            /^WARN The disk is full: removed versions that no screen shows \(\S+, \S+, \S+\), to try once more\. Source "objects"/
           )
         )
         expect(yield* versions).toHaveLength(2)

@@ -18,7 +18,7 @@ import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { patiently } from "../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { contentState, follow, names, rowValue, services, servicesIn } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
@@ -227,9 +227,9 @@ describe("content that polls before it fetches", () => {
         expect(yield* version).toBeGreaterThan(before)
         yield* Ref.set(answer, found)
         const isThere = fs.exists(`${folder}/acks/screen-1.json`)
-        yield* patiently(Effect.sleep("29 minutes"))
+        yield* withAdvancingClock(Effect.sleep("29 minutes"))
         expect(yield* isThere).toBe(true)
-        yield* patiently(Effect.sleep("7 minutes"))
+        yield* withAdvancingClock(Effect.sleep("7 minutes"))
         expect(yield* isThere).toBe(false)
       })
     )
@@ -243,7 +243,8 @@ describe("content that polls before it fetches", () => {
           const fs = yield* FileSystem.FileSystem
           const store = yield* VersionStore
           const { answer, events, start } = yield* setUp
-          const until = (name: string) => Effect.map(patiently(events.until(name)), ({ value }) => value)
+          const until = (name: string) =>
+            Effect.map(withAdvancingClock(events.until(name)), ({ value }) => value)
           yield* start
           const [first] = (yield* until("content:fetch:done")).slice(1)
           const [second] = (yield* until("content:fetch:done")).slice(1)

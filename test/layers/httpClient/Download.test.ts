@@ -16,7 +16,7 @@ import * as TestClock from "effect/TestClock"
 import * as Download from "../../../src/layers/httpClient/Download.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { type Wait, WaitObserver } from "../../../src/services/WaitObserver.ts"
-import { patiently } from "../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { type Answer, text } from "../../support/ScriptedServer.ts"
 import { sha256 } from "../../support/sha256.ts"
@@ -267,7 +267,7 @@ it.effect.prop(
         resumes: true,
         onBytes: () => Effect.void
       })
-      const { value } = yield* patiently(Effect.retry(fetch, { times: cuts.length }))
+      const { value } = yield* withAdvancingClock(Effect.retry(fetch, { times: cuts.length }))
       expect(value).toEqual(whole)
       expect(yield* fileSystem.readFileString(file)).toBe(ten)
     }).pipe(Effect.scoped, run),

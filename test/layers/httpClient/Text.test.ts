@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import * as Text from "../../../src/layers/httpClient/Text.ts"
-import { patiently } from "../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { type Answer, text } from "../../support/ScriptedServer.ts"
 
@@ -66,7 +66,7 @@ describe("a text", () => {
     Effect.gen(function* () {
       const { asked, fetch, server } = yield* setUp
       server.next(answer)
-      const { value } = yield* patiently(fetch)
+      const { value } = yield* withAdvancingClock(fetch)
       expect(value).toBe("12345")
       expect(yield* asked).toEqual(encodings)
     }).pipe(run)

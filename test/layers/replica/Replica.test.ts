@@ -10,7 +10,7 @@ import { sha256OfText } from "../../../src/internal/sha256.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { patiently } from "../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { follow, names, readManifest, rowValue, statusRows } from "../../support/content.ts"
 import { readActive } from "../../support/hub.ts"
 import { first, makeReplica } from "../../support/replica.ts"
@@ -110,7 +110,7 @@ describe("a replica", () => {
       const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
       yield* start
-      yield* patiently(events.until("content:fetch:done"))
+      yield* withAdvancingClock(events.until("content:fetch:done"))
       const nextFetch = provided(rowValue("Next fetch"))
       expect(yield* nextFetch).toMatch(/^1970-01-01T/)
       hub.requests.length = 0
@@ -130,14 +130,14 @@ describe("a replica", () => {
       const { provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
       yield* start
-      yield* patiently(events.until("content:fetch:done"))
+      yield* withAdvancingClock(events.until("content:fetch:done"))
       const { state } = yield* provided(ControllerState)
       const before = yield* state
       expect(before.plugins.content).toMatchObject({
         copiedFrom: [{ url: `${hub.url}/`, askedAt: expect.any(String), versionId: expect.any(String) }]
       })
       hub.requests.length = 0
-      yield* patiently(Effect.sleep("1 minute"))
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
       expect(new Set(hub.requests.map(({ path, status }) => `${path} ${status}`))).toEqual(
         new Set(["manifest.json 304"])
       )
@@ -145,7 +145,7 @@ describe("a replica", () => {
       expect(hub.requests.length).toBeLessThanOrEqual(15)
       expect((yield* state)._version).toBe(before._version)
       const versionId = yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
-      const { value: told } = yield* patiently(events.until("content:fetch:done"))
+      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
       // What the looks before had published would come first.
       expect(told[0]?.name).toBe("content:fetch:start")
       expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
@@ -163,11 +163,11 @@ describe("a replica", () => {
       const { active, folder, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
       yield* start
-      yield* patiently(events.until("content:fetch:done"))
+      yield* withAdvancingClock(events.until("content:fetch:done"))
       // The sweep after the fetch would bring the manifest back by itself.
-      yield* patiently(Effect.sleep("1 second"))
+      yield* withAdvancingClock(Effect.sleep("1 second"))
       yield* fs.remove(`${folder}/${name}`, { recursive: true })
-      yield* patiently(events.until("content:fetch:done"))
+      yield* withAdvancingClock(events.until("content:fetch:done"))
       expect(yield* active).toEqual(yield* readActive(hub.directory))
     }).pipe(environment)
   )
@@ -209,7 +209,7 @@ describe("a download of a replica", () => {
 
         hub.requests.length = 0
         yield* start
-        yield* patiently(Effect.sleep("6 minutes"))
+        yield* withAdvancingClock(Effect.sleep("6 minutes"))
         const tries = hub.requests.filter(({ path }) => path.includes("/films/")).length / 2
         expect(tries).toBeGreaterThan(5)
         expect(tries).toBeLessThan(11)
@@ -217,7 +217,7 @@ describe("a download of a replica", () => {
           `WARN Fetch failed, content stays as it is. ${message}`
         ])
         hub.heal()
-        expect((yield* patiently(events.until("content:fetch:done"))).took).toBeLessThan(70_000)
+        expect((yield* withAdvancingClock(events.until("content:fetch:done"))).took).toBeLessThan(70_000)
         expect(yield* active).toEqual(yield* readActive(hub.directory))
       }).pipe(environment)
   )
@@ -369,13 +369,13 @@ describe("a hub", () => {
       const { log, provided, start } = yield* makeReplica(hub.url, { mode: "persistent" })
       const events = yield* provided(follow)
       yield* start
-      yield* patiently(Effect.sleep("1 minute"))
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
       expect(hub.requests.length).toBeGreaterThanOrEqual(10)
       expect(log).toEqual([
         `WARN No version yet at ${hub.url}/ (404 for manifest.json). If the hub has one, the address in "from" is not that of a downloads folder.`
       ])
       const versionId = yield* hub.promote(first)
-      const { value: told } = yield* patiently(events.until("content:fetch:done"))
+      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
       expect(told.at(-1)?.payload).toMatchObject({ changed: true, versionId })
     }).pipe(environment)
   )
@@ -453,11 +453,11 @@ describe("a hub", () => {
       const { active, log, provided, start } = yield* makeReplica(hub.url, { directory, mode: "persistent" })
       const events = yield* provided(follow)
       yield* start
-      const { value: told } = yield* patiently(events.until("content:fetch:done"))
+      const { value: told } = yield* withAdvancingClock(events.until("content:fetch:done"))
       expect(told[0]).toMatchObject({ name: "content:version:promoted", payload: { versionId: newer } })
       const { state } = yield* provided(ControllerState)
       const before = yield* state
-      yield* patiently(Effect.sleep("1 minute"))
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
       expect((yield* state)._version).toBe(before._version)
       expect(log.join("\n")).toContain(`Active version ${newer}, held since`)
 
@@ -617,7 +617,7 @@ describe("several addresses", () => {
       one.requests.length = 0
       one.fault(/./, ...Array.from({ length: 1000 }, () => hangUp))
       yield* start
-      yield* patiently(Effect.sleep("3 minutes"))
+      yield* withAdvancingClock(Effect.sleep("3 minutes"))
       expect(yield* provided(rowValue("Active version"))).toBe(versionId)
       expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
         expect.stringMatching(/the connection to \S+ failed: .*\. Until it works, versions come from \S+\.$/)
@@ -683,7 +683,7 @@ describe("several addresses", () => {
 })
 
 describe("a full disk", () => {
-  it.scoped.skipIf(!mayMount)("is given room once, of versions that nobody shows", () =>
+  it.scoped.skipIf(!mayMount)("is given room once, of versions that no screen shows", () =>
     Effect.gen(function* () {
       const disk = yield* smallDisk
       const hub = yield* makeUpstream
@@ -721,9 +721,9 @@ describe("a full disk", () => {
       yield* disk.fill(10)
       expect(yield* failure).toContain("the disk is full")
       yield* start
-      yield* patiently(events.until("content:fetch:error"))
+      yield* withAdvancingClock(events.until("content:fetch:error"))
       yield* disk.free
-      expect((yield* patiently(events.until("content:fetch:done"))).took).toBeLessThan(20_000)
+      expect((yield* withAdvancingClock(events.until("content:fetch:done"))).took).toBeLessThan(20_000)
       expect(yield* active).toEqual(yield* readActive(hub.directory))
     }).pipe(environment)
   )

@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as Upstreams from "../../../src/layers/replica/Upstreams.ts"
-import { patiently } from "../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 
 const manifest = JSON.stringify({
@@ -38,7 +38,7 @@ it.scoped.each([
     const { firstOffer } = yield* Upstreams.make(Array.map(hosts, address), 30_000).pipe(
       Effect.provideService(HttpClient.HttpClient, client)
     )
-    const { took, value } = yield* patiently(Effect.exit(firstOffer))
+    const { took, value } = yield* withAdvancingClock(Effect.exit(firstOffer))
     expect(Exit.isSuccess(value)).toBe(hosts.length > 1)
     expect(took).toBe(seconds * 1000)
   }).pipe(Effect.provide(NodeContext.layer))

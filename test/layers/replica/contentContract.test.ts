@@ -11,7 +11,7 @@ import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
-import { patiently } from "../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { follow, names, readManifest, rowValue, servicesIn } from "../../support/content.ts"
 import * as Upstream from "../../support/upstream.ts"
 import { hangUp, makeUpstream } from "../../support/upstream.ts"
@@ -58,7 +58,7 @@ const overHub = Effect.fnUntraced(function* () {
 })
 
 const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
-  Effect.flatMap(CommandBus, ({ dispatch }) => patiently(dispatch({ ...fields, type }))).pipe(
+  Effect.flatMap(CommandBus, ({ dispatch }) => withAdvancingClock(dispatch({ ...fields, type }))).pipe(
     Effect.map(({ value }) => Object(value))
   )
 
@@ -115,16 +115,16 @@ describe.each([
         yield* change("one")
         const events = yield* follow
         yield* content.start
-        yield* patiently(events.until("content:fetch:done"))
+        yield* withAdvancingClock(events.until("content:fetch:done"))
         yield* goAway
-        const { value: told } = yield* patiently(events.until("content:fetch:error"))
+        const { value: told } = yield* withAdvancingClock(events.until("content:fetch:error"))
         expect(names(told)).toContain("content:fetch:start")
         expect(yield* rowValue("Active version")).toBe("19700101T000000Z")
         expect(yield* rowValue("Last fetch")).toContain("failed")
         yield* change("two")
         yield* comeBack
-        yield* patiently(events.until("content:version:promoted"))
-        const { value } = yield* patiently(events.until("content:fetch:done"))
+        yield* withAdvancingClock(events.until("content:version:promoted"))
+        const { value } = yield* withAdvancingClock(events.until("content:fetch:done"))
         expect(value.at(-1)?.payload).toMatchObject({ changed: true })
       })
     )

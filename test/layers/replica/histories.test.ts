@@ -17,7 +17,7 @@ import * as Replica from "../../../src/layers/replica/Replica.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { FileListJson, filesOf } from "../../../src/services/FileList.ts"
 import { Manifest } from "../../../src/services/VersionStore.ts"
-import { eventLoopTurn, patiently } from "../../../src/testing/patiently.ts"
+import { eventLoopTurn, withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { servicesIn } from "../../support/content.ts"
 import { readActive } from "../../support/hub.ts"
 import * as Upstream from "../../support/upstream.ts"
@@ -119,7 +119,7 @@ it.effect.prop(
             hub.fault(step.pattern, ...step.fault)
             break
           case "Fetch":
-            yield* patiently(run((fetch) => fetch))
+            yield* withAdvancingClock(run((fetch) => fetch))
             break
           case "Undo":
             // There may be nothing yet that could be undone.
@@ -139,7 +139,7 @@ it.effect.prop(
         }
       }
       hub.heal()
-      expect((yield* patiently(run((fetch) => fetch))).value).toBe(true)
+      expect((yield* withAdvancingClock(run((fetch) => fetch))).value).toBe(true)
       yield* run(() => dispatch("content.resume"))
       expect(yield* readActive(directory)).toEqual(yield* readActive(hub.directory))
       expect(yield* fs.readDirectory(`${directory}/.partial`)).toEqual([])

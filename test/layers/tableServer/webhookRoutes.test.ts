@@ -283,7 +283,7 @@ describe("webhooks of the table server", () => {
         [{}, "specification"],
         [{ specification: specification() }, "dataTypes"],
         [{ specification: specification("tables") }, "dataTypes"],
-        [{ ...valid, notificationUrl: "https://example.org" }, "this server notifies nobody"],
+        [{ ...valid, notificationUrl: "https://example.org" }, "this server sends no notifications"],
         [
           { specification: { options: { filters: { dataTypes: ["tableData"], recordChangeScope: "tbl" } } } },
           "recordChangeScope"

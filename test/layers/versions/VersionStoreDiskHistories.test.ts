@@ -154,7 +154,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
       })
     }
 
-    const carryOut = Effect.fnUntraced(function* (step: Step) {
+    const execute = Effect.fnUntraced(function* (step: Step) {
       const { acknowledge, sweep, versions, ...store } = yield* VersionStore
       const now = yield* Clock.currentTimeMillis
       switch (step.type) {
@@ -304,7 +304,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
         }
       }
       yield* compare.pipe(
-        Effect.zipRight(Effect.forEach(steps, (step) => Effect.zipRight(carryOut(step), compare))),
+        Effect.zipRight(Effect.forEach(steps, (step) => Effect.zipRight(execute(step), compare))),
         Effect.provide(store),
         Effect.provide(withLocked((path) => locked.has(basename(path))))
       )

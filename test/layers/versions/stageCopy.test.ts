@@ -17,7 +17,7 @@ import { sha256OfText } from "../../../src/internal/sha256.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { type FileList, fileListText } from "../../../src/services/FileList.ts"
 import type { VersionCopy, VersionStore } from "../../../src/services/VersionStore.ts"
-import { eventLoopTurn } from "../../../src/testing/patiently.ts"
+import { eventLoopTurn } from "../../../src/testing/advancingClock.ts"
 
 type Store = VersionStore["Type"]
 

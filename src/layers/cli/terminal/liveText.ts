@@ -1,7 +1,7 @@
 /**
  * Text that is replaced in place on a terminal.
  *
- * `log-update` does this for a terminal whose width stays: one that gets narrower breaks the rows anew, and it would
+ * `log-update` does this for a terminal whose width stays: one that gets narrower breaks the rows again, and it would
  * leave some of them behind. Of a text that is too high it shows the end, without a mark.
  */
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline"
@@ -37,7 +37,7 @@ const inPlace = (stream: Output) =>
       let shown: ReadonlyArray<string> = []
       return (text) =>
         Effect.sync(() => {
-          // A terminal that has become narrower since has broken the rows anew, words too.
+          // A terminal that has become narrower since has broken the rows again, words too.
           moveCursor(stream, 0, -inRows(shown, stream, false).length)
           cursorTo(stream, 0)
           clearScreenDown(stream)

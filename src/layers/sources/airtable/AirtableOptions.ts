@@ -80,5 +80,5 @@ export const decodeClient = flow(
 /** As `decodeClient`, of a source. */
 export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
 
-/** As `decode`, of a source that nobody asks what has changed. */
+/** As `decode`, of a source without a change feed. */
 export const decodePlain = flow(decodeSource(PlainSourceOptions), Either.map(withEndpoint))

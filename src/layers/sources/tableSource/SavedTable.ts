@@ -2,7 +2,7 @@
  * Writing a table to its file.
  *
  * It owns the form of the file and its digest. Which file that is, and what happens to it later, belongs to
- * whoever asked for it.
+ * the caller.
  */
 import { createHash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"

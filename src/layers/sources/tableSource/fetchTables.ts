@@ -148,7 +148,7 @@ const linkTable = Effect.fnUntraced(function* <A extends NamedTable>(
   const path = yield* Path.Path
   yield* Effect.mapError(
     linkOrCopy(path.join(from, name), path.join(directory, name)),
-    (cause) => new TableNotSaved({ table, detail: `cannot take over ${name}: ${explain(cause)}`, cause })
+    (cause) => new TableNotSaved({ table, detail: `cannot reuse ${name}: ${explain(cause)}`, cause })
   )
   return known
 })

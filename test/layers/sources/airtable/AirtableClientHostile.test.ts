@@ -27,7 +27,7 @@ import { type Pages, readTable } from "../../../../src/layers/sources/tableSourc
 import { RequestPacing } from "../../../../src/services/RequestPacing.ts"
 import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import { records } from "../../../../src/testing/tableSourceClientContract.ts"
-import { patiently } from "../../../../src/testing.ts"
+import { withAdvancingClock } from "../../../../src/testing.ts"
 import * as certificates from "../../../support/certificates.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import {
@@ -80,7 +80,7 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(patiently(timed(effect)), ({ value }) => value)
+  Effect.map(withAdvancingClock(timed(effect)), ({ value }) => value)
 
 /** What becomes of one question to a server. */
 const asking = (answer: ScriptedServer.Answer) =>
@@ -93,7 +93,7 @@ const asking = (answer: ScriptedServer.Answer) =>
 /** All at the same time, because the clock is slow. */
 const atTheSameTime = <A, B, E, R>(all: ReadonlyArray<A>, run: (one: A) => Effect.Effect<B, E, R>) =>
   Effect.map(
-    patiently(
+    withAdvancingClock(
       Effect.forEach(all, (one) => Effect.map(run(one), (result) => [one, result] as const), {
         concurrency: "unbounded"
       })
@@ -283,7 +283,7 @@ describe("an answer of the wrong form", () => {
       for (const answer of [raw(switching, "hold"), raw(ok("content-length: 9\r\n", page)), refusing]) {
         const server = yield* ScriptedServer.make(answer)
         const client = yield* makeClient(server.url)
-        yield* patiently(Effect.flip(client.listPage(list)))
+        yield* withAdvancingClock(Effect.flip(client.listPage(list)))
         yield* Deferred.await((yield* Queue.take(server.received)).closed)
       }
     })
@@ -346,7 +346,7 @@ describe("a server that asks to be left alone", () => {
           effect,
           Effect.map(Clock.currentTimeMillis, (now) => starts.push([name, now]))
         )
-      yield* patiently(
+      yield* withAdvancingClock(
         Effect.all(
           [
             noting("penalised", Fiber.join(penalised)),
@@ -369,7 +369,7 @@ describe("a server that asks to be left alone", () => {
   it.scoped("in every way that there is, is asked sixteen times and left alone for 75 minutes at most", () =>
     Effect.gen(function* () {
       let requests = 0
-      const { value } = yield* patiently(
+      const { value } = yield* withAdvancingClock(
         asking((response, request) =>
           text(++requests % 4 === 0 ? 429 : 503, "", { "retry-after": "86400" })(response, request)
         )
@@ -486,7 +486,7 @@ describe("a list", () => {
       )
       const client = yield* makeClient(server.url)
       const read = readTable(list, collect).pipe(Effect.provideService(TableSourceClient, client))
-      const { took, value } = yield* patiently(read)
+      const { took, value } = yield* withAdvancingClock(read)
       expect(value).toEqual(records(3))
       expect(yield* Queue.size(server.received)).toBe(2 + 2 * faults.length)
       // Two timeouts, six pauses and a penalty, and the pace of what lies between.

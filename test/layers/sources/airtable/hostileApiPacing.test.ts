@@ -13,7 +13,7 @@ import * as ControllerServices from "../../../../src/layers/controller/Controlle
 import * as AirtableClient from "../../../../src/layers/sources/airtable/AirtableClient.ts"
 import { CommandBus } from "../../../../src/services/CommandBus.ts"
 import { RequestPacing } from "../../../../src/services/RequestPacing.ts"
-import { patiently } from "../../../../src/testing.ts"
+import { withAdvancingClock } from "../../../../src/testing.ts"
 import { start } from "../../../support/tableServer.ts"
 import { temporaryFolder } from "../../../support/temporaryFolder.ts"
 
@@ -45,7 +45,7 @@ it.scoped(
           tables
         })
       const downloads = yield* temporaryFolder()
-      const { took, value } = yield* patiently(
+      const { took, value } = yield* withAdvancingClock(
         runTask(
           {
             cwd: downloads.directory,

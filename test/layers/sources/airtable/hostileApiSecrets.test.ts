@@ -25,7 +25,7 @@ import * as ReplayBacklogMemory from "../../../../src/layers/memory/ReplayBacklo
 import { CommandBus } from "../../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../../src/services/EventBus.ts"
-import { patiently } from "../../../../src/testing.ts"
+import { withAdvancingClock } from "../../../../src/testing.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { hangUp, holding, json, text } from "../../../support/ScriptedServer.ts"
 import { temporaryFolder } from "../../../support/temporaryFolder.ts"
@@ -164,7 +164,7 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
       }).setup({ cwd: directory, addLogger: () => Effect.void })
 
       const fetch = Effect.gen(function* () {
-        const { value } = yield* patiently(
+        const { value } = yield* withAdvancingClock(
           Effect.exit(Effect.withSpan(dispatch({ type: "content.fetch" }), "outer"))
         )
         if (Exit.isFailure(value)) {

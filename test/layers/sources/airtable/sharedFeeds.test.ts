@@ -12,7 +12,7 @@ import * as EventBusMemory from "../../../../src/layers/memory/EventBusMemory.ts
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { tableSource } from "../../../../src/layers/sources/airtable/AirtableSource.ts"
 import { VersionStore } from "../../../../src/services/VersionStore.ts"
-import { patiently } from "../../../../src/testing/patiently.ts"
+import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentState, sourceRows, temporaryStore } from "../../../support/content.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
@@ -54,7 +54,7 @@ it.scoped("sources of one base make one call a tick, and each reads its own tabl
     const callsIn = (seconds: number) =>
       Effect.gen(function* () {
         const before = yield* server.requests
-        yield* patiently(Effect.sleep(`${seconds} seconds`))
+        yield* withAdvancingClock(Effect.sleep(`${seconds} seconds`))
         const { payloads, schema, tables, webhooks } = yield* server.requests
         return {
           looks: payloads + schema + webhooks - before.payloads - before.schema - before.webhooks,

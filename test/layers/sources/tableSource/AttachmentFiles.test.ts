@@ -108,7 +108,7 @@ const setUp = ({
     })
 
     /** Lets time pass after every failed try, until it ends; all it said meanwhile. */
-    const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    const advancing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
         const said: Array<string> = []
         const waiting = Effect.flatMap(Queue.take(logs), (line) => {
@@ -129,7 +129,7 @@ const setUp = ({
       url: `${host.url}/${id}?${signature}`
     })
 
-    return { ...tables, directories, fetch, fileSystem, host, logs, patiently, photo, setOne }
+    return { ...tables, directories, fetch, fileSystem, host, logs, advancing, photo, setOne }
   })
 
 /** What a version would list of a folder. */
@@ -401,7 +401,7 @@ describe("a download", () => {
 
   it.scoped("is tried again where the server or the way to it failed", () =>
     Effect.gen(function* () {
-      const { fetch, host, patiently, setOne } = yield* setUp()
+      const { fetch, host, advancing, setOne } = yield* setUp()
       for (const [answer, words] of [
         [hangUp, "the connection to"],
         [half, "the connection to"],
@@ -411,7 +411,7 @@ describe("a download", () => {
       ] as const) {
         yield* setOne({ size: 5 })
         host.next(answer)
-        const { exit, said } = yield* patiently(fetch())
+        const { exit, said } = yield* advancing(fetch())
         expect(said).toEqual([expect.stringContaining(words)])
         expect(said[0]).toMatch(/Trying again in [15]s$/)
         expect(exit).toMatchObject({
@@ -424,9 +424,9 @@ describe("a download", () => {
 
   it.scoped("is given up after four tries, with growing pauses", () =>
     Effect.gen(function* () {
-      const { fetch, host, patiently, setOne } = yield* setUp({ answer: text(200, "abc") })
+      const { fetch, host, advancing, setOne } = yield* setUp({ answer: text(200, "abc") })
       yield* setOne({ size: 5 })
-      const { exit, said } = yield* patiently(fetch())
+      const { exit, said } = yield* advancing(fetch())
       expect(said.map((line) => /Trying again in (.*)$/.exec(line)?.[1])).toEqual(["1s", "2s", "4s"])
       expect(String(exit)).toContain(`${host.url} gave 3 of 5 bytes`)
       expect(yield* Effect.flip(exit)).toMatchObject({ _tag: "vitrine/SourceFailed", isTransient: true })
@@ -633,12 +633,12 @@ describe("a download", () => {
     ["node:http", NodeHttpClient.layer]
   ] as const)("works with %s as with the client of the command line", (_, httpClient) =>
     Effect.gen(function* () {
-      const { fetch, host, logs, patiently, setOne } = yield* setUp()
+      const { fetch, host, logs, advancing, setOne } = yield* setUp()
       yield* setOne({ size: 5 })
       host.next(text(302, "", { location: "/moved" }), text(200, "12345"))
       expect((yield* fetch()).files).toEqual({ "attachments/att1/a.png": "12345" })
       host.next(half)
-      expect((yield* patiently(fetch())).said).toHaveLength(1)
+      expect((yield* advancing(fetch())).said).toHaveLength(1)
       host.next(silence)
       const fiber = yield* Effect.fork(fetch())
       const { closed } = yield* Effect.repeat(Queue.take(host.received), { times: 4 })
@@ -702,7 +702,7 @@ describe("a download", () => {
 
   it.scoped("shows no more of a link than its origin, whatever goes wrong", () =>
     Effect.gen(function* () {
-      const { fetch, host, patiently, setOne } = yield* setUp()
+      const { fetch, host, advancing, setOne } = yield* setUp()
       const redirect = text(302, "", { location: `/moved?${signature}` })
       for (const answer of [
         hangUp,
@@ -714,7 +714,7 @@ describe("a download", () => {
       ]) {
         yield* setOne({ size: 5 })
         host.next(...Array.from({ length: 6 }, () => answer))
-        const { exit, said } = yield* patiently(fetch())
+        const { exit, said } = yield* advancing(fetch())
         expect(Exit.isFailure(exit)).toBe(true)
         const cause = Exit.isFailure(exit) ? exit.cause : Cause.empty
         const shown = [

@@ -53,7 +53,7 @@ const jump = Effect.gen(function* () {
 })
 
 /** Runs it to its end, and tells how long that took, in milliseconds of the test clock. */
-export const patiently = <A, E, R>(
+export const withAdvancingClock = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly value: A; readonly took: number }, E, R> =>
   Effect.gen(function* () {
