@@ -10,12 +10,12 @@ import type { FetchError } from "../../services/Content.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import type { Mode } from "../../services/ControllerState.ts"
 import { latestOf } from "../versions/hold.ts"
-import type { ActiveVersion } from "./activeVersion.ts"
 import { type ContentSlice, withSources } from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
 import { countFetch } from "./metrics.ts"
 import type { Fetched } from "./Provider.ts"
 import { type Report, timestamp } from "./report.ts"
+import type { ActiveVersion } from "./reportActiveVersion.ts"
 
 interface Parts {
   readonly activeVersion: ActiveVersion

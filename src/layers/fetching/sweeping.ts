@@ -10,8 +10,8 @@ import * as Option from "effect/Option"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
-import type { ActiveVersion } from "./activeVersion.ts"
 import { countVersions } from "./metrics.ts"
+import type { ActiveVersion } from "./reportActiveVersion.ts"
 
 /** The least time between a sweep and one at a tick that fetches nothing, unless the manifest is lost in between. */
 const pause = Duration.minutes(5)

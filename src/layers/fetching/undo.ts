@@ -14,8 +14,8 @@ import {
   type VersionsReport
 } from "../../services/VersionStore.ts"
 import { holdText } from "../status/content.ts"
-import type { ActiveVersion } from "./activeVersion.ts"
 import { countPromotion } from "./metrics.ts"
+import type { ActiveVersion } from "./reportActiveVersion.ts"
 
 export interface Undo extends Effect.Effect.Success<ReturnType<typeof makeUndo>> {}
 
