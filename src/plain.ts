@@ -18,7 +18,6 @@ import { makeTableClient } from "./layers/sources/airtable/tableClient.ts"
 import { idOf } from "./layers/sources/tableSource/TableSourceOptions.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
-export type { PlacedIssue } from "./internal/ParseIssues.ts"
 export { formatSseEvent } from "./layers/http/SseFrame.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportConfig.ts"
 export {
@@ -28,6 +27,7 @@ export {
   type Instance,
   InvalidContext,
   InvalidOptions,
+  type PlacedIssue,
   type PlainContext,
   type PlainEventBus,
   type PlainEventHandler,
