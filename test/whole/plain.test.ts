@@ -121,7 +121,7 @@ describe("vitrine/plain", () => {
     expect(
       own.filter(
         (path) =>
-          !/^src\/(plain\.ts|internal\/|services\/|layers\/(fanOut|http|httpClient|httpTransport|memory|plain|sources\/(airtable|tableSource))\/)/.test(
+          !/^src\/(plain\.ts|internal\/|services\/|layers\/(fanOut|http|httpClient|httpTransport|memory|plain|sources)\/)/.test(
             path
           )
       )

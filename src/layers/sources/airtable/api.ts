@@ -9,7 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
-import { makeCalendarCount } from "../../../internal/calendarCount.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
 import { CursorExpired, type TableError } from "../../../services/TableSourceClient.ts"
 import {
@@ -19,6 +18,7 @@ import {
   withRetries,
   withTimeout
 } from "../../httpClient/HttpFailure.ts"
+import { makeCalendarCount } from "../calendarCount.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
 import { after, makeErrors, quotaSpent } from "./requestErrors.ts"

@@ -4,10 +4,10 @@
  * Whether to try again belongs to the client.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { hideSecret } from "../../../internal/hideSecret.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { TableError } from "../../../services/TableSourceClient.ts"
 import { certificateAdvice, deepestMessage, isNotYetValid, originOf } from "../../httpClient/HttpFailure.ts"
+import { hideSecret } from "../hideSecret.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { type ErrorResponse, readErrorResponse } from "./ErrorResponse.ts"
 import type { Request } from "./requests.ts"

@@ -2,8 +2,8 @@
  * The records of a table in the form in which they are saved, whether they are written to a file or handed over.
  */
 import * as Effect from "effect/Effect"
-import { fill } from "../../../internal/sortedJson.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import { fill } from "../sortedJson.ts"
 import { TableNotSaved } from "./NotSaved.ts"
 
 /** A record in the form in which it is saved. */

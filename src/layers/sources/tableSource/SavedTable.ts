@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { savedText } from "../../../internal/sortedJson.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type {
   Attachment,
@@ -19,6 +18,7 @@ import type {
   TableError,
   TableRecord
 } from "../../../services/TableSourceClient.ts"
+import { savedText } from "../sortedJson.ts"
 import { type AttachmentCells, localPathField } from "./AttachmentCells.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
 import { keyValues } from "./KeyValueTable.ts"

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeProgressReporter } from "../../src/internal/progressReporter.ts"
-import type { SourceProgress } from "../../src/services/ContentSource.ts"
+import { makeProgressReporter } from "../../../src/layers/sources/progressReporter.ts"
+import type { SourceProgress } from "../../../src/services/ContentSource.ts"
 
 it.effect("a wait is told with how far the work has come, and forgotten by the next step", () =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Redacted from "effect/Redacted"
-import { hideSecret } from "../../src/internal/hideSecret.ts"
+import { hideSecret } from "../../../src/layers/sources/hideSecret.ts"
 
 it.prop(
   "leaves none of the forms of a secret in a text, and nothing else out",

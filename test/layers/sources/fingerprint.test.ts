@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { fingerprint } from "../../src/internal/fingerprint.ts"
+import { fingerprint } from "../../../src/layers/sources/fingerprint.ts"
 
 describe("a fingerprint", () => {
   const files = [
