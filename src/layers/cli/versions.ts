@@ -48,7 +48,7 @@ const versionText = (
       ? "  its files.json is missing or cannot be read"
       : `  made ${momentText(new Date(generatedAt), now)}: ${sources.map(sourceText).join("; ")}`,
     ...(consumers.length > 0 ? [`  shown by ${consumers.join(", ")}`] : []),
-    ...(isRead ? ["  being read"] : [])
+    ...(isRead ? ["  in use"] : [])
   ].join("\n")
 }
 
