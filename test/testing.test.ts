@@ -174,12 +174,12 @@ tableSourceClientContract(
   { waits }
 )
 
-controllerStateContract("A state with a connection", (mode) =>
+controllerStateContract("A state with a connection", (mode, identity) =>
   Layer.scoped(
     ControllerState,
     Effect.gen(function* () {
       const watch = yield* makeWatch
-      const state = yield* ControllerStateMemory.make(mode)
+      const state = yield* ControllerStateMemory.make(mode, identity)
       return ControllerState.of({ ...state, addSection: (section) => watch(state.addSection(section)) })
     })
   )

@@ -12,7 +12,17 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { GlobalState, Mode, Row, Section, StatusSnapshot } from "./StatusSnapshot.ts"
 
-export type { GlobalState, Mode, Row, Section, StatusSnapshot, Tone } from "./StatusSnapshot.ts"
+export type {
+  ExpectedScreen,
+  GlobalState,
+  Identity,
+  Mode,
+  Node,
+  Row,
+  Section,
+  StatusSnapshot,
+  Tone
+} from "./StatusSnapshot.ts"
 
 /** A section whose rows are built for every snapshot. */
 export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {

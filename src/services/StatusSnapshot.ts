@@ -5,9 +5,35 @@
 /** `task` runs one command and ends; `persistent` runs until it is stopped. */
 export type Mode = "task" | "persistent"
 
+/** The machine that a controller runs on. */
+export interface Node {
+  /** The same for as long as the controller runs. */
+  readonly id: string
+  /** What people call it. */
+  readonly label?: string
+  /** What it is there for, `hub` for example. */
+  readonly role?: string
+}
+
+/** A screen that should show content all the time. */
+export interface ExpectedScreen {
+  /** The id of its consumer. */
+  readonly id: string
+  /** What people call it. */
+  readonly label?: string
+}
+
+/** Which machine this is, and which screens it should have. */
+export interface Identity {
+  readonly node: Node
+  /** Missing where the configuration names none. */
+  readonly screens?: ReadonlyArray<ExpectedScreen>
+}
+
 /** The body of `GET /state`. No secret is ever in it. */
 export interface GlobalState {
-  readonly system: {
+  /** Controllers of one's own, and those of earlier versions, may leave out the identity. */
+  readonly system: Partial<Identity> & {
     /** ISO 8601, UTC. */
     readonly startTime: string
     readonly mode: Mode
@@ -37,7 +63,8 @@ export interface Section {
 
 /** The body of `GET /status`, and what the status command prints. */
 export interface StatusSnapshot {
-  readonly header: {
+  /** Controllers of one's own, and those of earlier versions, may leave out the node. */
+  readonly header: Partial<Pick<Identity, "node">> & {
     /** ISO 8601, UTC. */
     readonly startTime: string
     readonly uptimeMs: number

@@ -10,8 +10,13 @@ import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import { ControllerState, type Mode, type Row } from "../services/ControllerState.ts"
+import { ControllerState, type Identity, type Mode, type Row } from "../services/ControllerState.ts"
 import { type Case, runCase } from "./runCase.ts"
+
+const identity = {
+  node: { id: "hall-3", label: "Hall 3", role: "player" },
+  screens: [{ id: "left", label: "Left wall" }, { id: "right" }]
+}
 
 const startTime = "2026-03-01T12:00:00.000Z"
 
@@ -30,32 +35,34 @@ const sectionNames = Effect.flatMap(ControllerState, ({ status }) =>
   Effect.map(status, ({ sections }) => sections.map(({ name }) => name))
 )
 
-/** The layer gives the state of a controller that starts when it is built. The tests run by `TestClock`. */
+/** The layer gives the state of the controller given, which starts when it is built. The tests run by `TestClock`. */
 export const controllerStateContract = (
   name: string,
-  layer: (mode: Mode) => Layer.Layer<ControllerState, unknown>
+  layer: (mode: Mode, identity: Identity) => Layer.Layer<ControllerState, unknown>
 ) => {
   const scenario = (title: string, test: Case<typeof ControllerState.Service, ControllerState>) =>
-    it.effect(title, () => Effect.provide(runCase(ControllerState, test), layer("persistent")))
+    it.effect(title, () => Effect.provide(runCase(ControllerState, test), layer("persistent", identity)))
 
   describe(`${name} as a ControllerState`, () => {
-    it.effect.each<Mode>(["task", "persistent"])("knows when a controller in %s mode was started", (mode) =>
-      Effect.gen(function* () {
-        yield* TestClock.setTime(Date.parse(startTime))
-        yield* runCase(ControllerState, function* (controller) {
-          expect(controller.mode).toBe(mode)
-          expect(yield* controller.state).toEqual({
-            system: { startTime, mode },
-            plugins: {},
-            _version: 0
-          })
-          yield* TestClock.adjust("90 seconds")
-          expect(yield* controller.status).toEqual({
-            header: { startTime, uptimeMs: 90_000, mode },
-            sections: []
-          })
-        }).pipe(Effect.provide(layer(mode)))
-      })
+    it.effect.each<Mode>(["task", "persistent"])(
+      "knows which controller was started in %s mode, and when",
+      (mode) =>
+        Effect.gen(function* () {
+          yield* TestClock.setTime(Date.parse(startTime))
+          yield* runCase(ControllerState, function* (controller) {
+            expect(controller.mode).toBe(mode)
+            expect(yield* controller.state).toEqual({
+              system: { startTime, mode, ...identity },
+              plugins: {},
+              _version: 0
+            })
+            yield* TestClock.adjust("90 seconds")
+            expect(yield* controller.status).toEqual({
+              header: { startTime, uptimeMs: 90_000, mode, node: identity.node },
+              sections: []
+            })
+          }).pipe(Effect.provide(layer(mode, identity)))
+        })
     )
 
     scenario(

@@ -131,7 +131,7 @@ const runHere = Effect.fnUntraced(
       return yield* dispatch(command).pipe(withProgress(display, events))
     })
     return yield* runTask(configuration, task).pipe(
-      Effect.provide(ControllerServices.layer("task", configuration.services)),
+      Effect.provide(ControllerServices.layer("task", configuration.services, configuration.identity)),
       Effect.mapError(inFile(file))
     )
   },

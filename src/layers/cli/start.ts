@@ -88,7 +88,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
     Effect.as(Deferred.await(asked))
   )
   yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
-    Effect.provide(ControllerServices.layer("persistent", configuration.services)),
+    Effect.provide(ControllerServices.layer("persistent", configuration.services, configuration.identity)),
     Effect.mapError(inFile(configuration.file))
   )
 })

@@ -5,6 +5,13 @@ import * as Schema from "effect/Schema"
 import type { GlobalState, Row, StatusSnapshot } from "../../services/ControllerState.ts"
 
 const Mode = Schema.Literal("task", "persistent")
+const text = Schema.optionalWith(Schema.String, { exact: true })
+const node = Schema.optionalWith(Schema.Struct({ id: Schema.String, label: text, role: text }), {
+  exact: true
+})
+const screens = Schema.optionalWith(Schema.Array(Schema.Struct({ id: Schema.String, label: text })), {
+  exact: true
+})
 const tone = Schema.optionalWith(Schema.Literal("ok", "warn", "error", "neutral"), { exact: true })
 
 const RowSchema: Schema.Schema<Row> = Schema.Union(
@@ -18,7 +25,7 @@ const RowSchema: Schema.Schema<Row> = Schema.Union(
 )
 
 export const StatusSnapshotSchema: Schema.Schema<StatusSnapshot> = Schema.Struct({
-  header: Schema.Struct({ startTime: Schema.String, uptimeMs: Schema.Number, mode: Mode }),
+  header: Schema.Struct({ startTime: Schema.String, uptimeMs: Schema.Number, mode: Mode, node }),
   sections: Schema.Array(
     Schema.Struct({
       name: Schema.String,
@@ -30,7 +37,7 @@ export const StatusSnapshotSchema: Schema.Schema<StatusSnapshot> = Schema.Struct
 })
 
 export const GlobalStateSchema: Schema.Schema<GlobalState> = Schema.Struct({
-  system: Schema.Struct({ startTime: Schema.String, mode: Mode }),
+  system: Schema.Struct({ startTime: Schema.String, mode: Mode, node, screens }),
   plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   _version: Schema.Number
 })

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { ErrorChain, messageOf } from "../../internal/SerializedError.ts"
-import { ControllerState, type Mode } from "../../services/ControllerState.ts"
+import { ControllerState, type Identity, type Mode } from "../../services/ControllerState.ts"
 import type { ControllerServices, PluginEnvironment } from "../../services/Plugin.ts"
 import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../memory/ControllerStateMemory.ts"
@@ -32,23 +32,27 @@ export class ControllerServicesFailed extends Schema.TaggedError<ControllerServi
   }
 }
 
-/** All services for a controller of the given mode: those of `custom`, and in memory what it does not provide. */
+/**
+ * All services for a controller of the given mode: those of `custom`, and in memory what it does not provide. The `identity` is
+ * for the state in memory; by default, the id of its node is the short name of the host.
+ */
 export const layer = <R = never>(
   mode: Mode,
-  custom: Layer.Layer<never, unknown, R> = Layer.empty
+  custom: Layer.Layer<never, unknown, R> = Layer.empty,
+  identity?: Identity
 ): Layer.Layer<ControllerServices, ControllerServicesFailed, Exclude<R, ControllerServices>> =>
   custom.pipe(
     Layer.catchAllCause((cause) => Layer.fail(new ControllerServicesFailed({ cause: Cause.squash(cause) }))),
-    Layer.provideMerge(inMemory(mode)),
+    Layer.provideMerge(inMemory(mode, identity)),
     Layer.tap((services) => checkMode(Context.get(services, ControllerState), mode))
   )
 
-const inMemory = (mode: Mode) =>
+const inMemory = (mode: Mode, identity: Identity | undefined) =>
   Layer.mergeAll(
     EventBusMemory.layer,
     CommandBusMemory.layer,
     ReplayBacklogMemory.layer,
-    ControllerStateMemory.layer(mode)
+    ControllerStateMemory.layer(mode, identity)
   )
 
 /** Plugins decide by it whether to open ports and to go on. */

@@ -14,8 +14,10 @@ import { decodeOptions, expects, InvalidOptions } from "../../internal/Options.t
 import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
+import type { Identity } from "../../services/StatusSnapshot.ts"
 import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
+import { identityOf, NodeOptions, ScreensOptions } from "./IdentityOptions.ts"
 
 export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
   "vitrine/ConfigurationUnusable",
@@ -43,6 +45,12 @@ const isServices = (value: unknown): value is CustomServices => Layer.isLayer(va
 
 /** What a configuration file exports by default. */
 export const ConfigurationFile = Schema.Struct({
+  /** Which machine this is. */
+  node: Schema.optionalWith(expects(NodeOptions, 'an object, such as { id: "hall-3" }'), { exact: true }),
+
+  /** The screens that should show content all the time, at most 256. Default: any that come. */
+  screens: Schema.optionalWith(ScreensOptions, { exact: true }),
+
   plugins: expects(Schema.Array(plugin), "an array of plugins"),
 
   /**
@@ -62,6 +70,7 @@ const names = ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]
 
 export interface LoadedConfiguration extends Configuration {
   readonly file: string
+  readonly identity: Identity
   readonly services?: CustomServices
 }
 
@@ -98,8 +107,9 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file:
       detail: "it exports nothing by default. Write: export default defineConfig({ plugins: [ … ] })"
     })
   }
-  const decoded = yield* Effect.mapError(decode(module.default), inFile(file))
-  const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), ...decoded }
+  const { node, screens, ...others } = yield* Effect.mapError(decode(module.default), inFile(file))
+  const identity = yield* identityOf(node, screens)
+  const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), identity, ...others }
   return configuration
 })
 

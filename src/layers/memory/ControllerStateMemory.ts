@@ -11,17 +11,29 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { nodeId } from "../../internal/nodeId.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import { ControllerState, type GlobalState, type Mode, type Section } from "../../services/ControllerState.ts"
+import {
+  ControllerState,
+  type GlobalState,
+  type Identity,
+  type Mode,
+  type Section
+} from "../../services/ControllerState.ts"
 import { sectionsOf } from "../status/sections.ts"
 
-/** A state without plugins, of a controller that starts now, in this mode. */
-export const make = (mode: Mode) =>
+/** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
+export const make = (mode: Mode, given?: Identity) =>
   Effect.gen(function* () {
+    const identity = given ?? { node: { id: yield* nodeId } }
     const startTime = new Date(yield* Clock.currentTimeMillis).toISOString()
     const startedAt = yield* monotonicMillis
-    const resting = yield* Ref.make<GlobalState>({ system: { startTime, mode }, plugins: {}, _version: 0 })
+    const resting = yield* Ref.make<GlobalState>({
+      system: { startTime, mode, ...identity },
+      plugins: {},
+      _version: 0
+    })
     const momentary = yield* Ref.make<ReadonlyArray<Part<Momentary>>>([])
     const added = yield* Ref.make<ReadonlyArray<Part<Section>>>([])
 
@@ -56,13 +68,15 @@ export const make = (mode: Mode) =>
         ),
       status: Effect.gen(function* () {
         const sections = sectionsOf(yield* state, yield* readAll(added), yield* Clock.currentTimeMillis)
-        return { header: { startTime, uptimeMs: (yield* monotonicMillis) - startedAt, mode }, sections }
+        const uptimeMs = (yield* monotonicMillis) - startedAt
+        return { header: { startTime, uptimeMs, mode, node: identity.node }, sections }
       })
     })
   })
 
-/** The state of a controller that runs in the given mode. */
-export const layer = (mode: Mode): Layer.Layer<ControllerState> => Layer.effect(ControllerState, make(mode))
+/** The state of a controller that runs in the given mode. The id of its node is by default the short name of the host. */
+export const layer = (mode: Mode, identity?: Identity): Layer.Layer<ControllerState> =>
+  Layer.effect(ControllerState, make(mode, identity))
 
 /** Something that is read on demand; `None` if that fails. */
 type Part<A> = Effect.Effect<Option.Option<A>>

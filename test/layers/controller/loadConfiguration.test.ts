@@ -1,3 +1,4 @@
+import { hostname } from "node:os"
 import { dirname } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -5,6 +6,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { nodeIdOf } from "../../../src/internal/nodeId.ts"
 import { loadConfiguration, locateConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
 
 const load = (file: string, library: object = {}) =>
@@ -125,7 +127,9 @@ describe("loadConfiguration", () => {
       const file = yield* write("vitrine.config.mjs", "export default { plugin: [], plugins: [{}, 7] }")
       const message = yield* failureOf(file)
       expect(message).toContain(file)
-      expect(message).toContain('plugin: there is no such key; known are: "plugins", "services"')
+      expect(message).toContain(
+        'plugin: there is no such key; known are: "node", "screens", "plugins", "services"'
+      )
       expect(message).toContain("plugins[0]: expected a plugin")
       expect(message).toContain("plugins[1]: expected a plugin")
     })
@@ -140,6 +144,85 @@ describe("loadConfiguration", () => {
       expect(yield* failureOf(file)).toContain("services: expected a Layer of effect 3")
     })
   )
+
+  /** Each in a file of its own: a module is loaded once. */
+  const withMembers = (members: object) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/vitrine.config.mjs`
+      yield* fs.writeFileString(file, `export default { plugins: [], ...${JSON.stringify(members)} }`)
+      return file
+    })
+
+  it.scoped("gives the machine and the screens as they are configured", () =>
+    Effect.gen(function* () {
+      const identity = {
+        node: { id: "hall-3", label: "Hall 3, left", role: "player" },
+        screens: [{ id: "left wall", label: "Left wall" }, { id: "right" }]
+      }
+      expect(yield* load(yield* withMembers(identity))).toMatchObject({ identity })
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped("calls a machine without an id as its host is called, and expects no screens", () =>
+    Effect.gen(function* () {
+      const id = nodeIdOf(hostname())
+      const labelled = yield* load(yield* withMembers({ node: { label: "Hall 3" }, screens: [] }))
+      expect(labelled.identity).toEqual({ node: { id, label: "Hall 3" } })
+      expect((yield* load(yield* withMembers({}))).identity).toEqual({ node: { id } })
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  const aLine = "expected one line of at most 64 characters, without spaces around it"
+  const anId = 'expected a consumerId, which is one plain file name, such as "screen-1"'
+  for (const [title, members, mistakes] of [
+    [
+      "says which member of the machine is no plain line",
+      { node: { id: "", label: "two\nlines", role: "r".repeat(65), name: "hall" } },
+      [
+        'node.name: there is no such key; known are: "id", "label", "role"',
+        `node.id: ${aLine}, got ""`,
+        `node.label: ${aLine}, got "two\\nlines"`,
+        `node.role: ${aLine}, got "${"r".repeat(65)}"`
+      ]
+    ],
+    [
+      "says which screen is none",
+      { screens: [{ id: "../left", label: 7 }, "right", { label: "Right" }, { id: "left", width: 1080 }] },
+      [
+        `screens[0].id: ${anId}, got "../left"`,
+        `screens[0].label: ${aLine}, got 7`,
+        'screens[1]: expected a screen, such as { id: "left" }, got "right"',
+        "screens[2].id: is required",
+        'screens[3].width: there is no such key; known are: "id", "label"'
+      ]
+    ],
+    [
+      "says which id two screens have",
+      { screens: [{ id: "left" }, { id: "right" }, { id: "LEFT" }] },
+      ['screens[2].id: another screen has the id "LEFT" too, or one that is the same file']
+    ],
+    [
+      "says how many screens there can be",
+      { screens: Array.from({ length: 257 }, (_, index) => ({ id: `screen-${index}` })) },
+      ["screens: expected at most 256 screens"]
+    ],
+    [
+      "says what a machine and screens are",
+      { node: "hall", screens: "left" },
+      [
+        'node: expected an object, such as { id: "hall-3" }, got "hall"',
+        'screens: expected an array of screens, got "left"'
+      ]
+    ]
+  ] as const) {
+    it.scoped(title, () =>
+      Effect.gen(function* () {
+        const message = yield* failureOf(yield* withMembers(members))
+        expect(message.split("\n  ").slice(1)).toEqual(mistakes)
+      }).pipe(Effect.provide(NodeContext.layer))
+    )
+  }
 
   scenario("says what an empty default export should be", (write) =>
     Effect.gen(function* () {

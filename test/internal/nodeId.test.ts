@@ -1,0 +1,28 @@
+import { hostname } from "node:os"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import { nodeId, nodeIdOf } from "../../src/internal/nodeId.ts"
+
+describe("the id of a machine that nobody has named", () => {
+  it.each([
+    ["Hall-3.museum.example", "hall-3"],
+    ["KIOSK_07", "kiosk_07"],
+    ["Anna’s iMac", "anna-s-imac"],
+    ["-=hub=-", "hub"],
+    ["", "localhost"],
+    ["…", "localhost"]
+  ])("is the short name of the host %s, as %s", (hostname, id) => {
+    expect(nodeIdOf(hostname)).toBe(id)
+  })
+
+  it.prop(
+    "is plain and short whatever the host is called",
+    [FastCheck.string({ unit: "binary" })],
+    ([name]) => {
+      expect(nodeIdOf(name)).toMatch(/^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/)
+    }
+  )
+
+  it.effect("is that of this host", () => Effect.map(nodeId, (id) => expect(id).toBe(nodeIdOf(hostname()))))
+})
