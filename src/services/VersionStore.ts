@@ -217,6 +217,20 @@ export const Lease = Schema.Struct({
 })
 export type Lease = typeof Lease.Type
 
+/** What a consumer says of itself with an ack, beside the version that it shows. */
+export interface AckDetails {
+  /** What it cannot show of the version. */
+  readonly problem?: string
+  /** How often it renews the lease, in milliseconds; default ten minutes. */
+  readonly renewMs?: number
+  /** Whether people could see it: no other window is in front of it. */
+  readonly visible?: boolean
+  /** Whether it has drawn frames since its last ack. */
+  readonly drawing?: boolean
+  /** Whether it is about to end. Nothing else that the ack says counts then. */
+  readonly closing?: boolean
+}
+
 /** A version on disk, and why it is kept. */
 export const VersionOverview = Schema.Struct({
   versionId: VersionId,
@@ -279,14 +293,13 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     ) => Effect.Effect<Option.Option<VersionSummary>, VersionStoreError | VersionNotFound>
 
     /**
-     * Takes or renews a consumer's lease on a version. `problem` says what the consumer cannot show of it, `renewMs` how often
-     * it renews the lease, in milliseconds; default ten minutes.
+     * Takes or renews a consumer's lease on a version. One that is `closing` takes none: the lease that it has, on whatever
+     * version, ends when two renewals are missing, after two minutes at least, unless it is renewed.
      */
     readonly acknowledge: (
       consumerId: string,
       versionId: string,
-      problem?: string,
-      renewMs?: number
+      details?: AckDetails
     ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
 
     /**

@@ -469,8 +469,8 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
       function* ({ store }) {
         const { versionId } = (yield* promote("one")).manifest
         const heardAt = yield* Clock.currentTimeMillis
-        yield* store.acknowledge("page", versionId, "no film", 60_000)
-        yield* store.acknowledge("engine", versionId, "no sound")
+        yield* store.acknowledge("page", versionId, { problem: "no film", renewMs: 60_000 })
+        yield* store.acknowledge("engine", versionId, { problem: "no sound" })
         const leases = Effect.map(store.versions, ([version]) => version?.leases)
         const lease = { versionId, until: heardAt + 30 * 60_000, heardAt }
         const silent = { ...lease, isSilent: true }
@@ -495,10 +495,10 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           { ...silent, consumerId: "engine" }
         ])
 
-        yield* store.acknowledge("page", versionId, "no film", 60_000)
+        yield* store.acknowledge("page", versionId, { problem: "no film", renewMs: 60_000 })
         const heardAgainAt = yield* Clock.currentTimeMillis
         yield* TestClock.adjust("1 minute")
-        yield* store.acknowledge("page", versionId, "no film", 60_000)
+        yield* store.acknowledge("page", versionId, { problem: "no film", renewMs: 60_000 })
         expect((yield* leases)?.find(({ consumerId }) => consumerId === "page")).toMatchObject({
           heardAt: heardAgainAt + 60_000,
           isSilent: false,

@@ -13,6 +13,8 @@ import type { Undo } from "./undo.ts"
 /** Who asks, for people. */
 const by = Schema.optionalWith(Schema.String, { exact: true })
 
+const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
+
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
   /** Missing where versions are copied. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
@@ -45,16 +47,19 @@ export const registerCommands = Effect.fnUntraced(function* (
       consumerId: Schema.String,
       versionId: Schema.String,
       problem: Schema.optionalWith(Schema.String, { exact: true }),
-      renewMs: Schema.optionalWith(Schema.Positive, { exact: true })
+      renewMs: Schema.optionalWith(Schema.Positive, { exact: true }),
+      visible: flag,
+      drawing: flag,
+      closing: flag
     }),
-    run: ({ consumerId, problem, renewMs, versionId }) =>
-      Effect.zipLeft(store.acknowledge(consumerId, versionId, problem, renewMs), acknowledged)
+    run: ({ consumerId, versionId, ...details }) =>
+      Effect.zipLeft(store.acknowledge(consumerId, versionId, details), acknowledged)
   })
   yield* commands.register({
     type: `${name}.keep`,
     fields: Schema.Struct({
       versionId: Schema.String,
-      still: Schema.optionalWith(Schema.Boolean, { exact: true })
+      still: flag
     }),
     run: ({ still, versionId }) => store.keep(versionId, still)
   })

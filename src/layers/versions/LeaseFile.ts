@@ -1,15 +1,16 @@
 /**
- * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs? }`, and is as old as its time
- * of change says. Consumers may write it without the controller.
+ * The file of one lease, `acks/<consumerId>.json`: it holds `{ versionId, problem?, renewMs?, visible?, drawing?, closing? }`,
+ * and is as old as its time of change says. Consumers may write it without the controller.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { type Lease, VersionId } from "../../services/VersionStore.ts"
+import { type AckDetails, type Lease, VersionId } from "../../services/VersionStore.ts"
 import { mapDiskError } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
 
@@ -22,13 +23,16 @@ const maxProblem = 500
 /** A file that changed so recently may change again without a later time of change, in milliseconds. */
 const youngMs = 2000
 
-export interface LeaseContent extends Pick<Lease, "versionId" | "problem"> {
-  /** How often the consumer renews it, in milliseconds; every ten minutes where it does not say so. */
-  readonly renewMs?: number
+export interface LeaseContent extends Pick<Lease, "versionId">, Omit<AckDetails, "closing"> {
+  /** Missing where its consumer is not about to end. */
+  readonly closing?: true
 }
 
 /** How old a lease is when two renewals are missing. In milliseconds. */
 export const silentAfterMs = (renewMs = 600_000): number => 2 * renewMs
+
+/** How old a lease can be whose consumer says that it closes: one who did not say so itself has renewed it by then. In milliseconds. */
+export const closedAfterMs = (renewMs?: number): number => Math.max(120_000, silentAfterMs(renewMs))
 
 /** What is known of a file. */
 export interface LeaseFile {
@@ -90,14 +94,17 @@ const read = (file: string, size: bigint) =>
       )
 
 /** Writes a lease that is taken now. `scratch` is as for `replaceFile`. */
-export const write = Effect.fnUntraced(function* (file: string, content: WrittenLease, scratch: string) {
+export const write = (file: string, lease: LeaseContent, scratch: string) =>
+  replaceFile(file, JSON.stringify(lease), scratch).pipe(
+    mapDiskError("write", file),
+    Effect.zipRight(touch(file, lease))
+  )
+
+/** Renews the lease that a file has already, by its time alone. */
+export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseContent) {
   const fs = yield* FileSystem.FileSystem
   const { monotonic, wall } = yield* now
-  const lease = contentOf(content)
-  yield* replaceFile(file, JSON.stringify(lease), scratch).pipe(
-    Effect.zipRight(fs.utimes(file, new Date(wall), new Date(wall))),
-    mapDiskError("write", file)
-  )
+  yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(mapDiskError("write", file))
   const { mtime, size } = yield* fs.stat(file).pipe(mapDiskError("read", file))
   return {
     changedAt: millisOf(mtime),
@@ -109,21 +116,31 @@ export const write = Effect.fnUntraced(function* (file: string, content: Written
 
 const millisOf = Option.match({ onNone: () => 0, onSome: (date: Date) => date.getTime() })
 
-/** As consumers write it: a problem that is no text is none, and so is a time that is no number. */
+/** As consumers write it: a problem that is no text is none, and so is a time that is no number. The same holds for the others. */
 const WrittenLease = Schema.Struct({
   versionId: VersionId,
   problem: Schema.optional(Schema.Unknown),
-  renewMs: Schema.optional(Schema.Unknown)
+  renewMs: Schema.optional(Schema.Unknown),
+  visible: Schema.optional(Schema.Unknown),
+  drawing: Schema.optional(Schema.Unknown),
+  closing: Schema.optional(Schema.Unknown)
 })
 export type WrittenLease = typeof WrittenLease.Type
 
 const decode = Schema.decode(Schema.parseJson(WrittenLease))
 
-const contentOf = ({ problem, renewMs, versionId }: WrittenLease): LeaseContent => ({
-  versionId,
-  ...problemOf(problem),
-  ...(isPositive(renewMs) ? { renewMs } : {})
-})
+/** What is kept of it. */
+export const contentOf = (written: WrittenLease): LeaseContent => {
+  const { closing, drawing, problem, renewMs, versionId, visible } = written
+  return {
+    versionId,
+    ...problemOf(problem),
+    ...(isPositive(renewMs) ? { renewMs } : {}),
+    ...(Predicate.isBoolean(visible) ? { visible } : {}),
+    ...(Predicate.isBoolean(drawing) ? { drawing } : {}),
+    ...(closing === true ? { closing } : {})
+  }
+}
 
 const isPositive = Schema.is(Schema.Positive)
 

@@ -12,6 +12,7 @@ import { isPlainFileName } from "../../internal/FileName.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { withoutParentSpan } from "../../internal/withoutParentSpan.ts"
 import {
+  type AckDetails,
   type DownloadsInUse,
   InvalidConsumerId,
   type VersionId,
@@ -98,16 +99,14 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
   const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
     consumerId: string,
     versionId: string,
-    problem?: string,
-    renewMs?: number
+    details: AckDetails = {}
   ) {
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
     }
     yield* Effect.gen(function* () {
       const shown = yield* folder.find(versionId)
-      yield* folder.claimed
-      yield* leases.take(consumerId, { versionId: shown, problem, renewMs })
+      yield* leases.take(consumerId, { ...details, versionId: shown })
     }).pipe(unswept)
   })
 

@@ -7,6 +7,7 @@
  * the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxLeases`: one
  * more consumer is refused.
  */
+import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
@@ -34,7 +35,7 @@ export interface Leases extends Effect.Effect.Success<ReturnType<typeof make>> {
 
 /** `duration` is how long a lease is fresh. */
 export const make = Effect.fnUntraced(function* (
-  { acks: folder, staging }: DownloadsFolder,
+  { acks: folder, claimed, staging, wasClaimed }: DownloadsFolder,
   duration: Duration.DurationInput
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -44,8 +45,15 @@ export const make = Effect.fnUntraced(function* (
   const known = new Map<string, KnownLease>()
   const fileOf = (consumerId: string) => path.join(folder, `${consumerId}${extension}`)
 
-  const isOver = ({ takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
-    monotonic - takenAt > lifetime
+  /** How long a lease is fresh. */
+  const lifetimeOf = Option.match({
+    onNone: () => lifetime,
+    onSome: ({ closing, renewMs }: LeaseFile.LeaseContent) =>
+      closing === true ? Math.min(lifetime, LeaseFile.closedAfterMs(renewMs)) : lifetime
+  })
+
+  const isOver = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
+    monotonic - takenAt > lifetimeOf(lease)
 
   const isSilent = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
     Option.exists(
@@ -56,7 +64,7 @@ export const make = Effect.fnUntraced(function* (
   const freshLease = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
     Option.map(entry.lease, ({ problem, versionId }): Lease => {
       const heardAt = now.wall - (now.monotonic - entry.takenAt)
-      const lease = { consumerId, versionId, until: heardAt + lifetime, heardAt }
+      const lease = { consumerId, versionId, until: heardAt + lifetimeOf(entry.lease), heardAt }
       return isSilent(entry, now)
         ? { ...lease, isSilent: true }
         : {
@@ -151,10 +159,39 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  const take = Effect.fnUntraced(function* (consumerId: string, lease: LeaseFile.WrittenLease) {
+  /** What the file of a consumer says, if its lease is fresh. */
+  const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
+    yield* look(consumerId)
+    const now = yield* LeaseFile.now
+    return Option.flatMap(Option.fromNullable(known.get(consumerId)), (entry) =>
+      isOver(entry, now) ? Option.none() : entry.lease
+    )
+  })
+
+  /** A renewal that says the same needs no write: only the time of its file. */
+  const renew = (
+    file: string,
+    lease: LeaseFile.LeaseContent,
+    before: Option.Option<LeaseFile.LeaseContent>
+  ) => {
+    const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
+    return wasClaimed() && Option.exists(before, (before) => isDeepStrictEqual(before, lease))
+      ? Effect.orElse(LeaseFile.touch(file, lease), () => write)
+      : write
+  }
+
+  const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
     yield* firstLook
+    const before = yield* leaseOf(consumerId)
+    const said = LeaseFile.contentOf(written)
+    if (said.closing === true && Option.isNone(before)) {
+      return
+    }
     yield* admit(consumerId)
-    const file = yield* LeaseFile.write(fileOf(consumerId), lease, staging)
+    // Anybody can say it in the name of another: the version that this one shows must stay.
+    const lease =
+      said.closing === true && Option.isSome(before) ? { ...before.value, closing: said.closing } : said
+    const file = yield* renew(fileOf(consumerId), lease, before)
     yield* learn(consumerId, file, yield* LeaseFile.now)
   }, Effect.provide(platform))
 
@@ -165,6 +202,7 @@ export const make = Effect.fnUntraced(function* (
     /** Removes the files of leases that are over, and gives those that are fresh. */
     sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),
 
+    /** Of one that is `closing`, the lease that it has ends soon; it takes none. */
     take
   }
 })

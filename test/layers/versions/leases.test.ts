@@ -6,15 +6,18 @@ import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
-import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { type AckDetails, VersionStore } from "../../../src/services/VersionStore.ts"
 import { promote } from "../../../src/testing/promote.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
+import { withSyncs } from "../../support/syncedFiles.ts"
 
 const storeIn = (directory: string) =>
   VersionStoreDisk.layer({ directory, keepVersions: 1, ackLease: "30 minutes" })
@@ -45,7 +48,11 @@ const acksIn = (directory: string) =>
 const sweep = Effect.flatMap(VersionStore, ({ sweep }) => sweep)
 const versions = Effect.flatMap(VersionStore, ({ versions }) => versions)
 const acknowledge = (consumerId: string, versionId: string, problem?: string) =>
-  Effect.flatMap(VersionStore, ({ acknowledge }) => acknowledge(consumerId, versionId, problem))
+  Effect.flatMap(VersionStore, ({ acknowledge }) =>
+    acknowledge(consumerId, versionId, problem === undefined ? {} : { problem })
+  )
+const acknowledgeWith = (consumerId: string, versionId: string, details: AckDetails) =>
+  Effect.flatMap(VersionStore, ({ acknowledge }) => acknowledge(consumerId, versionId, details))
 const acknowledgeAll = (count: number, versionId: string) =>
   Effect.forEach(
     Array.from({ length: count }, (_, index) => `screen-${index}`),
@@ -248,7 +255,9 @@ scenario(
       const store = storeIn(`${directory}/own`)
       const { manifest } = yield* promote("one").pipe(
         Effect.tap(({ manifest: { versionId } }) =>
-          Effect.flatMap(VersionStore, ({ acknowledge }) => acknowledge("page", versionId, "no film", 60_000))
+          Effect.flatMap(VersionStore, ({ acknowledge }) =>
+            acknowledge("page", versionId, { problem: "no film", renewMs: 60_000 })
+          )
         ),
         Effect.provide(store)
       )
@@ -272,6 +281,160 @@ scenario(
         "INFO Screen page has no problem any more"
       ])
     })
+)
+
+describe("a renewal that says the same", () => {
+  const counts = { reads: 0, stats: 0, parts: 0 }
+  const synced: Array<string> = []
+  const counted = withCountedFiles(counts, () => true).pipe(
+    Layer.provide(
+      withSyncs((path) => {
+        synced.push(path)
+        return undefined
+      })
+    )
+  )
+  scenario(
+    "costs neither a write nor a sync: only the time of its file",
+    (directory) =>
+      Effect.gen(function* () {
+        const { manifest } = yield* promote("one")
+        const details = { renewMs: 60_000, visible: true, drawing: true }
+        const file = `${directory}/acks/page.json`
+        const renewedAt = Effect.map(
+          Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(file)),
+          ({ mtime }) => Option.getOrUndefined(mtime)?.getTime()
+        )
+        yield* acknowledgeWith("page", manifest.versionId, details)
+        yield* TestClock.adjust("1 minute")
+        counts.reads = 0
+        synced.length = 0
+        yield* acknowledgeWith("page", manifest.versionId, details)
+        expect([counts.reads, synced]).toEqual([0, []])
+        expect(yield* renewedAt).toBe(start + 60_000)
+        expect((yield* versions)[0]?.leases).toMatchObject([{ heardAt: start + 60_000, isSilent: false }])
+
+        yield* acknowledgeWith("page", manifest.versionId, { ...details, visible: false })
+        expect(synced.length).toBeGreaterThanOrEqual(2)
+        expect(
+          JSON.parse(yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file)))
+        ).toEqual({
+          versionId: manifest.versionId,
+          ...details,
+          visible: false
+        })
+      }),
+    (directory) => storeIn(directory).pipe(Layer.provide(counted))
+  )
+
+  scenario("is written again where its file is gone, or says something else by now", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { versionId } = (yield* promote("one")).manifest
+      const file = `${directory}/acks/page.json`
+      yield* acknowledge("page", versionId)
+      yield* fs.remove(file)
+      yield* acknowledge("page", versionId)
+      expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
+      yield* write(file, JSON.stringify({ versionId, problem: "no film" }))
+      yield* acknowledge("page", versionId)
+      expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
+    })
+  )
+})
+
+describe("a consumer that says that it closes", () => {
+  const page = { renewMs: 60_000, visible: true }
+
+  scenario("keeps its version for two minutes, and longer if it renews the lease after all", (directory) =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      yield* acknowledgeWith("page", versionId, page)
+      yield* TestClock.adjust("30 seconds")
+      yield* promote("two")
+      yield* acknowledgeWith("page", versionId, { closing: true })
+      expect(
+        JSON.parse(
+          yield* Effect.flatMap(FileSystem.FileSystem, (fs) =>
+            fs.readFileString(`${directory}/acks/page.json`)
+          )
+        )
+      ).toEqual({ versionId, ...page, closing: true })
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* sweep).toEqual([])
+      yield* acknowledgeWith("page", versionId, page)
+      yield* TestClock.adjust("29 minutes")
+      expect(yield* sweep).toEqual([])
+
+      yield* acknowledgeWith("page", versionId, { closing: true })
+      yield* TestClock.adjust("121 seconds")
+      expect(yield* sweep).toEqual([versionId])
+      expect(yield* acksIn(directory)).toEqual([])
+    })
+  )
+
+  scenario("may say so in its file", (directory) =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      yield* TestClock.adjust("1 second")
+      yield* promote("two")
+      yield* write(`${directory}/acks/page.json`, JSON.stringify({ versionId, ...page, closing: true }))
+      expect((yield* versions)[0]?.leases).toMatchObject([{ until: start + 121_000 }])
+      yield* TestClock.adjust("121 seconds")
+      expect(yield* sweep).toEqual([versionId])
+    })
+  )
+
+  scenario("takes no lease where it has none", () =>
+    Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      yield* acknowledgeWith("page", versionId, { closing: true })
+      expect((yield* versions)[0]?.leases).toEqual([])
+    })
+  )
+})
+
+it.effect.prop(
+  "costs no consumer its version that others say in its name that it closes",
+  [
+    FastCheck.array(
+      FastCheck.record({
+        consumerId: FastCheck.constantFrom("page", "engine"),
+        isOld: FastCheck.boolean(),
+        problem: FastCheck.string(),
+        renewMs: FastCheck.double({ min: 1, noNaN: true }),
+        visible: FastCheck.boolean(),
+        drawing: FastCheck.boolean(),
+        afterMs: FastCheck.integer({ min: 0, max: 60_000 })
+      }),
+      { maxLength: 8 }
+    )
+  ],
+  ([forged]) =>
+    Effect.gen(function* () {
+      const directory = yield* Effect.flatMap(FileSystem.FileSystem, (fs) =>
+        fs.makeTempDirectoryScoped(inMemory)
+      )
+      yield* TestClock.setTime(start)
+      yield* Effect.gen(function* () {
+        const { versionId } = (yield* promote("one")).manifest
+        yield* TestClock.adjust("1 second")
+        const active = (yield* promote("two")).manifest.versionId
+        yield* acknowledgeWith("page", versionId, { renewMs: 60_000 })
+        yield* acknowledgeWith("engine", versionId, {})
+        for (const { afterMs, consumerId, isOld, ...details } of forged) {
+          yield* TestClock.adjust(afterMs)
+          yield* acknowledgeWith(consumerId, isOld ? versionId : active, { ...details, closing: true })
+          // Each page renews it in time; the engine does so every ten minutes.
+          yield* acknowledgeWith("page", versionId, { renewMs: 60_000 })
+        }
+        yield* TestClock.adjust("1 minute")
+        expect(yield* sweep).toEqual([])
+        const kept = (yield* versions)[0]?.leases.map(({ consumerId }) => consumerId)
+        expect(kept?.toSorted()).toEqual(["engine", "page"])
+      }).pipe(Effect.provide(storeIn(directory)))
+    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
+  { fastCheck: { numRuns: 10 } }
 )
 
 scenario("takes nonsense in a file for a renewal every ten minutes", (directory) =>
