@@ -26,6 +26,7 @@ import { ContentServerOptions } from "../../src/layers/contentServer/ContentServ
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
 import { maxManifestBytes } from "../../src/layers/contentServer/resources.ts"
 import { maxConnections } from "../../src/layers/control/IpcServer.ts"
+import { ConfigurationFile } from "../../src/layers/controller/loadConfiguration.ts"
 import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/slowClients.ts"
 import { ContentOptions } from "../../src/layers/fetching/ContentOptions.ts"
@@ -59,6 +60,7 @@ const namesIn = (rows: ReadonlyArray<ReadonlyArray<string>>) => rows.flatMap(([n
 
 describe("the options of", () => {
   it.each([
+    ["a configuration", "docs/api.md", "### `defineConfig({ … })`", ConfigurationFile, { plugins: [] }],
     ["content", "docs/api.md", "### `content({ … })`", ContentOptions, { sources: [] }],
     [
       "tableSource",

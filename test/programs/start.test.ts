@@ -9,7 +9,9 @@ import { makeProject } from "../support/project.ts"
 it.scopedLive("a controller that runs is looked at, fetches when told, and is stopped, once", () =>
   Effect.gen(function* () {
     const { notRunning, read, run, serveTables, vitrine, write } = yield* operate(makeProject)
-    const config = (yield* read("vitrine.config.ts")).replace("1 second", "1 hour")
+    const config = (yield* read("vitrine.config.ts"))
+      .replace("1 second", "1 hour")
+      .replace("plugins:", 'node: { id: "hall-3" },\n  plugins:')
     yield* write("vitrine.config.ts", `setInterval(() => {}, 1e6)\n${config}`)
     expect(yield* vitrine("status")).toMatchObject({ status: 1, stdout: "", stderr: notRunning })
     const TABLES = yield* serveTables()
@@ -17,7 +19,9 @@ it.scopedLive("a controller that runs is looked at, fetches when told, and is st
     const versionId = yield* controller.logged(/New version (\S+):/)
 
     const { stdout: status } = yield* vitrine("status")
-    expect(status).toMatch(/^OK\n\nController {2}running for \d+ s, since \d\d:\d\d:\d\d \(\d+ s ago\)/)
+    expect(status).toMatch(
+      /^OK\n\nController {2}hall-3, running for \d+ s, since \d\d:\d\d:\d\d \(\d+ s ago\)/
+    )
     expect(status).toContain(`  Active version  ${versionId}\n`)
     expect(status).not.toContain("\u001b")
     const json = JSON.parse((yield* vitrine("status", "--json")).stdout)

@@ -21,7 +21,10 @@ const project = Effect.gen(function* () {
     "vitrine.config.ts",
     config
       .replace("content, defineConfig", "content, dashboard, defineConfig")
-      .replace("plugins: [", "plugins: [dashboard({ port: Number(env.DASHBOARD ?? 0) }),")
+      .replace(
+        "plugins: [",
+        "node: { label: 'Hall <3>' }, plugins: [dashboard({ port: Number(env.DASHBOARD ?? 0) }),"
+      )
   )
   const TABLES = yield* serveTables()
   const start = (env: Readonly<Record<string, string>> = {}) =>
@@ -59,7 +62,8 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* see(page, "#contents", `Version ${controller.versionId}`)
       yield* see(page, "#fetches", "museum: 2 records")
       yield* see(page, "#log", `New version ${controller.versionId}`)
-      expect(yield* Effect.promise(() => page.title())).toBe("OK · Vitrine")
+      expect(yield* Effect.promise(() => page.title())).toBe("OK · Hall <3> · Vitrine")
+      yield* see(page, "header", "Hall <3>")
 
       yield* act(page, "Hold")
       yield* see(page, "#word", "HELD")

@@ -27,6 +27,7 @@ import { type DashboardConfig, decode, rulesOf } from "./DashboardOptions.ts"
 import * as FetchHistory from "./fetchHistory.ts"
 import * as Live from "./live.ts"
 import { makeLogTail } from "./logTail.ts"
+import { setNodeInfo } from "./nodeInfo.ts"
 import { makeOverview } from "./overview.ts"
 import * as routes from "./routes.ts"
 
@@ -72,6 +73,7 @@ export const make = Effect.fnUntraced(function* (
     return Dashboard.of({ address: Option.none() })
   }
 
+  yield* setNodeInfo
   const access = Access.make(options)
   const rules = rulesOf(options)
   const wake = yield* Queue.sliding<void>(1)

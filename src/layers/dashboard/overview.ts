@@ -7,7 +7,7 @@ import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState, type Section } from "../../services/ControllerState.ts"
+import { ControllerState, type Node, type Section } from "../../services/ControllerState.ts"
 import type { ContentState, Slice, TransportState } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
 import { type Health, healthOf } from "../status/Health.ts"
@@ -19,6 +19,7 @@ export interface Overview extends Health {
   readonly now: number
   /** ISO 8601, UTC. */
   readonly startTime: string
+  readonly node?: Node
   readonly actions: Actions
   readonly contents: ReadonlyArray<
     ContentState & {
@@ -72,6 +73,7 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
 
   return Effect.gen(function* () {
     const { state, status, ...health } = yield* readHealth
+    const { node, startTime } = status.header
     const contents = yield* Effect.forEach(contentsOf(state), ([name, content]) =>
       Effect.map(versionsOf(name), (report) => ({
         ...content,
@@ -81,7 +83,8 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     )
     return {
       ...health,
-      startTime: status.header.startTime,
+      startTime,
+      ...(node === undefined ? {} : { node }),
       actions,
       contents,
       ...transportOf(slicesOf(state)),

@@ -1,12 +1,15 @@
+import { hostname } from "node:os"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
+import { nodeIdOf } from "../../../src/internal/nodeId.ts"
 import * as DashboardLayer from "../../../src/layers/dashboard/Dashboard.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { Dashboard } from "../../../src/services/Dashboard.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as dashboard from "../../support/dashboard.ts"
+import { read } from "../../support/documents.ts"
 import { publish, register } from "../../support/transport.ts"
 import { nextPause } from "../../support/waiting.ts"
 
@@ -98,6 +101,14 @@ describe("what can be read", () => {
     }).pipe(over())
   )
 
+  it.effect("has the machine and the version of Vitrine as labels of a metric", () =>
+    Effect.gen(function* () {
+      const { body } = yield* dashboard.get("/metrics")
+      const version = JSON.parse(read("package.json")).version
+      expect(body).toContain(`\nvitrine_node_info{id="${nodeIdOf(hostname())}",version="${version}"} 1\n`)
+    }).pipe(over())
+  )
+
   it.effect("is nothing else", () =>
     Effect.gen(function* () {
       expect(yield* dashboard.get("/index.html")).toMatchObject({
@@ -120,6 +131,7 @@ describe("the event stream", () => {
       expect(received.text()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*retry: 2000\n\n/s)
       expect(lastEvent(received.text(), "overview")).toMatchObject({
         word: "OK",
+        node: { id: nodeIdOf(hostname()) },
         actions: "open",
         contents: [{ name: "content", versionId }]
       })

@@ -48,12 +48,15 @@ export const statusText = (
         return `  ${palette.tone[tone](`${marks[tone]} ${readable(problem.text)}`)}`
       })
     ].join("\n"),
-    `${palette.title("Controller")}  running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
+    `${palette.title("Controller")}  ${nodeText(header)}running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
     ...sections.map(({ rows, title }) =>
       [palette.title(readable(title)), ...rowsText(rows, 1, { palette, readable })].join("\n")
     )
   ].join("\n\n")
 }
+
+const nodeText = ({ node }: StatusSnapshot["header"]): string =>
+  node === undefined ? "" : `${printableLine(node.label ?? node.id)}, `
 
 const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g
 

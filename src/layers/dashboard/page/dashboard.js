@@ -133,7 +133,7 @@ const entry = (label, value, tone) => [h("dt", {}, label), h("dd", { tone }, val
 const nothing = (text) => [h("p", { className: "muted" }, text)]
 
 const showWord = (word, tone) => {
-  document.title = `${word} · Vitrine`
+  document.title = [word, byId("node").textContent, "Vitrine"].filter((part) => part !== "").join(" · ")
   document.body.dataset.tone = tone
   byId("word").textContent = word
   byId("word").style.setProperty("--length", String(Math.max(4, word.length)))
@@ -475,8 +475,9 @@ let latest
 const showOverview = (overview) => {
   latest = overview
   ahead = overview.now - Date.now()
-  const { actions, contents, problems, sections, startTime, transport, word } = overview
+  const { actions, contents, node, problems, sections, startTime, transport, word } = overview
   document.body.classList.remove("away")
+  byId("node").textContent = node?.label ?? node?.id ?? ""
   showWord(word, toneOfWord[word] ?? "warn")
   show("connection", "live", () => [`${location.host} · live`])
   show("running", startTime, () => ["running since ", moment(startTime)])

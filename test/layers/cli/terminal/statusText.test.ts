@@ -57,6 +57,18 @@ describe("statusText", () => {
     )
   })
 
+  it.each([
+    [{ id: "hall-3", label: "Hall\u001b 3" }, "Hall 3"],
+    [{ id: "hall-3", role: "player" }, "hall-3"]
+  ])("says which machine it is, by its label or else its id: %o", (node, name) => {
+    const { header, sections } = snapshot([])
+    const text = statusText(
+      { header: { ...header, node }, sections },
+      { health, now, palette: makePalette(false) }
+    )
+    expect(text).toContain(`\nController  ${name}, running for 2 h 13 min, since `)
+  })
+
   it("says in one word whether all is well, and why not, in front of all else", () => {
     const failing: Health = {
       word: "FAILING",
