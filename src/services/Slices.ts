@@ -56,6 +56,29 @@ const Upstream = Schema.Struct({
 /** An address that versions are copied from. */
 export type Upstream = typeof Upstream.Type
 
+const Screen = Schema.Struct({
+  /** That of the consumer. */
+  id: Schema.String,
+  versionId: Schema.String,
+  /** Since when it is known to show this version. */
+  shownSince: timestamp,
+  heardAt: timestamp,
+  /** How often it says so, in milliseconds; missing where it did not say. */
+  renewMs: optional(Schema.Number),
+  /** Whether people could see it, and whether it draws; missing where it did not say. */
+  visible: optional(Schema.Boolean),
+  drawing: optional(Schema.Boolean),
+  /** What it could not show, and when that was first heard of. */
+  problem: optional(Schema.String),
+  problemSince: optional(timestamp),
+  /** When it said that it closes; missing where it was heard of since. */
+  closedAt: optional(timestamp),
+  /** When its lease ends or has ended. */
+  until: timestamp
+})
+/** A consumer of content, as it was last heard of. */
+export type Screen = typeof Screen.Type
+
 /** Of content, fetched or copied. Its times are those of this run of the controller. */
 export const ContentState = Schema.Struct({
   kind: Schema.Literal("content"),
@@ -63,6 +86,8 @@ export const ContentState = Schema.Struct({
   versionId: optional(Schema.String),
   /** When the active version was made. */
   generatedAt: optional(timestamp),
+  /** Since when it is the active one: at the earliest since the start. */
+  activeSince: optional(timestamp),
   /** Missing where it is not held. */
   held: optional(Hold),
   /** When the fetch began that runs now; missing where none does. */
@@ -91,6 +116,8 @@ export const ContentState = Schema.Struct({
   sources: Schema.Record({ key: Schema.String, value: SourceState }),
   /** On disk, the oldest first, with their leases. Absent where they cannot be read. */
   versions: optional(Schema.Array(VersionOverview)),
+  /** Consumers with a fresh lease, and those of the expected screens that had one; at most 256. */
+  screens: optional(Schema.Array(Screen)),
   /** Of copied content, the addresses in the order of preference. */
   copiedFrom: optional(Schema.Array(Upstream))
 })

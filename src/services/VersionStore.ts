@@ -231,6 +231,18 @@ export interface AckDetails {
   readonly closing?: boolean
 }
 
+/** A consumer with a fresh lease, as it was last heard of. Times are in milliseconds since 1970. */
+export interface Consumer
+  extends Omit<AckDetails, "closing">,
+    Pick<Lease, "consumerId" | "versionId" | "heardAt" | "until"> {
+  /** Since when it shows this version, as far as that is known: it was heard of then. */
+  readonly shownSince: number
+  /** When the problem was first heard of; missing where there is none. */
+  readonly problemSince?: number
+  /** When it said that it closes; missing where it was heard of since. */
+  readonly closedAt?: number
+}
+
 /** A version on disk, and why it is kept. */
 export const VersionOverview = Schema.Struct({
   versionId: VersionId,
@@ -301,6 +313,12 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
       versionId: string,
       details?: AckDetails
     ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
+
+    /**
+     * Those that were heard of last, at most 256, as they were known when one was last heard of, or `versions` were read: the disk
+     * is not looked at.
+     */
+    readonly consumers: Effect.Effect<ReadonlyArray<Consumer>>
 
     /**
      * Keeps a version from being swept for two minutes, in memory only: somebody reads it, or `still` does after a while.

@@ -13,7 +13,7 @@ import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateM
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as VersionStoreDisk from "../../src/layers/versions/VersionStoreDisk.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
-import { ControllerState, type Row } from "../../src/services/ControllerState.ts"
+import { ControllerState, type Identity, type Row } from "../../src/services/ControllerState.ts"
 import { type BusEvent, EventBus } from "../../src/services/EventBus.ts"
 import { ContentState } from "../../src/services/Slices.ts"
 import { VersionStore } from "../../src/services/VersionStore.ts"
@@ -21,11 +21,11 @@ import { inMemory } from "./inMemory.ts"
 
 type Mode = "task" | "persistent"
 
-export const servicesIn = (directory: string, mode: Mode) =>
+export const servicesIn = (directory: string, mode: Mode, identity?: Identity) =>
   VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" }).pipe(
     Layer.merge(EventBusMemory.layer),
     Layer.merge(CommandBusMemory.layer),
-    Layer.merge(ControllerStateMemory.layer(mode)),
+    Layer.merge(ControllerStateMemory.layer(mode, identity)),
     Layer.provideMerge(NodeContext.layer)
   )
 
@@ -37,11 +37,11 @@ export const makeTemporaryStore = Effect.gen(function* () {
 
 export const temporaryStore = Layer.scoped(VersionStore, makeTemporaryStore)
 
-export const services = (mode: Mode) =>
+export const services = (mode: Mode, identity?: Identity) =>
   Layer.unwrapScoped(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      return servicesIn(yield* fs.makeTempDirectoryScoped(), mode)
+      return servicesIn(yield* fs.makeTempDirectoryScoped(), mode, identity)
     })
   ).pipe(Layer.provideMerge(NodeContext.layer))
 

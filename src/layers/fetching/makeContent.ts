@@ -18,7 +18,7 @@ import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import type { ContentState } from "../../services/Slices.ts"
+import type { ContentState, Screen } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { holdText } from "../status/content.ts"
 import { registerCommands } from "./contentCommands.ts"
@@ -28,6 +28,7 @@ import { beginCounts, countVersions } from "./metrics.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
 import { makeReport } from "./report.ts"
 import { type ActiveVersion, makeActiveVersion } from "./reportActiveVersion.ts"
+import { makeScreens } from "./screens.ts"
 import { makeSweeping } from "./sweeping.ts"
 import { keepFetching } from "./ticks.ts"
 import { makeUndo } from "./undo.ts"
@@ -50,11 +51,12 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const report = yield* makeReport(name, slice)
   const provider = yield* makeProvider(report)
   yield* slice.update(withSources(provider.sourceIds))
-  yield* addMomentary(name, yield* makeMomentary(slice, provider))
+  const screens = yield* makeScreens
+  yield* addMomentary(name, yield* makeMomentary(slice, provider, screens))
   yield* beginCounts
 
   const activeVersion = yield* makeActiveVersion(report, slice)
-  const { sweep, sweepIfDue } = yield* makeSweeping(activeVersion)
+  const { sweep, sweepIfDue } = yield* makeSweeping(activeVersion, screens)
   const { repeats, reported } = yield* makeFetchReport({ activeVersion, mode, report, slice })
   const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
   const onceReported = (fetch: Provider["fetch"]) => once(Effect.ensuring(reported(fetch), sweep))
@@ -68,7 +70,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const check = provider.check === undefined ? {} : { check: onceChecked(provider.check) }
     yield* registerCommands(
       name,
-      { fetch, ...check, acknowledged: slice.update(identity) },
+      { fetch, ...check, acknowledged: Effect.zipRight(screens, slice.update(identity)) },
       yield* makeUndo(activeVersion)
     )
   }
@@ -97,7 +99,11 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
 })
 
 /** The fields of the slice that never rest. */
-const makeMomentary = (slice: ContentSlice, { copiedFrom, sourceData }: Provider) =>
+const makeMomentary = (
+  slice: ContentSlice,
+  { copiedFrom, sourceData }: Provider,
+  screens: Effect.Effect<ReadonlyArray<Screen>>
+) =>
   Effect.map(VersionStore, (store) => {
     const unread = makeWarnWhile((message) => message)
     const versions = store.versions.pipe(
@@ -118,6 +124,7 @@ const makeMomentary = (slice: ContentSlice, { copiedFrom, sourceData }: Provider
           ...(data[id] === undefined ? {} : { data: data[id] })
         })),
         ...(yield* versions),
+        screens: yield* screens,
         ...(copiedFrom === undefined ? {} : { copiedFrom: yield* copiedFrom })
       } satisfies ContentState
     })

@@ -5,6 +5,7 @@
  * time, so that the last version that is announced is the one that the manifest names.
  */
 import { isDeepStrictEqual } from "node:util"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type { ContentState } from "../../services/Slices.ts"
@@ -35,8 +36,10 @@ export const makeActiveVersion = Effect.fnUntraced(function* (report: Report, sl
       Effect.orElseSucceed(() => written)
     )
     const { generatedAt, held, versionId, versionPath } = manifest
-    const withActive = ({ held: _, ...before }: ContentState): ContentState => ({
+    const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const withActive = ({ held: _, activeSince, ...before }: ContentState): ContentState => ({
       ...before,
+      activeSince: before.versionId === versionId && activeSince !== undefined ? activeSince : now,
       versionId,
       generatedAt,
       ...(held === undefined ? {} : { held })

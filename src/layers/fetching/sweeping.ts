@@ -16,7 +16,11 @@ import type { ActiveVersion } from "./reportActiveVersion.ts"
 /** The least time between a sweep and one at a tick that fetches nothing, unless the manifest is lost in between. */
 const pause = Duration.minutes(5)
 
-export const makeSweeping = Effect.fnUntraced(function* (activeVersion: ActiveVersion) {
+/** `before` is run before each sweep. */
+export const makeSweeping = Effect.fnUntraced(function* (
+  activeVersion: ActiveVersion,
+  before: Effect.Effect<unknown>
+) {
   const store = yield* VersionStore
   let sweptAt = yield* monotonicMillis
   let hadManifest = false
@@ -25,6 +29,7 @@ export const makeSweeping = Effect.fnUntraced(function* (activeVersion: ActiveVe
   const sweep = Effect.map(monotonicMillis, (now) => {
     sweptAt = now
   }).pipe(
+    Effect.zipRight(before),
     Effect.zipRight(store.sweep),
     Effect.flatMap((removed) =>
       removed.length === 0 ? Effect.void : Effect.logDebug(`Removed old versions: ${removed.join(", ")}`)

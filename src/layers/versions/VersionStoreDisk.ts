@@ -135,6 +135,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
         platform
       ),
     acknowledge: (...lease) => Effect.provide(acknowledge(...lease), platform),
+    consumers: leases.consumers,
     keep: (versionId, still) => Effect.provide(retention.keep(versionId, still), platform),
     verify: (versionId) => Effect.provide(verify(versionId), platform),
     versions: Effect.provide(retention.versions, platform),

@@ -16,7 +16,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
-import { type Lease, TooManyLeases, type VersionStoreError } from "../../services/VersionStore.ts"
+import {
+  type Consumer,
+  type Lease,
+  TooManyLeases,
+  type VersionStoreError
+} from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"
@@ -29,6 +34,9 @@ const extension = ".json"
 interface KnownLease extends LeaseFile.LeaseFile {
   /** When its problem, where it has one, was first heard of, in milliseconds since 1970. */
   readonly problemSince: number
+  /** Of the version, and of that it closes, the same. */
+  readonly shownSince: number
+  readonly closedAt: number
 }
 
 export interface Leases extends Effect.Effect.Success<ReturnType<typeof make>> {}
@@ -78,12 +86,42 @@ export const make = Effect.fnUntraced(function* (
     Array.filterMap([...known], ([consumerId, entry]) => freshLease(consumerId, entry, now))
   )
 
+  const heardOf = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
+    Option.map(entry.lease, ({ closing, problem, ...lease }): Consumer => {
+      const heardAt = now.wall - (now.monotonic - entry.takenAt)
+      return {
+        consumerId,
+        ...lease,
+        shownSince: entry.shownSince,
+        heardAt,
+        until: heardAt + lifetimeOf(entry.lease),
+        ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince }),
+        ...(closing === true ? { closedAt: entry.closedAt } : {})
+      }
+    }).pipe(Option.filter(() => !isOver(entry, now)))
+
+  const lastHeardOf = Effect.map(LeaseFile.now, (now) =>
+    Array.filterMap([...known], ([consumerId, entry]) => heardOf(consumerId, entry, now))
+      .sort((one, other) => other.heardAt - one.heardAt)
+      .slice(0, maxLeases)
+  )
+
   /** Keeps what its file says now, and logs once what a consumer cannot show, and when it can. */
   const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: LeaseFile.Now): Effect.Effect<void> => {
     const before = known.get(consumerId)
     const problem = LeaseFile.problemIn(file)
     const isKnown = before !== undefined && !isSilent(before, now) && LeaseFile.problemIn(before) === problem
-    known.set(consumerId, { ...file, problemSince: isKnown ? before.problemSince : file.changedAt })
+    const said = Option.getOrUndefined(file.lease)
+    const saidBefore =
+      before === undefined || isOver(before, now) ? undefined : Option.getOrUndefined(before.lease)
+    const since = (at: number | undefined, isStill: boolean) =>
+      isStill && saidBefore !== undefined && at !== undefined ? at : file.changedAt
+    known.set(consumerId, {
+      ...file,
+      problemSince: since(before?.problemSince, isKnown),
+      shownSince: since(before?.shownSince, saidBefore?.versionId === said?.versionId),
+      closedAt: since(before?.closedAt, saidBefore?.closing === said?.closing)
+    })
     if (isKnown || isSilent(file, now)) {
       return Effect.void
     }
@@ -198,6 +236,9 @@ export const make = Effect.fnUntraced(function* (
   return {
     /** All leases that are fresh. What is no lease file is passed over. Concurrent readings are one. */
     fresh: Effect.zipRight(lookAtAll, freshNow),
+
+    /** As of a `VersionStore`. */
+    consumers: lastHeardOf,
 
     /** Removes the files of leases that are over, and gives those that are fresh. */
     sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),

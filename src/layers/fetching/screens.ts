@@ -1,0 +1,50 @@
+/**
+ * The screens of a content, as the slice has them: consumers with a fresh lease, and of the screens that are expected also those whose
+ * lease is over, for as long as the controller runs.
+ */
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { Screen } from "../../services/Slices.ts"
+import { type Consumer, VersionStore } from "../../services/VersionStore.ts"
+
+/** As many as there can be leases. */
+const maxScreens = 256
+
+/** Gives the screens as they are known now. It is run before leases that are over are forgotten. */
+export const makeScreens = Effect.gen(function* () {
+  const { consumers } = yield* VersionStore
+  const { system } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
+  const expected = new Set((system.screens ?? []).map(({ id }) => id))
+  const known = yield* Ref.make<ReadonlyArray<Screen>>([])
+  return Effect.flatMap(consumers, (consumers) =>
+    Ref.updateAndGet(known, (before) => {
+      const fresh = consumers.map(screenOf)
+      const ids = new Set(fresh.map(({ id }) => id))
+      const ended = before.filter(({ id }) => expected.has(id) && !ids.has(id))
+      const [others, wanted] = Array.partition([...fresh, ...ended], ({ id }) => expected.has(id))
+      return [...wanted, ...others].slice(0, maxScreens)
+    })
+  )
+})
+
+const screenOf = ({
+  closedAt,
+  consumerId,
+  heardAt,
+  problemSince,
+  shownSince,
+  until,
+  ...said
+}: Consumer): Screen => ({
+  id: consumerId,
+  ...said,
+  shownSince: iso(shownSince),
+  heardAt: iso(heardAt),
+  until: iso(until),
+  ...(problemSince === undefined ? {} : { problemSince: iso(problemSince) }),
+  ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) })
+})
+
+const iso = (millis: number): string => new Date(millis).toISOString()
