@@ -12,7 +12,8 @@ const shared = ["status", "memory", "fanOut", "http", "folderLock", "httpClient"
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   memory: ["status"],
   http: ["fanOut"],
-  fetching: ["versions"],
+  comparing: ["versions"],
+  fetching: ["versions", "comparing"],
   replica: ["versions", "fetching"],
   "sources/airtable": ["sources/tableSource"],
   plain: ["sources/tableSource", "httpTransport"],

@@ -17,6 +17,7 @@ import * as library from "./index.ts"
 import { type Command, helpText } from "./layers/cli/Command.ts"
 import * as check from "./layers/cli/check.ts"
 import { completionScript } from "./layers/cli/completions.ts"
+import * as diff from "./layers/cli/diff.ts"
 import { end, endFirmly } from "./layers/cli/ending.ts"
 import * as fetch from "./layers/cli/fetch.ts"
 import * as init from "./layers/cli/init.ts"
@@ -46,6 +47,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   check.makeCommand(library),
   verify.makeCommand(library),
   versions.makeCommand(library),
+  diff.makeCommand(library),
   undo.makeRollback(library),
   undo.makeHold(library),
   undo.makeResume(library),

@@ -260,7 +260,20 @@ export type VersionOverview = typeof VersionOverview.Type
 export const VersionsReport = Schema.Struct({
   /** Missing where the active version is not held. */
   held: Schema.optionalWith(Hold, { exact: true }),
-  versions: Schema.Array(Schema.extend(VersionOverview, Schema.partialWith(VersionSummary, { exact: true })))
+  versions: Schema.Array(
+    VersionOverview.pipe(
+      Schema.extend(Schema.partialWith(VersionSummary, { exact: true })),
+      Schema.extend(
+        Schema.Struct({
+          /**
+           * What has changed since the version before, in words; of the latest three, where little has to be read for that.
+           * Empty where no record and no other file is different.
+           */
+          changes: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+        })
+      )
+    )
+  )
 })
 export type VersionsReport = typeof VersionsReport.Type
 

@@ -10,6 +10,7 @@ import { maxEvents, maxEventsSize } from "../../src/internal/eventRing.ts"
 import { jsonText } from "../../src/internal/JsonText.ts"
 import { nameOf } from "../../src/layers/cli/Command.ts"
 import * as check from "../../src/layers/cli/check.ts"
+import * as diff from "../../src/layers/cli/diff.ts"
 import * as fetch from "../../src/layers/cli/fetch.ts"
 import * as init from "../../src/layers/cli/init.ts"
 import { globalOptions } from "../../src/layers/cli/options.ts"
@@ -105,6 +106,7 @@ describe("the options of vitrine", () => {
     check: check.makeCommand({}).options,
     verify: verify.makeCommand({}).options,
     versions: versions.makeCommand({}).options,
+    diff: diff.makeCommand({}).options,
     rollback: undo.makeRollback({}).options,
     hold: undo.makeHold({}).options,
     resume: undo.makeResume({}).options,

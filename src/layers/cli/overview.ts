@@ -32,6 +32,10 @@ export const commands = {
     usage: "versions",
     description: "List the versions on disk: which is active, what waits, and who shows what."
   },
+  diff: {
+    usage: "diff [A [B]]",
+    description: "Show what is different in two versions: records, fields and files."
+  },
   rollback: {
     usage: "rollback [VERSION]",
     description: "Go back to an older version, which stays until vitrine resume."

@@ -22,7 +22,10 @@ export const makeCommand = ContentCommand.make({
     )
 })
 
-/** The newest version first, each on three lines at most. */
+/** Characters of a line about what has changed. */
+const maxWords = 500
+
+/** The newest version first, each on seven lines at most. */
 const reportText = ({ held, versions }: VersionsReport, now: number): string =>
   [
     ...(versions.length === 0 ? ['There are no versions on disk: "vitrine fetch" makes one.'] : []),
@@ -31,7 +34,16 @@ const reportText = ({ held, versions }: VersionsReport, now: number): string =>
   ].join("\n")
 
 const versionText = (
-  { active, generatedAt, isRead, isWaiting, leases, sources, versionId }: VersionsReport["versions"][number],
+  {
+    active,
+    changes = [],
+    generatedAt,
+    isRead,
+    isWaiting,
+    leases,
+    sources,
+    versionId
+  }: VersionsReport["versions"][number],
   held: Hold | undefined,
   now: number
 ): string => {
@@ -47,6 +59,7 @@ const versionText = (
     sources === undefined || generatedAt === undefined
       ? "  its files.json is missing or cannot be read"
       : `  made ${momentText(new Date(generatedAt), now)}: ${sources.map(sourceText).join("; ")}`,
+    ...changes.map((words) => `  ${printableLine(words, maxWords)}`),
     ...(consumers.length > 0 ? [`  shown by ${consumers.join(", ")}`] : []),
     ...(isRead ? ["  in use"] : [])
   ].join("\n")

@@ -1,6 +1,6 @@
 /**
  * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep`,
- * `content.check`, `content.verify`, `content.versions`, `content.rollback`, `content.hold` and `content.resume`, or those of another name.
+ * `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`, `content.hold` and `content.resume`, or those of another name.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -8,6 +8,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import type { Content, FetchError } from "../../services/Content.ts"
 import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
+import { makeComparing } from "../comparing/makeComparing.ts"
 import type { Undo } from "./undo.ts"
 
 /** Who asks, for people. */
@@ -75,7 +76,20 @@ export const registerOnDisk = Effect.fnUntraced(function* (name: string, undo: U
     fields: Schema.Struct({ versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
     run: ({ versionId }) => store.verify(versionId)
   })
-  yield* commands.register({ type: `${name}.versions`, fields: Schema.Struct({}), run: () => undo.versions })
+  const { diff, withChanges } = yield* makeComparing
+  yield* commands.register({
+    type: `${name}.versions`,
+    fields: Schema.Struct({}),
+    run: () => Effect.flatMap(undo.versions, withChanges)
+  })
+  yield* commands.register({
+    type: `${name}.diff`,
+    fields: Schema.Struct({
+      from: Schema.optionalWith(Schema.String, { exact: true }),
+      to: Schema.optionalWith(Schema.String, { exact: true })
+    }),
+    run: diff
+  })
   yield* commands.register({
     type: `${name}.rollback`,
     fields: Schema.Struct({ by, versionId: Schema.optionalWith(Schema.String, { exact: true }) }),

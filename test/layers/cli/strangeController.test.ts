@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type { Command } from "../../../src/layers/cli/Command.ts"
 import * as check from "../../../src/layers/cli/check.ts"
+import * as diff from "../../../src/layers/cli/diff.ts"
 import * as fetch from "../../../src/layers/cli/fetch.ts"
 import * as status from "../../../src/layers/cli/status.ts"
 import * as stop from "../../../src/layers/cli/stop.ts"
@@ -29,6 +30,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   check.makeCommand({}),
   verify.makeCommand({}),
   versions.makeCommand({}),
+  diff.makeCommand({}),
   undo.makeRollback({}),
   undo.makeHold({}),
   undo.makeResume({})

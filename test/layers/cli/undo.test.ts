@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as vitrine from "../../../src/index.ts"
 import type { Command } from "../../../src/layers/cli/Command.ts"
+import * as diff from "../../../src/layers/cli/diff.ts"
 import * as undo from "../../../src/layers/cli/undo.ts"
 import * as verify from "../../../src/layers/cli/verify.ts"
 import * as versions from "../../../src/layers/cli/versions.ts"
@@ -66,6 +67,9 @@ describe("where no controller runs, the versions on disk", () => {
           Effect.map(says(command, command.name, "--config", file, ...args), (lines) => lines.join("\n"))
         expect(yield* said(versions.makeCommand(library))).toContain(`${second}  active`)
         expect(yield* said(verify.makeCommand(library))).toContain(`Version ${second}: 1 file`)
+        expect(yield* said(diff.makeCommand(library))).toBe(
+          `From version ${first} to ${second}:\nfiles: 0 added, 1 changed, 0 removed\n  changed objects/Objects.json`
+        )
         expect(yield* said(undo.makeRollback(library))).toBe(
           `Version ${first} is active now, and stays until "vitrine resume". Version ${second} waits.`
         )

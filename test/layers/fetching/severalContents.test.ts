@@ -48,9 +48,19 @@ const dispatch = (type: string, fields: Record<string, unknown> = {}) =>
 const types = Effect.flatMap(CommandBus.CommandBus, ({ types }) => types)
 
 const commandsOf = (name: string) =>
-  ["ack", "check", "fetch", "hold", "keep", "manifest.read", "resume", "rollback", "verify", "versions"].map(
-    (command) => `${name}.${command}`
-  )
+  [
+    "ack",
+    "check",
+    "diff",
+    "fetch",
+    "hold",
+    "keep",
+    "manifest.read",
+    "resume",
+    "rollback",
+    "verify",
+    "versions"
+  ].map((command) => `${name}.${command}`)
 
 it.scoped("contents with two names have their own commands, events, status and state", () =>
   Effect.gen(function* () {

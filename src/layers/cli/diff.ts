@@ -1,0 +1,78 @@
+/**
+ * `vitrine diff`
+ */
+import * as Console from "effect/Console"
+import * as Option from "effect/Option"
+import { printableJson, printableLine } from "../../internal/printable.ts"
+import type { Changes } from "../../services/ContentCheck.ts"
+import { ContentDiff, type DocumentDiff, type RecordChange } from "../../services/ContentDiff.ts"
+import { recordTitle, valueWords } from "../status/changes.ts"
+import * as ContentCommand from "./ContentCommand.ts"
+import { jsonOption } from "./options.ts"
+import * as Parameter from "./Parameter.ts"
+
+export const makeCommand = ContentCommand.make({
+  name: "diff",
+  parameters: {
+    from: Parameter.argument({
+      name: "A",
+      description: "The id of a version on disk. Default: the one before B; the active one, where B waits."
+    }),
+    to: Parameter.argument({
+      name: "B",
+      description: "The version that is compared with it. Default: the latest one."
+    }),
+    json: jsonOption
+  },
+  fields: ({ from, to }) => ({ ...field("from", from), ...field("to", to) }),
+  result: ContentDiff,
+  isOnDisk: true,
+  interrupted: { there: "Interrupted.", here: "Interrupted." },
+  report: (diff, { json }) => Console.log(json ? printableJson(diff, 2) : diffText(diff))
+})
+
+const field = (name: "from" | "to", value: Option.Option<string>) =>
+  Option.match(value, { onNone: () => ({}), onSome: (versionId) => ({ [name]: versionId }) })
+
+const diffText = ({ documents, files, from, to }: ContentDiff): string => {
+  const lines = [
+    ...documents.flatMap(documentLines),
+    ...(files.added + files.changed + files.removed === 0 ? [] : fileLines(files))
+  ]
+  return [`From version ${from} to ${to}:`, ...(lines.length === 0 ? ["Nothing is different."] : lines)].join(
+    "\n"
+  )
+}
+
+const documentLines = ({ document, more, records, sourceId, ...changes }: DocumentDiff) => [
+  `${printableLine(sourceId)}, ${printableLine(document)}: ${changesText(changes)}`,
+  ...records.flatMap(recordLines),
+  ...moreLines(more)
+]
+
+const recordLines = (record: RecordChange): ReadonlyArray<string> => {
+  const { change, fields = [], id, moreFields = 0, name } = record
+  const title = recordTitle(record, maxText)
+  const isKey = name === undefined && record.fields === undefined && change === "changed"
+  return [
+    `  ${change} ${title}${name === undefined ? "" : ` (${printableLine(id, maxText)})`}${isKey ? `: ${valueWords(record, maxText)}` : ""}`,
+    ...fields.map((change) => `    ${printableLine(change.field)}: ${valueWords(change, maxText)}`),
+    ...(moreFields > 0 ? [`    ${moreFields} more`] : [])
+  ]
+}
+
+const fileLines = ({ list, more, ...changes }: ContentDiff["files"]) => [
+  `files: ${changesText(changes)}`,
+  ...list.map(({ change, path, sourceId }) => `  ${change} ${printableLine(`${sourceId}/${path}`)}`),
+  ...moreLines(more)
+]
+
+const moreLines = (more: number): ReadonlyArray<string> => (more > 0 ? [`  ${more} more`] : [])
+
+/** Of a name and a value, in characters. */
+const maxText = 120
+
+const changesText = ({ added, changed, removed }: Changes): string =>
+  added + changed + removed === 0
+    ? "the same records in another order, or with other links"
+    : `${added} added, ${changed} changed, ${removed} removed`

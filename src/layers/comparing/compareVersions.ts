@@ -1,0 +1,224 @@
+/**
+ * What is different in two versions on disk.
+ *
+ * Files of equal digests are not read. Of the others, tables are compared by records and fields, one table at a time and in
+ * steps, so that events go out meanwhile. Two tables of 64 MiB at most are in memory at once; larger ones are files.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { printableLine } from "../../internal/printable.ts"
+import type { Changes } from "../../services/ContentCheck.ts"
+import {
+  CannotCompare,
+  type ChangeKind,
+  type ContentDiff,
+  type DocumentDiff,
+  type FileChange,
+  type RecordChange
+} from "../../services/ContentDiff.ts"
+import type { SourceFile } from "../../services/ContentSource.ts"
+import type { FileList } from "../../services/FileList.ts"
+import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
+import { pathOf } from "../versions/DownloadsFolder.ts"
+import { mapDiskError } from "../versions/diskError.ts"
+import { readList } from "../versions/fileLists.ts"
+import { recordChange } from "./changeTexts.ts"
+import { allIds, compareEntry, type Document, emptyDocument } from "./compareDocuments.ts"
+import { readDocument } from "./readDocument.ts"
+
+const maxRecords = 1000
+/** How many of them each table lists, whatever the others have. */
+const minRecords = 3
+const maxFiles = 1000
+const maxDocuments = 100
+/** Of a table, in bytes. */
+const maxDocumentBytes = 64 * 1024 * 1024
+/** How many records are compared in one turn of the event loop. */
+const step = 1000
+/** Of a path or a name, in characters. */
+const maxPath = 300
+
+/** A file that is not the same in two versions. */
+export interface ChangedFile {
+  readonly sourceId: string
+  readonly path: string
+  readonly change: ChangeKind
+  /** As it was and is, in bytes; missing where it was added, or removed. */
+  readonly before?: number
+  readonly after?: number
+}
+
+/** The lists of two versions that are on disk. */
+export interface Pair {
+  readonly from: FileList
+  readonly to: FileList
+  /** In the order of the later version, then those that were removed. */
+  readonly changed: ReadonlyArray<ChangedFile>
+}
+
+/** The lists of files of two versions, and what is different in them. */
+export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: VersionId) {
+  const store = yield* VersionStore
+  const path = yield* Path.Path
+  const listOf = Effect.fnUntraced(function* (versionId: VersionId) {
+    const list = yield* readList(path.join(store.directory, pathOf(versionId)), versionId)
+    return yield* Effect.catchTag(list, "NoSuchElementException", () =>
+      Effect.flatMap(
+        store.versions,
+        (versions) =>
+          new CannotCompare({
+            detail: `the files.json of version ${versionId} is missing or cannot be read`,
+            versions: versions.map(({ versionId }) => versionId)
+          })
+      )
+    )
+  })
+  const [from, to] = [yield* listOf(fromId), yield* listOf(toId)]
+  return { from: from.list, to: to.list, changed: changedFiles(from.list, to.list) } satisfies Pair
+})
+
+/** Files that have no equal digest under their path in the other version. */
+const changedFiles = (from: FileList, to: FileList): ReadonlyArray<ChangedFile> => {
+  const filesIn = ({ sources }: FileList, id: string) =>
+    sources.find(({ sourceId }) => sourceId === id)?.files ?? {}
+  const ids = new Set([...to.sources, ...from.sources].map(({ sourceId }) => sourceId))
+  return [...ids].flatMap((sourceId) => {
+    const [before, after] = [filesIn(from, sourceId), filesIn(to, sourceId)]
+    const removed = Object.keys(before).filter((path) => !Object.hasOwn(after, path))
+    return Array.filterMap([...Object.keys(after), ...removed], (path) =>
+      Option.map(changeOf(before[path], after[path]), (change) => ({ sourceId, path, ...change }))
+    )
+  })
+}
+
+const changeOf = (
+  before: SourceFile | undefined,
+  after: SourceFile | undefined
+): Option.Option<Pick<ChangedFile, "change" | "before" | "after">> => {
+  if (before === undefined) {
+    return Option.map(Option.fromNullable(after), ({ size }) => ({ change: "added", after: size }))
+  }
+  if (after === undefined) {
+    return Option.some({ change: "removed", before: before.size })
+  }
+  return before.sha256 === after.sha256
+    ? Option.none()
+    : Option.some({ change: "changed", before: before.size, after: after.size })
+}
+
+/** How many bytes are read to compare them. */
+export const bytesToRead = ({ changed }: Pair): number =>
+  changed.filter(mayBeDocument).reduce((sum, { after = 0, before = 0 }) => sum + before + after, 0)
+
+/** What attachments hold is not looked into. */
+const mayBeDocument = ({ after = 0, before = 0, path }: ChangedFile): boolean =>
+  path.endsWith(".json") && !path.includes("/") && Math.max(before, after) <= maxDocumentBytes
+
+/** What is different in two versions. */
+export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: Pair) {
+  const documents: Array<DocumentDiff> = []
+  const files: Array<FileChange> = []
+  let room = maxRecords - minRecords * maxDocuments
+  for (const file of changed) {
+    const document =
+      documents.length < maxDocuments && mayBeDocument(file)
+        ? yield* compareFile(from.versionId, to.versionId, file, minRecords + room)
+        : Option.none()
+    if (Option.isSome(document)) {
+      documents.push(document.value)
+      room -= Math.max(0, document.value.records.length - minRecords)
+    } else {
+      files.push({ sourceId: file.sourceId, path: file.path, change: file.change })
+    }
+  }
+  const listed = files.slice(0, maxFiles).map(({ path, ...file }) => ({ ...file, path: shownPath(path) }))
+  return {
+    from: from.versionId,
+    to: to.versionId,
+    documents,
+    files: { ...countChanges(files), list: listed, more: files.length - listed.length }
+  } satisfies ContentDiff
+})
+
+const shownPath = (path: string): string => printableLine(path, maxPath)
+
+const countChanges = (changes: ReadonlyArray<{ readonly change: ChangeKind }>): Changes => ({
+  added: changes.filter(({ change }) => change === "added").length,
+  changed: changes.filter(({ change }) => change === "changed").length,
+  removed: changes.filter(({ change }) => change === "removed").length
+})
+
+/** `None` where one of the two is no table, or they are tables of different kinds. */
+const compareFile = Effect.fnUntraced(function* (
+  from: VersionId,
+  to: VersionId,
+  { after: sizeAfter, before: sizeBefore, path, sourceId }: ChangedFile,
+  room: number
+) {
+  const read = (versionId: VersionId, size: number | undefined) =>
+    size === undefined ? Effect.succeedNone : Effect.asSome(readIn(versionId, sourceId, path))
+  const before = yield* read(from, sizeBefore)
+  const after = yield* read(to, sizeAfter)
+  const pair = Option.all([beside(before, after), beside(after, before)])
+  return yield* Effect.transposeMapOption(
+    Option.filter(pair, ([before, after]) => before.holds === after.holds),
+    ([before, after]) =>
+      Effect.map(
+        compareInSteps(before, after, room),
+        ({ records, ...changes }): DocumentDiff => ({
+          sourceId,
+          document: shownPath(path.slice(0, -".json".length)),
+          path: shownPath(path),
+          ...changes,
+          records,
+          more: changes.added + changes.changed + changes.removed - records.length
+        })
+      )
+  ).pipe(
+    // A record that is not valid JSON is found only when it is read.
+    Effect.catchTag("UnknownException", () => Effect.succeedNone)
+  )
+})
+
+type MaybeRead = Option.Option<Option.Option<Document>>
+
+/** What was read, or where there is no such file an empty one of the kind of the other. */
+const beside = (one: MaybeRead, other: MaybeRead): Option.Option<Document> =>
+  Option.getOrElse(one, () => Option.map(Option.flatten(other), ({ holds }) => emptyDocument(holds)))
+
+const readIn = Effect.fnUntraced(function* (versionId: VersionId, sourceId: string, file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const store = yield* VersionStore
+  const place = path.join(store.directory, pathOf(versionId), sourceId, file)
+  const { buffer, byteLength, byteOffset } = yield* fs.readFile(place).pipe(mapDiskError("read", place))
+  yield* nextTurn
+  return readDocument(Buffer.from(buffer, byteOffset, byteLength))
+})
+
+const compareInSteps = Effect.fnUntraced(function* (before: Document, after: Document, room: number) {
+  const counts = { added: 0, changed: 0, removed: 0 }
+  const records: Array<RecordChange> = []
+  for (const ids of Array.chunksOf(allIds(before, after), step)) {
+    yield* nextTurn
+    yield* Effect.try(() => {
+      for (const id of ids) {
+        const change = compareEntry(before, after, id)
+        if (Option.isSome(change)) {
+          counts[change.value.change]++
+          if (records.length < room) records.push(recordChange(after.holds, change.value))
+        }
+      }
+    })
+  }
+  return { ...counts, records }
+})
+
+/** A turn of the event loop, in which sockets are read and written. */
+const nextTurn = Effect.async<void>((resume) => {
+  const turn = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(turn))
+})

@@ -1,0 +1,125 @@
+/**
+ * The command `content.diff`, and what has changed in the report of all versions.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import { printableLine } from "../../internal/printable.ts"
+import { CannotCompare } from "../../services/ContentDiff.ts"
+import { type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
+import { changeWords } from "../status/changes.ts"
+import { latestOf } from "../versions/hold.ts"
+import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
+
+/** Which versions are compared, by their ids. */
+export interface DiffRequest {
+  readonly from?: string
+  readonly to?: string
+}
+
+/** How many of the latest versions say in the report what has changed in them. */
+const maxReported = 3
+/** How many bytes of tables are read for one of them. */
+const maxReportedBytes = 4 * 1024 * 1024
+
+/** By the ids of two versions; `None` where it takes long to find out. */
+type Known = ReadonlyMap<string, Option.Option<ReadonlyArray<string>>>
+
+export interface Comparing extends Effect.Effect.Success<typeof makeComparing> {}
+
+/** One comparison at a time. In memory are the words of the three latest versions. */
+export const makeComparing = Effect.gen(function* () {
+  const store = yield* VersionStore
+  const platform = yield* Effect.context<VersionStore | FileSystem.FileSystem | Path.Path>()
+  const known = yield* Ref.make<Known>(new Map())
+
+  const choose = Effect.fnUntraced(function* ({ from, to }: DiffRequest) {
+    const versions = (yield* store.versions).map(({ versionId }) => versionId)
+    const cannotCompare = (detail: string) => new CannotCompare({ detail, versions })
+    const find = (given: string) =>
+      Effect.mapError(
+        Array.findFirst(versions, (id) => id === given),
+        () => cannotCompare(`there is no version ${JSON.stringify(printableLine(given, 64))}`)
+      )
+    const reading = yield* store.manifest
+    const active = reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
+    const latest = Effect.mapBoth(active, {
+      onFailure: () => cannotCompare("no version is active"),
+      onSuccess: latestOf
+    })
+    /** What it would replace, or has replaced. */
+    const before = (versionId: VersionId) =>
+      active.pipe(
+        Option.filter(({ held }) => held?.waiting === versionId),
+        Option.map((manifest) => manifest.versionId),
+        Option.orElse(() => Array.findLast(versions, (id) => id < versionId)),
+        Effect.mapError(() => cannotCompare(`no version is older than ${versionId}`))
+      )
+    const later = yield* to === undefined ? latest : find(to)
+    return [yield* from === undefined ? before(later) : find(from), later] as const
+  })
+
+  /** What has changed between two versions, unless that takes long to find out. */
+  const wordsOf = Effect.fnUntraced(function* (from: VersionId, to: VersionId) {
+    const pair = yield* readPair(from, to)
+    return bytesToRead(pair) > maxReportedBytes
+      ? Option.none()
+      : Option.some(changeWords(yield* comparePair(pair)))
+  })
+
+  /** What has changed in the latest versions, by their ids. */
+  const latestChanges = Effect.fnUntraced(function* (versions: VersionsReport["versions"]) {
+    const before = yield* Ref.get(known)
+    const pairs = Array.zip(versions, versions.slice(1)).slice(-maxReported)
+    const found = yield* Effect.forEach(pairs, ([{ versionId: from }, { versionId: to }]) => {
+      const key = `${from} ${to}`
+      const words = before.get(key)
+      return Effect.option(
+        Effect.map(words === undefined ? wordsOf(from, to) : Effect.succeed(words), (words) => ({
+          key,
+          to,
+          words
+        }))
+      )
+    })
+    yield* Ref.set(known, new Map(Array.getSomes(found).map(({ key, words }) => [key, words])))
+    return new Map(
+      Array.getSomes(found).flatMap(({ to, words }) => Option.toArray(words).map((words) => [to, words]))
+    )
+  })
+
+  const oneDiff = (yield* Effect.makeSemaphore(1)).withPermits(1)
+  const oneReport = (yield* Effect.makeSemaphore(1)).withPermits(1)
+
+  return {
+    /** Default: the latest version, and the one before it; while one is held and another waits, these two. */
+    diff: (request: DiffRequest) =>
+      choose(request).pipe(
+        // They are not swept meanwhile.
+        Effect.tap((versions) => Effect.forEach(versions, (versionId) => store.keep(versionId))),
+        Effect.flatMap(([from, to]) => readPair(from, to)),
+        Effect.flatMap(comparePair),
+        oneDiff,
+        Effect.provide(platform)
+      ),
+
+    /** Adds to the latest versions what has changed in them. */
+    withChanges: ({ versions, ...report }: VersionsReport) =>
+      latestChanges(versions).pipe(
+        Effect.map(
+          (changes): VersionsReport => ({
+            ...report,
+            versions: versions.map((version) => {
+              const words = changes.get(version.versionId)
+              return words === undefined ? version : { ...version, changes: words }
+            })
+          })
+        ),
+        oneReport,
+        Effect.provide(platform)
+      )
+  }
+})

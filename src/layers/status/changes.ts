@@ -1,0 +1,72 @@
+/**
+ * What is different in two versions, in words.
+ */
+import { printableLine } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
+import type { Changes } from "../../services/ContentCheck.ts"
+import type { ContentDiff, FieldChange, RecordChange } from "../../services/ContentDiff.ts"
+
+/** How many changes are named. */
+const maxNamed = 3
+/** Of a value and of a name, in characters. */
+const maxText = 40
+
+/**
+ * The first changes, three at most, a line for each table and one for the other files: `Objects: "Fog Bell" year
+ * 1862 → 1863, 2 more`. Empty where nothing has changed but links or the order.
+ */
+export const changeWords = ({ documents, files }: ContentDiff): ReadonlyArray<string> => {
+  const parts = [
+    ...documents.map(({ document, records, ...changes }) => ({
+      title: document,
+      total: totalOf(changes),
+      words: records.slice(0, maxNamed).map((record) => recordWords(record))
+    })),
+    {
+      title: "files",
+      total: totalOf(files),
+      words: files.list.slice(0, maxNamed).map(({ change, path }) => `${shorten(path)} ${change}`)
+    }
+  ].filter(({ total }) => total > 0)
+  const shown = parts.slice(0, maxNamed)
+  const more = parts.length - shown.length
+  return [
+    ...shown.map(({ title, total, words }, index) => {
+      const named = words.slice(0, index === 0 ? maxNamed + 1 - shown.length : 1)
+      const rest = total - named.length
+      return `${shorten(title)}: ${[...named, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")}`
+    }),
+    ...(more > 0 ? [`and in ${countText(more, "more table")}`] : [])
+  ]
+}
+
+/** `"Fog Bell" year 1862 → 1863`, `opening 10 → 11`, `"Fog Bell" added`. */
+const recordWords = (record: RecordChange): string => {
+  const { change, fields = [], moreFields = 0 } = record
+  const title = recordTitle(record)
+  if (change !== "changed") {
+    return `${title} ${change}`
+  }
+  const shown = fields.find(({ from, to }) => from !== undefined && to !== undefined) ?? fields[0]
+  if (shown === undefined) {
+    return `${title} ${valueWords(record)}`
+  }
+  const more = fields.length - 1 + moreFields
+  const rest = more > 0 ? ` and ${countText(more, "more field")}` : ""
+  return `${title} ${shorten(shown.field)} ${valueWords(shown)}${rest}`
+}
+
+/** The name of a record in quotes, or what there is: its id, or a key. */
+export const recordTitle = ({ id, name }: RecordChange, maxLength = maxText): string =>
+  name === undefined ? shorten(id, maxLength) : `"${shorten(name, maxLength)}"`
+
+/** `1862 → 1863`; nothing is an empty cell. */
+export const valueWords = (
+  { from = "nothing", to = "nothing" }: Omit<FieldChange, "field">,
+  maxLength = maxText
+): string => `${shorten(from, maxLength)} → ${shorten(to, maxLength)}`
+
+/** Of a message that another program has sent, too. */
+const shorten = (text: string, maxLength = maxText): string => printableLine(text, maxLength)
+
+const totalOf = ({ added, changed, removed }: Changes): number => added + changed + removed

@@ -1,0 +1,91 @@
+/**
+ * What is different in two versions: the result of `content.diff`.
+ */
+import * as Schema from "effect/Schema"
+import { Changes } from "./ContentCheck.ts"
+import { VersionId } from "./VersionStore.ts"
+
+/** What became of a record, a key or a file. */
+export const ChangeKind = Schema.Literal("added", "changed", "removed")
+export type ChangeKind = typeof ChangeKind.Type
+
+/**
+ * A value before and after, each as JSON text on one line of 120 characters at most; missing where there was none. An
+ * attachment is its `localPath`. Long texts begin, with `…`, shortly before the first difference.
+ */
+const valueChange = {
+  from: Schema.optionalWith(Schema.String, { exact: true }),
+  to: Schema.optionalWith(Schema.String, { exact: true })
+}
+
+/** A field of a record that has changed. */
+export const FieldChange = Schema.Struct({ field: Schema.String, ...valueChange })
+export type FieldChange = typeof FieldChange.Type
+
+/** A record by its id, or a key of a key/value table. */
+export const RecordChange = Schema.Struct({
+  id: Schema.String,
+  /** What people call the record: the text of its field `name`, `title` or `label`. Missing where it has none. */
+  name: Schema.optionalWith(Schema.String, { exact: true }),
+  change: ChangeKind,
+  /** Of a record that has changed; ten at most. */
+  fields: Schema.optionalWith(Schema.Array(FieldChange), { exact: true }),
+  /** How many more fields have changed. */
+  moreFields: Schema.optionalWith(Schema.Positive, { exact: true }),
+  /** Of a key: its value. */
+  ...valueChange
+})
+export type RecordChange = typeof RecordChange.Type
+
+/** A table that has other bytes. Where nothing is counted, it has other links or another order. */
+export const DocumentDiff = Schema.Struct({
+  sourceId: Schema.String,
+  /** The name of its file, without the extension. */
+  document: Schema.String,
+  /** Of its file, in the folder of the source. */
+  path: Schema.String,
+  ...Changes.fields,
+  /** In the order of the later version, then those that were removed. */
+  records: Schema.Array(RecordChange),
+  /** How many records are counted and not listed. */
+  more: Schema.NonNegativeInt
+})
+export type DocumentDiff = typeof DocumentDiff.Type
+
+/** A file, by its digest. */
+export const FileChange = Schema.Struct({
+  sourceId: Schema.String,
+  /** In the folder of the source, with forward slashes. */
+  path: Schema.String,
+  change: ChangeKind
+})
+export type FileChange = typeof FileChange.Type
+
+/** What is different in two versions. It lists 1,000 records and 1,000 files at most, and counts all. */
+export const ContentDiff = Schema.Struct({
+  from: VersionId,
+  to: VersionId,
+  /** The tables that are not the same, 100 at most; further ones are files. */
+  documents: Schema.Array(DocumentDiff),
+  /** The other files, and tables that are too large to compare. */
+  files: Schema.Struct({
+    ...Changes.fields,
+    list: Schema.Array(FileChange),
+    /** How many files are counted and not listed. */
+    more: Schema.NonNegativeInt
+  })
+})
+export type ContentDiff = typeof ContentDiff.Type
+
+/** There are no two versions that could be compared. */
+export class CannotCompare extends Schema.TaggedError<CannotCompare>()("vitrine/CannotCompare", {
+  /** What is not there. */
+  detail: Schema.String,
+  /** The versions on disk, the oldest first. */
+  versions: Schema.Array(VersionId)
+}) {
+  override get message() {
+    const versions = this.versions.length === 0 ? "no versions" : this.versions.join(", ")
+    return `Cannot compare: ${this.detail}. On disk: ${versions}.`
+  }
+}
