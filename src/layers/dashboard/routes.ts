@@ -82,7 +82,11 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
 })
 
 const healthResponse = ({ isHealthy, problems, word }: Health) => {
-  const findings = problems.map((problem) => ({ tone: toneOf(problem), text: problem.text }))
+  const findings = problems.map((problem) => ({
+    code: problem.code,
+    tone: toneOf(problem),
+    text: problem.text
+  }))
   return text(
     `${JSON.stringify({ status: isHealthy ? "ok" : "failing", word, findings }, null, 2)}\n`,
     "application/json",

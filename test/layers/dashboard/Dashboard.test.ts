@@ -44,7 +44,13 @@ describe("GET /healthz", () => {
         code: 503,
         status: "failing",
         word: "NO CONTENT",
-        findings: [{ tone: "error", text: 'There is no version of "content": nothing was fetched yet' }]
+        findings: [
+          {
+            code: "content:none",
+            tone: "error",
+            text: 'There is no version of "content": nothing was fetched yet'
+          }
+        ]
       })
     }).pipe(over())
   )
