@@ -13,7 +13,8 @@ export interface Options<Loaded> {
 
   /**
    * The name of this screen, one plain file name: it is in the status of the controller, and must stay the same when the page
-   * loads again. Default: a name that is made up for this tab.
+   * loads again. Default: `screen` in the address of the page, as in `?screen=left-wall`, or else a name that is made up for
+   * this tab.
    */
   readonly consumerId?: string
 

@@ -55,7 +55,7 @@ const settledMs = 3000
  */
 export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   const {
-    consumerId = tabName(),
+    consumerId = screenName(),
     content = location.origin,
     controller,
     keepBytes = 67_108_864,
@@ -236,8 +236,12 @@ const makeState = <Loaded>(initial: State<Loaded>) => {
   }
 }
 
-/** A name for a screen, which this tab keeps when it loads the page again, where it has a storage. */
-const tabName = (): string => {
+/** The name in the page's address, or one that this tab keeps when it loads the page again, where it has a storage. */
+const screenName = (): string => {
+  const given = new URLSearchParams(location.search).get("screen")
+  if (given) {
+    return given
+  }
   const fresh = `screen-${Math.random().toString(36).slice(2, 10)}`
   try {
     const name = sessionStorage.getItem("vitrine") ?? fresh
