@@ -12,12 +12,20 @@ export const otherMachine = "kiosk.test"
 
 /** A browser profile: its tabs share connections, cookies and storage. */
 export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext>() {
-  static readonly layer = Layer.scoped(
+  static readonly layer = Layer.suspend(() => layerOf([]))
+
+  /** With a back/forward cache, which playwright turns off. */
+  static readonly layerWithPageCache = Layer.suspend(() => layerOf(["--disable-back-forward-cache"]))
+}
+
+const layerOf = (ignoreDefaultArgs: Array<string>) =>
+  Layer.scoped(
     Browser,
     Effect.acquireRelease(
       Effect.promise(() =>
         chromium.launch({
           executablePath: pathOf("chromium"),
+          ignoreDefaultArgs,
           args: [
             "--no-sandbox",
             "--disable-gpu",
@@ -34,7 +42,6 @@ export class Browser extends Context.Tag("test/Browser")<Browser, BrowserContext
       Effect.tap((context) => Effect.sync(() => context.setDefaultTimeout(0)))
     )
   )
-}
 
 const fullHd = { width: 1920, height: 1080 }
 

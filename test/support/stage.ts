@@ -29,7 +29,7 @@ const page = `<!doctype html>
   let isIdle = true
   const exhibit = vitrine.connect({
     pollEvery: 200,
-    consumerId: "screen-1",
+    consumerId: location.search ? undefined : "screen-1",
     canSwap: () => isIdle,
     load: async (version) => {
       const [{ number }] = await version.table("exhibits", "Objects")
@@ -53,13 +53,21 @@ export interface Ack {
   readonly versionId: string
   readonly problem?: string
   readonly renewMs?: number
+  readonly visible?: boolean
+  readonly drawing?: boolean
+  readonly closing?: boolean
 }
+
+const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
 
 const AckFields = Schema.Struct({
   consumerId: Schema.String,
   versionId: Schema.String,
   problem: Schema.optionalWith(Schema.String, { exact: true }),
-  renewMs: Schema.optionalWith(Schema.Number, { exact: true })
+  renewMs: Schema.optionalWith(Schema.Number, { exact: true }),
+  visible: flag,
+  drawing: flag,
+  closing: flag
 })
 
 /** The id of a version by its number: so many seconds after midnight, for it must be a time. */

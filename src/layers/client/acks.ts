@@ -1,4 +1,5 @@
-/** Says which version a screen shows, so that it stays on disk, and what it cannot show. */
+/** Says which version a screen shows, so that it stays on disk, what it cannot show, whether it is seen, and when it goes. */
+import type { Presence } from "./presence.ts"
 
 /** How often an ack is renewed at least, in milliseconds: who misses two renewals counts as silent. */
 export const renewMs = 60_000
@@ -7,37 +8,66 @@ export const renewMs = 60_000
 const settledMs = 50_000
 const retryMs = 15_000
 
-export interface Ack {
+export interface Ack extends Presence {
   readonly versionId: string
   readonly problem: string | undefined
+  /** The last one: the page goes. */
+  readonly closing?: true
 }
 
-/**
- * Sends the ack, unless the same was sent a short while ago. Where that fails, it is sent again by a later call. By the wall
- * clock, whose jumps do no more than to renew it: a laptop that has slept for an hour has no lease any more.
- */
-export const makeAcks = (post: (ack: Ack) => Promise<unknown>) => {
-  let sent = ""
+export interface Acks {
+  /**
+   * Sends the ack, unless the same was sent a short while ago. Where that fails, it is sent again by a later call. By the wall
+   * clock, whose jumps do no more than to renew it: a laptop that has slept for an hour has no lease any more.
+   */
+  readonly send: () => Promise<void>
+  /** Sends it though the same was sent. */
+  readonly renew: () => Promise<void>
+  /** Says that the page goes, where it has sent an ack, and sends no other until `open` says that it is back. */
+  readonly close: () => void
+  readonly open: () => void
+}
+
+/** `current` is what there is to say, and nothing as long as no version is shown. */
+export const makeAcks = (current: () => Ack | undefined, post: (ack: Ack) => Promise<unknown>): Acks => {
+  let last: Ack | undefined
   let sentAt = 0
   let waitMs = 0
   let isSending = false
+  let isClosed = false
 
-  const acknowledge = async (current: () => Ack | undefined): Promise<void> => {
-    const ack = current()
-    const text = JSON.stringify(ack)
-    if (!ack || isSending || (text === sent && Math.abs(Date.now() - sentAt) < waitMs)) {
+  const send = async (): Promise<void> => {
+    const ack = isClosed ? undefined : current()
+    const isSame = JSON.stringify(ack) === JSON.stringify(last)
+    if (!ack || isSending || (isSame && Math.abs(Date.now() - sentAt) < waitMs)) {
       return
     }
     isSending = true
-    sent = text
+    last = ack
     sentAt = Date.now()
     waitMs = await post(ack).then(
       () => settledMs,
       () => retryMs
     )
     isSending = false
-    return acknowledge(current)
+    return send()
   }
 
-  return acknowledge
+  return {
+    send,
+    renew: () => {
+      last = undefined
+      return send()
+    },
+    close: () => {
+      isClosed = true
+      if (last) {
+        post({ ...last, closing: true }).catch(() => {})
+        last = undefined
+      }
+    },
+    open: () => {
+      isClosed = false
+    }
+  }
 }

@@ -3,6 +3,7 @@ import { makeAcks, renewMs } from "./acks.ts"
 import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
+import { makePresence } from "./presence.ts"
 import { request } from "./request.ts"
 import { shareStream } from "./stream.ts"
 import { makeSwap, type Shown } from "./swap.ts"
@@ -34,7 +35,7 @@ export interface Exhibit<Loaded> {
   /** Calls the listener after each change of the state, until the function that is returned is called. */
   readonly subscribe: (listener: () => void) => () => void
 
-  /** Ends it: nothing is loaded, shown or acknowledged any more. */
+  /** Ends it: nothing is loaded, shown or acknowledged any more, and the controller is told that the screen is closed. */
   readonly close: () => void
 }
 
@@ -45,6 +46,9 @@ interface Endpoint {
 
 /** How long a version is on the screen before it is kept in the browser. */
 const settledMs = 3000
+
+/** How often it is looked at whether the page is drawn, and whether its ack is to be renewed. */
+const lookMs = 5000
 
 /**
  * Shows the active version of a controller's content, and each that takes its place.
@@ -74,32 +78,39 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   let active: string | undefined
   /** Why the content cannot be reached. */
   let trouble: string | undefined
+  /** The address of the transport, which a page that goes has no time to ask for. */
+  let transport: string | undefined
   let settling: Shown<Loaded> | undefined
   let timer: number
 
   const address = `${base}/manifest.json`
 
-  const endpoint = async (path: string) => {
-    const transport = controller ?? (await request<Endpoint>(`${base}/endpoint.json`))?.transport
+  const endpoint = async (path: string, isClosing = false) => {
+    if (!isClosing) {
+      transport = controller ?? (await request<Endpoint>(`${base}/endpoint.json`))?.transport
+    }
     if (!transport) {
       throw new Error("The content server names no HTTP transport")
     }
     return `${withoutSlash(transport)}/${path}`
   }
 
-  const acknowledge = makeAcks(async (ack) =>
-    request(await endpoint("command"), {
-      method: "POST",
-      headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
-      body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, ...ack })
-    })
-  )
+  const presence = makePresence()
 
-  const ack = () => {
-    const { next, problem, version } = state.get()
-    const versionId = version ? version.id : problem && next
-    return versionId ? { versionId, problem } : undefined
-  }
+  const acks = makeAcks(
+    () => {
+      const { next, problem, version } = state.get()
+      const versionId = version ? version.id : problem && next
+      return versionId ? { versionId, problem, ...presence() } : undefined
+    },
+    async (ack) =>
+      request(await endpoint("command", ack.closing), {
+        method: "POST",
+        keepalive: !!ack.closing,
+        headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
+        body: JSON.stringify({ type: `${name}.ack`, consumerId, renewMs, ...ack })
+      })
+  )
 
   /** A version that has been on the screen for a while is kept in the browser. */
   const settle = (shown: Shown<Loaded> | undefined) => {
@@ -131,7 +142,7 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     })
     settle(shown)
     if (isReachable) {
-      acknowledge(ack)
+      acks.send()
     }
   }
 
@@ -183,10 +194,19 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 
   const retryStream = shareStream(
     `vitrine ${name} ${controller ?? base}`,
-    { name, address: () => endpoint(`events${token ? `?token=${encodeURIComponent(token)}` : ""}`) },
+    {
+      name,
+      address: () =>
+        endpoint(`events?${new URLSearchParams({ consumer: consumerId, ...(token && { token }) })}`)
+    },
     (stream) => {
+      const wasStreaming = isStreaming
       isStreaming = stream !== "lost"
       update()
+      if (wasStreaming && !isStreaming) {
+        // The end of its stream looks like the end of the page.
+        acks.renew()
+      }
       if (isStreaming) {
         poll()
       }
@@ -194,7 +214,12 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     signal
   )
 
+  const looks = setInterval(update, lookMs)
+  addEventListener("pagehide", acks.close, { signal })
+  // It comes back from the back/forward cache.
+  addEventListener("pageshow", acks.open, { signal })
   for (const event of ["online", "pageshow", "visibilitychange"]) {
+    addEventListener(event, update, { signal })
     addEventListener(event, poll, { signal })
   }
 
@@ -204,9 +229,11 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     },
     subscribe: state.subscribe,
     close: () => {
+      acks.close()
       life.abort()
       swap.end()
       clearTimeout(timer)
+      clearInterval(looks)
     }
   }
 }

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from "@effect/vitest"
-import { makeAcks, renewMs } from "../../../src/layers/client/acks.ts"
+import { afterEach, beforeEach, describe, expect, it, vi } from "@effect/vitest"
+import { type Ack, makeAcks, renewMs } from "../../../src/layers/client/acks.ts"
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] })
@@ -8,17 +8,81 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it("renews an ack at least as often as it says, however rarely a hidden page may look", async () => {
-  const start = Date.now()
-  const times: Array<number> = []
-  const acknowledge = makeAcks(async () => {
-    times.push(Date.now() - start)
+const shown: Ack = { versionId: "20261121T093000Z", problem: undefined, visible: true, drawing: true }
+const goodbye = { ...shown, closing: true }
+
+/** Acks of what `now` says, and all that were sent. */
+const makeSent = (answer: () => Promise<void> = async () => {}) => {
+  const sent: Array<Ack> = []
+  const screen: { now: Ack | undefined } = { now: shown }
+  const acks = makeAcks(
+    () => screen.now,
+    (ack) => {
+      sent.push(ack)
+      return answer()
+    }
+  )
+  return { acks, screen, sent }
+}
+
+describe("an ack", () => {
+  it("is renewed at least as often as it says, however rarely a hidden page may look", async () => {
+    const start = Date.now()
+    const times: Array<number> = []
+    const { acks } = makeSent(async () => {
+      times.push(Date.now() - start)
+    })
+    // A browser wakes a hidden page once a minute, and not to the millisecond.
+    for (const time of [0, 5000, 59_990, 65_000, 119_990]) {
+      vi.setSystemTime(start + time)
+      await acks.send()
+    }
+    expect(renewMs).toBe(60_000)
+    expect(times).toEqual([0, 59_990, 119_990])
   })
-  // A browser wakes a hidden page once a minute, and not to the millisecond.
-  for (const time of [0, 5000, 59_990, 65_000, 119_990]) {
-    vi.setSystemTime(start + time)
-    await acknowledge(() => ({ versionId: "20261121T093000Z", problem: undefined }))
-  }
-  expect(renewMs).toBe(60_000)
-  expect(times).toEqual([0, 59_990, 119_990])
+
+  it("is sent at once when what it says has changed, and when it is to be renewed now", async () => {
+    const { acks, screen, sent } = makeSent()
+    await acks.send()
+    await acks.send()
+    screen.now = { ...shown, visible: false, drawing: false }
+    await acks.send()
+    await acks.renew()
+    expect(sent).toEqual([shown, screen.now, screen.now])
+  })
+})
+
+describe("a page that goes", () => {
+  it("says so once, while an ack is under way too, and sends no ack until it is back", async () => {
+    const answers: Array<() => void> = []
+    const { acks, screen, sent } = makeSent(() => new Promise((resolve) => answers.push(resolve)))
+    const sending = acks.send()
+    acks.close()
+    acks.close()
+    expect(sent).toEqual([shown, goodbye])
+    for (const answer of answers) answer()
+    await sending
+    screen.now = { ...shown, visible: false, drawing: false }
+    await acks.send()
+    await acks.renew()
+    expect(sent).toHaveLength(2)
+
+    screen.now = shown
+    acks.open()
+    acks.send()
+    expect(sent).toEqual([shown, goodbye, shown])
+  })
+
+  it("says nothing where it has shown nothing, and where nobody hears it", async () => {
+    const { acks, screen, sent } = makeSent(() => Promise.reject(new Error("no route")))
+    screen.now = undefined
+    await acks.send()
+    acks.close()
+    expect(sent).toEqual([])
+    acks.open()
+    screen.now = shown
+    await acks.renew()
+    acks.close()
+    expect(sent).toEqual([shown, goodbye])
+  })
 })
