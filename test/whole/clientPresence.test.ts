@@ -66,8 +66,17 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         const controller = isNamed ? { controller: `http://127.0.0.1:${transportPort}` } : {}
         const tab = yield* openStage(url, { ...controller, pollEvery: never, token })
         yield* hears("seen")
+        yield* evaluate(
+          tab,
+          `{ const send = fetch; fetch = (url, init) => {
+            if (init.method === "POST") localStorage.setItem("outlives", init.keepalive)
+            return send(url, init)
+          } }`
+        )
         yield* Effect.promise(() => tab.close())
         yield* hears("seen", "closing")
+        const other = yield* openTab(`${url}manifest.json`)
+        expect(yield* evaluate(other, "localStorage.getItem('outlives')")).toBe("true")
         expect(new Set(acks.map(({ consumerId, versionId }) => `${consumerId} ${versionId}`)).size).toBe(1)
       })
     )
