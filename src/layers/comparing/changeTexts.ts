@@ -5,13 +5,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../internal/printable.ts"
 import type { FieldChange, RecordChange } from "../../services/ContentDiff.ts"
-import {
-  compareFields,
-  type Document,
-  type EntryChange,
-  type ValueChange,
-  withoutLinks
-} from "./compareDocuments.ts"
+import { compareFields, type EntryChange, type ValueChange, withoutLinks } from "./compareDocuments.ts"
+import type { Tables } from "./readTables.ts"
 
 /** Characters of a value, and of a name or an id. */
 const maxText = 120
@@ -21,7 +16,7 @@ const maxFields = 10
 const context = 20
 
 /** A change of a record or of a key, as it is listed. */
-export const recordChange = (holds: Document["holds"], entry: EntryChange): RecordChange => {
+export const recordChange = (holds: Tables["holds"], entry: EntryChange): RecordChange => {
   const { after, before, change } = entry
   const id = printableLine(entry.id, maxText)
   if (holds === "keys") {

@@ -9,15 +9,13 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { ChangeKind } from "../../services/ContentDiff.ts"
 
-/** The records of a table by their ids, or the values of a key/value table by their keys. */
-export interface Document {
-  readonly holds: "records" | "keys"
-  readonly ids: ReadonlyArray<string>
-  readonly has: (id: string) => boolean
-  /** It may be parsed at each call. */
-  readonly valueOf: (id: string) => unknown
-  /** Of a document that is not parsed: equal texts are equal values. */
-  readonly textOf?: (id: string) => string
+/** A record with its id, or a key with its value. */
+export type Entry = readonly [id: string, value: unknown]
+
+/** Some entries of each of two documents. Those that are equal may be left out of both. */
+export interface Batch {
+  readonly before: ReadonlyArray<Entry>
+  readonly after: ReadonlyArray<Entry>
 }
 
 /** What became of a record or a key, with the values that it had and has. */
@@ -35,38 +33,40 @@ export interface ValueChange {
   readonly to?: unknown
 }
 
-export const emptyDocument = (holds: Document["holds"]): Document => ({
-  holds,
-  ids: [],
-  has: () => false,
-  valueOf: () => undefined
-})
-
-/** All ids of two documents: in the order of the later one, then those that are in the other one only. */
-export const allIds = (before: Document, after: Document): ReadonlyArray<string> => [
-  ...after.ids,
-  ...before.ids.filter((id) => !after.has(id))
-]
-
-/** What became of a record or a key of one of the documents; `None` where it is the same. */
-export const compareEntry = (before: Document, after: Document, id: string): Option.Option<EntryChange> => {
-  if (!before.has(id)) {
-    return Option.some({ id, change: "added", after: after.valueOf(id) })
+/**
+ * What is different in two documents that come in batches: of each batch what has changed, then all that was added or removed. Entries wait
+ * in memory for those of the same id: few do where both documents have about the same order.
+ */
+export function* compareBatches(batches: Iterable<Batch>): Generator<ReadonlyArray<EntryChange>> {
+  const before = new Map<string, unknown>()
+  const after = new Map<string, unknown>()
+  for (const batch of batches) {
+    const changes: Array<EntryChange> = []
+    const compare = (id: string, before: unknown, after: unknown) => {
+      if (!isSame(before, after)) changes.push({ id, change: "changed", before, after })
+    }
+    for (const [index, [id, value]] of batch.after.entries()) {
+      const [otherId, other] = batch.before[index] ?? []
+      if (id === otherId) {
+        compare(id, other, value)
+      } else {
+        after.set(id, value)
+        if (otherId !== undefined) before.set(otherId, other)
+      }
+    }
+    for (const [id, value] of batch.before.slice(batch.after.length)) before.set(id, value)
+    for (const [id] of [...batch.after, ...batch.before]) {
+      if (before.has(id) && after.has(id)) {
+        compare(id, before.get(id), after.get(id))
+        before.delete(id)
+        after.delete(id)
+      }
+    }
+    yield changes
   }
-  if (!after.has(id)) {
-    return Option.some({ id, change: "removed", before: before.valueOf(id) })
-  }
-  if (hasSameText(before, after, id)) {
-    return Option.none()
-  }
-  const values = { before: before.valueOf(id), after: after.valueOf(id) }
-  return isSame(values.before, values.after)
-    ? Option.none()
-    : Option.some({ id, change: "changed", ...values })
+  yield Array.fromIterable(after).map(([id, after]) => ({ id, change: "added", after }))
+  yield Array.fromIterable(before).map(([id, before]) => ({ id, change: "removed", before }))
 }
-
-const hasSameText = (before: Document, after: Document, id: string): boolean =>
-  before.textOf !== undefined && after.textOf !== undefined && before.textOf(id) === after.textOf(id)
 
 /** The fields that are different in two records. */
 export const compareFields = (before: unknown, after: unknown): ReadonlyArray<ValueChange> => {

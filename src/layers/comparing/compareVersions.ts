@@ -26,8 +26,8 @@ import { pathOf } from "../versions/DownloadsFolder.ts"
 import { mapDiskError } from "../versions/diskError.ts"
 import { readList } from "../versions/fileLists.ts"
 import { recordChange } from "./changeTexts.ts"
-import { allIds, compareEntry, type Document, emptyDocument } from "./compareDocuments.ts"
-import { readDocument } from "./readDocument.ts"
+import { compareBatches } from "./compareDocuments.ts"
+import { parsedTables, savedTables, type Tables } from "./readTables.ts"
 
 const maxRecords = 1000
 /** How many of them each table lists, whatever the others have. */
@@ -36,8 +36,6 @@ const maxFiles = 1000
 const maxDocuments = 100
 /** Of a table, in bytes. */
 const maxDocumentBytes = 64 * 1024 * 1024
-/** How many records are compared in one turn of the event loop. */
-const step = 1000
 /** Of a path or a name, in characters. */
 const maxPath = 300
 
@@ -162,32 +160,24 @@ const compareFile = Effect.fnUntraced(function* (
     size === undefined ? Effect.succeedNone : Effect.asSome(readIn(versionId, sourceId, path))
   const before = yield* read(from, sizeBefore)
   const after = yield* read(to, sizeAfter)
-  const pair = Option.all([beside(before, after), beside(after, before)])
-  return yield* Effect.transposeMapOption(
-    Option.filter(pair, ([before, after]) => before.holds === after.holds),
-    ([before, after]) =>
-      Effect.map(
-        compareInSteps(before, after, room),
-        ({ records, ...changes }): DocumentDiff => ({
-          sourceId,
-          document: shownPath(path.slice(0, -".json".length)),
-          path: shownPath(path),
-          ...changes,
-          records,
-          more: changes.added + changes.changed + changes.removed - records.length
-        })
-      )
-  ).pipe(
-    // A record that is not valid JSON is found only when it is read.
-    Effect.catchTag("UnknownException", () => Effect.succeedNone)
+  const compare = (tables: Option.Option<Tables>) =>
+    Effect.flatMap(tables, (tables) => compareTables(tables, room))
+  return yield* compare(savedTables(before, after)).pipe(
+    // It may have only looked like one that Vitrine has saved.
+    Effect.orElse(() => Effect.suspend(() => compare(parsedTables(before, after)))),
+    Effect.map(
+      ({ records, ...changes }): DocumentDiff => ({
+        sourceId,
+        document: shownPath(path.slice(0, -".json".length)),
+        path: shownPath(path),
+        ...changes,
+        records,
+        more: changes.added + changes.changed + changes.removed - records.length
+      })
+    ),
+    Effect.option
   )
 })
-
-type MaybeRead = Option.Option<Option.Option<Document>>
-
-/** What was read, or where there is no such file an empty one of the kind of the other. */
-const beside = (one: MaybeRead, other: MaybeRead): Option.Option<Document> =>
-  Option.getOrElse(one, () => Option.map(Option.flatten(other), ({ holds }) => emptyDocument(holds)))
 
 const readIn = Effect.fnUntraced(function* (versionId: VersionId, sourceId: string, file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -195,22 +185,22 @@ const readIn = Effect.fnUntraced(function* (versionId: VersionId, sourceId: stri
   const store = yield* VersionStore
   const place = path.join(store.directory, pathOf(versionId), sourceId, file)
   const { buffer, byteLength, byteOffset } = yield* fs.readFile(place).pipe(mapDiskError("read", place))
-  yield* nextTurn
-  return readDocument(Buffer.from(buffer, byteOffset, byteLength))
+  return Buffer.from(buffer, byteOffset, byteLength)
 })
 
-const compareInSteps = Effect.fnUntraced(function* (before: Document, after: Document, room: number) {
+const compareTables = Effect.fnUntraced(function* ({ batches, holds }: Tables, room: number) {
   const counts = { added: 0, changed: 0, removed: 0 }
   const records: Array<RecordChange> = []
-  for (const ids of Array.chunksOf(allIds(before, after), step)) {
+  const steps = compareBatches(batches)
+  let isDone = false
+  while (!isDone) {
     yield* nextTurn
     yield* Effect.try(() => {
-      for (const id of ids) {
-        const change = compareEntry(before, after, id)
-        if (Option.isSome(change)) {
-          counts[change.value.change]++
-          if (records.length < room) records.push(recordChange(after.holds, change.value))
-        }
+      const next = steps.next()
+      isDone = next.done === true
+      for (const change of next.done === true ? [] : next.value) {
+        counts[change.change]++
+        if (records.length < room) records.push(recordChange(holds, change))
       }
     })
   }

@@ -4,23 +4,23 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import {
-  allIds,
-  compareEntry,
-  compareFields,
-  type Document
-} from "../../../src/layers/comparing/compareDocuments.ts"
-import { documentOf, readDocument } from "../../../src/layers/comparing/readDocument.ts"
+import { compareBatches, compareFields } from "../../../src/layers/comparing/compareDocuments.ts"
+import { parsedTables, savedTables, type Tables } from "../../../src/layers/comparing/readTables.ts"
 import { savedText, sorted } from "../../../src/layers/sources/sortedJson.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 type Records = ReadonlyArray<Fields & { readonly id: string }>
 
-const compare = (before: Document, after: Document) =>
-  allIds(before, after).flatMap((id) => Option.toArray(compareEntry(before, after, id)))
+const changesIn = (tables: Option.Option<Tables>) =>
+  [...compareBatches(Option.getOrThrow(tables).batches)].flat()
 
-const documentOfRecords = (records: Records) => Option.getOrThrow(documentOf(records))
-const saved = (value: unknown) => Option.getOrThrow(readDocument(Buffer.from(savedText(value))))
+const bytes = (text: string) => Option.some(Buffer.from(text))
+
+const compare = (before: Records, after: Records) =>
+  changesIn(parsedTables(bytes(JSON.stringify(before)), bytes(JSON.stringify(after))))
+
+const compareSaved = (before: Records, after: Records) =>
+  changesIn(savedTables(bytes(savedText(before)), bytes(savedText(after))))
 
 /** Few names and values, so that records have much in common. */
 const value = FastCheck.oneof(
@@ -36,9 +36,9 @@ const records: FastCheck.Arbitrary<Records> = FastCheck.uniqueArray(
 const byId = (records: Iterable<Fields>) => new Map([...records].map((record) => [record.id, record]))
 
 /** The old records with the fields that have changed. */
-const applied = (before: Document, after: Document, old: Records) => {
+const applied = (old: Records, changes: ReturnType<typeof compare>) => {
   const records = new Map<unknown, Fields>(byId(old))
-  for (const { after: recent, before: former, change, id } of compare(before, after)) {
+  for (const { after: recent, before: former, change, id } of changes) {
     if (change === "removed") {
       records.delete(id)
     } else if (change === "added") {
@@ -55,21 +55,78 @@ const applied = (before: Document, after: Document, old: Records) => {
   return records
 }
 
+/** Records of one length and many batches, some of which are changed, gone or in another place. */
+const manyRecords = FastCheck.tuple(
+  FastCheck.array(
+    FastCheck.tuple(FastCheck.nat(1999), FastCheck.constantFrom("change", "remove", "insert", "move")),
+    {
+      maxLength: 6
+    }
+  ),
+  FastCheck.boolean()
+).map(([edits, isWide]) => {
+  const text = (isWide ? "“é” " : "text ").repeat(40)
+  const old = Array.from({ length: 2000 }, (_, index) => ({ id: `rec${index}`, text, year: index }))
+  const recent = old.map((record) => ({ ...record }))
+  for (const [place, edit] of edits) {
+    const record = recent[place % recent.length] ?? { id: "", text, year: 0 }
+    if (edit === "change") recent[place % recent.length] = { ...record, year: -1 }
+    if (edit === "remove") recent.splice(place % recent.length, 1)
+    if (edit === "insert") recent.splice(place, 0, { id: `new${place}-${recent.length}`, text, year: 1 })
+    if (edit === "move") recent.unshift(...recent.splice(place % recent.length, 1))
+  }
+  return [old, recent] as const
+})
+
 describe("the difference of two tables", () => {
   it.prop("makes the new one of the old one", [records, records], ([old, recent]) => {
-    expect(applied(documentOfRecords(old), documentOfRecords(recent), old)).toEqual(byId(recent))
+    expect(applied(old, compare(old, recent))).toEqual(byId(recent))
   })
 
-  it.prop("is the same of their bytes as of what is parsed", [records, records], ([old, recent]) => {
-    const parsed = compare(documentOfRecords(old), documentOfRecords(recent))
-    expect(compare(saved(old), saved(recent))).toEqual(parsed)
-    expect(compare(saved(sorted(old)), documentOfRecords(recent))).toEqual(parsed)
+  it.prop("is the same where they are as Vitrine saves them", [records, records], ([old, recent]) => {
+    const parsed = compare(old, recent)
+    expect(compareSaved(old, recent)).toEqual(parsed)
+    expect(changesIn(savedTables(bytes(savedText(sorted(old))), bytes(savedText(recent))))).toEqual(parsed)
   })
+
+  it.prop(
+    "is the same of tables of many batches, whatever comes in between",
+    [manyRecords],
+    ([[old, recent]]) => {
+      const changes = compareSaved(old, recent)
+      expect(applied(old, changes)).toEqual(byId(recent))
+      expect(changes.map(({ id }) => id).sort()).toEqual(
+        compare(old, recent)
+          .map(({ id }) => id)
+          .sort()
+      )
+    },
+    { fastCheck: { numRuns: 30 } }
+  )
 
   it.prop("is empty of one with itself, whatever the order of records and fields", [records], ([old]) => {
-    const turned = old.toReversed().map((record) => Object.fromEntries(Object.entries(record).toReversed()))
-    expect(compare(saved(old), saved(old))).toEqual([])
-    expect(compare(saved(old), Option.getOrThrow(documentOf(turned)))).toEqual([])
+    const turned = old
+      .toReversed()
+      .map(({ id, ...fields }) =>
+        Object.assign(Object.fromEntries(Object.entries(fields).toReversed()), { id })
+      )
+    expect(compareSaved(old, old)).toEqual([])
+    expect(compareSaved(old, turned)).toEqual([])
+    expect(compare(old, turned)).toEqual([])
+  })
+
+  it("passes over what is equal in both, without parsing it", () => {
+    const text = (year: number) =>
+      savedText(
+        Array.from({ length: 3000 }, (_, index) => ({
+          id: `rec${index}`,
+          text: "x".repeat(100),
+          ...(index === 2900 ? { year } : {})
+        }))
+      ).replace("xxx", '"wrong')
+    expect(changesIn(savedTables(bytes(text(1)), bytes(text(2))))).toMatchObject([
+      { id: "rec2900", change: "changed" }
+    ])
   })
 
   it("does not see the links of attachments, and sees their files", () => {
@@ -77,33 +134,32 @@ describe("the difference of two tables", () => {
       id: "rec1",
       picture: [{ id: "att1", url, localPath, thumbnails: { small: { url } } }]
     })
-    const before = saved([record("https://one.example/", "attachments/att1/a.png")])
-    expect(compare(before, saved([record("https://two.example/", "attachments/att1/a.png")]))).toEqual([])
-    expect(compare(before, saved([record("https://one.example/", "attachments/att2/a.png")]))).toMatchObject([
+    const before = record("https://one.example/", "attachments/att1/a.png")
+    expect(compareSaved([before], [record("https://two.example/", "attachments/att1/a.png")])).toEqual([])
+    expect(compareSaved([before], [record("https://one.example/", "attachments/att2/a.png")])).toMatchObject([
       { id: "rec1", change: "changed" }
     ])
   })
 })
 
-describe("a document", () => {
+describe("a table", () => {
   it("is records with ids of their own, or keys and values", () => {
     for (const text of ["", "{", "1", "null", "[1]", '[{"id":1}]', '[{"id":"a"},{"id":"a"}]', "[\n  {\n"]) {
-      expect([text, readDocument(Buffer.from(text))]).toEqual([text, Option.none()])
+      expect([text, parsedTables(bytes(text), Option.none())]).toEqual([text, Option.none()])
+      expect([text, savedTables(bytes(text), Option.none())]).toEqual([text, Option.none()])
     }
-    expect(saved([]).holds).toBe("records")
-    expect(saved({ opening: "10" })).toMatchObject({ holds: "keys", ids: ["opening"] })
+    expect(parsedTables(bytes("[]"), bytes("{}"))).toEqual(Option.none())
+    expect(changesIn(parsedTables(bytes('{"opening":"10"}'), Option.none()))).toEqual([
+      { id: "opening", change: "removed", before: "10" }
+    ])
+    expect(changesIn(savedTables(bytes("[]"), bytes(savedText([{ id: "ü" }]))))).toEqual([
+      { id: "ü", change: "added", after: { id: "ü" } }
+    ])
   })
 
-  it("is not parsed as a whole where it is saved as tables are: a record is when it is asked for", () => {
-    const text = savedText([{ id: "a" }, { id: "b", year: 1 }]).replace('"year": 1', '"year": wrong')
-    const document = Option.getOrThrow(readDocument(Buffer.from(text)))
-    expect(document.ids).toEqual(["a", "b"])
-    expect(document.valueOf("a")).toEqual({ id: "a" })
-  })
-
-  it("of another form is parsed up to 16 MiB", () => {
-    const text = JSON.stringify([{ id: "a", text: "x".repeat(16 * 1024 * 1024) }])
-    expect(readDocument(Buffer.from(text))).toEqual(Option.none())
-    expect(Option.isSome(readDocument(Buffer.from(text.slice(0, -100) + text.slice(-3))))).toBe(true)
+  it("of another form than that of Vitrine is parsed up to 16 MiB", () => {
+    const text = (length: number) => bytes(JSON.stringify([{ id: "a", text: "x".repeat(length) }]))
+    expect(parsedTables(text(16 * 1024 * 1024), Option.none())).toEqual(Option.none())
+    expect(Option.isSome(parsedTables(text(1024 * 1024), Option.none()))).toBe(true)
   })
 })
