@@ -11,6 +11,7 @@ import { ControllerState, type Node, type Section } from "../../services/Control
 import type { ContentState, Slice, TransportState } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
 import { type Health, healthOf } from "../status/Health.ts"
+import { type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf, type Named, slicesOf } from "../status/slices.ts"
 import type { Actions } from "./access.ts"
 
@@ -28,6 +29,8 @@ export interface Overview extends Health {
       readonly versions?: VersionsReport["versions"]
     }
   >
+  /** The worst first. */
+  readonly screens: ReadonlyArray<ScreenStatus>
   /** All HTTP transports together; missing where there is none. */
   readonly transport?: Pick<TransportState, "clients" | "maxClients" | "streams">
   readonly sections: ReadonlyArray<Section>
@@ -87,6 +90,7 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       ...(node === undefined ? {} : { node }),
       actions,
       contents,
+      screens: screensOf(state, health.now),
       ...transportOf(slicesOf(state)),
       sections: status.sections
     } satisfies Overview

@@ -9,6 +9,7 @@ import type { HealthRules } from "../../services/Slices.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
 import { problemsOfRows } from "./rows.ts"
+import * as screens from "./screens.ts"
 import { contentsOf, reported, slicesOf } from "./slices.ts"
 
 /** The first one that applies, from the worst. */
@@ -38,6 +39,7 @@ export const healthOf = (state: GlobalState, sections: ReadonlyArray<Section>, n
   )
   const problems = [
     ...contents.flatMap(([name, slice]) => content.problems(name, slice, rules ?? defaultRules, now)),
+    ...screens.problems(screens.screensOf(state, now)),
     ...Object.values(state.plugins).flatMap(reported),
     ...toned.flatMap(problemsOfRows)
   ]

@@ -19,7 +19,7 @@ import type { Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import { violationText } from "../../services/Violation.ts"
 import { kv, list, problemRow, text } from "./rows.ts"
-import { isoTime, screenProblemRows, screenRows, screenTexts } from "./screens.ts"
+import * as screens from "./screens.ts"
 import { reported } from "./slices.ts"
 
 /** Those that decide about the word for the whole. */
@@ -31,7 +31,7 @@ export const problems = (
   { failingForMs, maxAgeMs }: HealthRules,
   now: number
 ): ReadonlyArray<Problem> => {
-  const { copiedFrom = [], failingSince, held, sources, versionId, versions = [] } = slice
+  const { copiedFrom = [], failingSince, held, sources, versionId } = slice
   const found: Array<Problem> = []
   const error = errorOf(slice)
   if (versionId === undefined) {
@@ -72,7 +72,6 @@ export const problems = (
   }
   return [
     ...found,
-    ...screenTexts(versions).map((text) => warning("content:screen", text)),
     ...copiedFrom
       .filter((upstream) => upstreamTone(upstream) !== "ok" && upstream.askedAt !== undefined)
       .map((upstream) => warning("content:upstream", `${upstream.url}: ${upstreamText(upstream)}`)),
@@ -99,11 +98,15 @@ const sourceProblems = (id: string, { data, lastSuccess, progress }: SourceState
 const isHeldUp = ({ waiting }: SourceProgress): boolean =>
   waiting !== undefined && waiting.reason !== "pacing"
 
-export const rows = (slice: ContentState): ReadonlyArray<Row> => {
+/** `shownBy` are the screens of this content. */
+export const rows = (
+  slice: ContentState,
+  shownBy: ReadonlyArray<screens.ScreenStatus>
+): ReadonlyArray<Row> => {
   const { copiedFrom, held, rejection, sources, versions = [] } = slice
   return [
     kv("Active version", activeOf(versions)),
-    ...screenProblemRows(versions),
+    ...screens.problemRows(shownBy),
     ...(held === undefined ? [] : [kv("Held", holdText(activeOf(versions), held), "warn")]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
@@ -113,8 +116,8 @@ export const rows = (slice: ContentState): ReadonlyArray<Row> => {
       "Sources",
       Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))
     ),
-    list("Screens", screenRows(versions)),
-    list("Versions on disk", versions.map(versionRow))
+    list("Screens", screens.rows(shownBy)),
+    list("Versions on disk", versions.map(versionRow(shownBy)))
   ]
 }
 
@@ -128,21 +131,24 @@ export const holdText = (versionId: string, { by, lost, since, waiting }: Hold):
     ...(waiting === undefined ? [] : [`version ${waiting} waits`])
   ].join("; ")
 
-const versionRow = ({ active, isRead, isWaiting, leases, versionId }: VersionOverview): Row => {
-  const screens = leases.filter(({ isSilent }) => !isSilent).length
-  return kv(
-    versionId,
-    [
-      ...(active ? ["active"] : []),
-      ...(isWaiting ? ["waiting"] : []),
-      screens === 0 ? "on no screen" : `on ${countText(screens, "screen")}`,
-      ...(active || leases.length === 0
-        ? []
-        : [`kept until ${isoTime(Math.max(...leases.map(({ until }) => until)))}`]),
-      ...(isRead ? ["in use"] : [])
-    ].join(", ")
-  )
-}
+const versionRow =
+  (shownBy: ReadonlyArray<screens.ScreenStatus>) =>
+  (version: VersionOverview): Row => {
+    const { active, isRead, isWaiting, leases, versionId } = version
+    const count = screens.countOn(shownBy, versionId)
+    return kv(
+      versionId,
+      [
+        ...(active ? ["active"] : []),
+        ...(isWaiting ? ["waiting"] : []),
+        count === 0 ? "on no screen" : `on ${countText(count, "screen")}`,
+        ...(active || leases.length === 0
+          ? []
+          : [`kept until ${new Date(Math.max(...leases.map(({ until }) => until))).toISOString()}`]),
+        ...(isRead ? ["in use"] : [])
+      ].join(", ")
+    )
+  }
 
 const errorOf = ({ lastFetch }: ContentState): string | undefined =>
   lastFetch !== undefined && "error" in lastFetch ? lastFetch.error.message : undefined

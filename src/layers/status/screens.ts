@@ -1,69 +1,232 @@
 /**
- * What the leases of a content's versions say of the screens that show them.
+ * What the screens do: each in one word, what is wrong with it as a problem, and both for the status.
  */
 import * as Array from "effect/Array"
 import { countText } from "../../internal/readable.ts"
-import type { Row } from "../../services/StatusSnapshot.ts"
-import type { Lease, VersionOverview } from "../../services/VersionStore.ts"
-import { kv, text } from "./rows.ts"
+import type { Problem } from "../../services/Problem.ts"
+import type { ContentState, Screen } from "../../services/Slices.ts"
+import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
+import { kv, problemRow, text, toneOf } from "./rows.ts"
+import { contentsOf } from "./slices.ts"
 
-/** A screen as its lease says, and whether it shows the active version. */
-interface Screen extends Lease {
+/**
+ * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
+ * `silent`: it was not heard of for 90 s if it reports whether it is visible or draws, for two of its renewals if it says how often it
+ * renews its lease, and else for as long as the lease lasts. `never seen` is only what is expected.
+ */
+export type ScreenWord = "showing" | "behind" | "problem" | "hidden" | "silent" | "closed" | "never seen"
+
+/** A screen that is expected, or was heard of. */
+export interface ScreenStatus {
+  readonly id: string
+  /** Its label, or else its id. */
+  readonly name: string
+  readonly isExpected: boolean
+  readonly word: ScreenWord
+  /** ISO 8601, UTC; missing where that is not known. Of one that is silent, when it was last heard of. */
+  readonly since?: string
+  /** What is wrong; missing where nothing is, or nobody expects anything else. */
+  readonly problem?: Problem
+  /** The name of its content; missing where there is no content. */
+  readonly content?: string
+  /** Whether the version that it showed last is the active one. */
   readonly active: boolean
+  /** What it said last; missing where it was never seen. */
+  readonly said?: Screen
 }
 
-const screensOf = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Screen> =>
-  versions.flatMap(({ active, leases }) => leases.map((lease) => ({ ...lease, active })))
+type State = Pick<GlobalState, "plugins" | "system">
+
+const behindMs = 60_000
+const silentMs = 90_000
+
+/** How long a screen may be away without a problem: a page is loaded again, or the controller has just started. */
+const settlingMs = 15_000
+
+/** The worst first. Of screens that nobody expects, those that have closed, or whose lease is over, are left out. */
+export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
+  const contents = contentsOf(state)
+  const expected = new Map((state.system.screens ?? []).map(({ id, label }) => [id, label ?? id]))
+  const known = contents.flatMap(([content, slice]) =>
+    (slice.screens ?? []).map(
+      (said): Found => ({
+        id: said.id,
+        name: expected.get(said.id) ?? said.id,
+        isExpected: expected.has(said.id),
+        content,
+        active: said.versionId === slice.versionId,
+        said,
+        ...wordOf(said, slice, now)
+      })
+    )
+  )
+  const present = new Set(known.filter((screen) => !isAway(screen)).map(({ id }) => id))
+  const listed = known.filter((screen) =>
+    screen.isExpected
+      ? !isAway(screen) || !present.has(screen.id)
+      : screen.word !== "closed" && now < Date.parse(screen.said?.until ?? "")
+  )
+  const unseen = [...expected].flatMap(
+    ([id, name]): ReadonlyArray<Found> =>
+      known.some((screen) => screen.id === id)
+        ? []
+        : [
+            {
+              id,
+              name,
+              isExpected: true,
+              word: "never seen",
+              since: state.system.startTime,
+              active: false,
+              ...(contents[0] === undefined ? {} : { content: contents[0][0] })
+            }
+          ]
+  )
+  return [...listed, ...unseen]
+    .map((screen): ScreenStatus => ({ ...screen, ...problemOf(screen, now) }))
+    .toSorted((one, other) => rankOf(one) - rankOf(other))
+}
+
+type Found = Omit<ScreenStatus, "problem">
+
+const isAway = ({ word }: Found): boolean => word === "silent" || word === "closed"
+
+const wordOf = (said: Screen, { activeSince = "", versionId }: ContentState, now: number) => {
+  const { closedAt, drawing, heardAt, problem, problemSince, shownSince, visible } = said
+  const behindSince = activeSince > shownSince ? activeSince : shownSince
+  const isBehind = said.versionId !== versionId && now - Date.parse(behindSince) > behindMs
+  return closedAt !== undefined
+    ? word("closed", closedAt)
+    : now >= silentAt(said)
+      ? word("silent", heardAt)
+      : problem !== undefined
+        ? word("problem", problemSince)
+        : visible === false || drawing === false
+          ? word("hidden")
+          : isBehind
+            ? word("behind", behindSince)
+            : word("showing", shownSince)
+}
+
+const word = (word: ScreenWord, since?: string) => ({ word, ...(since === undefined ? {} : { since }) })
+
+/** In milliseconds since 1970. */
+const silentAt = ({ drawing, heardAt, renewMs, until, visible }: Screen): number =>
+  Math.min(
+    Date.parse(until),
+    visible !== undefined || drawing !== undefined
+      ? Date.parse(heardAt) + silentMs
+      : renewMs !== undefined
+        ? Date.parse(heardAt) + 2 * renewMs
+        : Number.POSITIVE_INFINITY
+  )
+
+const codes = {
+  behind: "screen:behind",
+  problem: "screen:problem",
+  hidden: "screen:hidden",
+  silent: "screen:silent",
+  closed: "screen:closed",
+  "never seen": "screen:never-seen"
+} satisfies Record<Exclude<ScreenWord, "showing">, string>
+
+/** It is an error where visitors see nothing of an expected screen. */
+const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> => {
+  const { id, isExpected, name, said, since, word } = screen
+  if (word === "showing") {
+    return {}
+  }
+  const problem = (severity: Problem["severity"], text: string) => ({
+    problem: {
+      code: codes[word],
+      severity,
+      text: `Screen ${name} ${text}`,
+      ...(since === undefined ? {} : { since })
+    }
+  })
+  const isSettling = since !== undefined && now - Date.parse(since) < settlingMs
+  switch (word) {
+    case "behind":
+      return problem("warning", `is behind since ${since}: it still shows version ${said?.versionId}`)
+    case "problem":
+      return problem("warning", `has a problem since ${since}: ${said?.problem}`)
+    case "hidden":
+      return problem(
+        isExpected ? "error" : "warning",
+        said?.visible === false
+          ? "is hidden: close what is in front of its page, or show its window"
+          : "is hidden: its page draws nothing any more, load it again"
+      )
+    case "silent":
+      return isExpected
+        ? problem(
+            "error",
+            `was last heard of at ${since}: see whether it is on, and start its page or program again`
+          )
+        : {}
+    case "closed":
+      return isExpected && !isSettling
+        ? problem("error", `was closed at ${since}: start its page or program again`)
+        : {}
+    case "never seen":
+      return isSettling
+        ? {}
+        : problem(
+            "error",
+            `was never seen: start its page or program with the consumerId ${JSON.stringify(id)}`
+          )
+  }
+}
+
+const rankOf = ({ problem, word }: ScreenStatus): number =>
+  problem?.severity === "error" ? 0 : problem !== undefined ? 1 : word === "showing" ? 2 : 3
 
 /** How many screens are listed. */
 const maxListed = 20
 
-/** A sentence for each screen that has a problem. */
-export const screenTexts = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<string> => {
-  const texts = screensOf(versions).flatMap(({ consumerId, problem, problemSince }) =>
-    problem === undefined || problemSince === undefined
-      ? []
-      : [`Screen ${consumerId} has a problem since ${isoTime(problemSince)}: ${problem}`]
-  )
-  const unlisted = texts.length - maxListed
-  return [
-    ...texts.slice(0, maxListed),
-    ...(unlisted > 0 ? [`${countText(unlisted, "more screen")} with a problem`] : [])
-  ]
+/** One for each of the first twenty, and how many more there are. */
+export const problems = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Problem> => {
+  const found = screens.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
+  const [next, ...others] = found.slice(maxListed)
+  return next === undefined
+    ? found
+    : [
+        ...found.slice(0, maxListed),
+        {
+          code: next.code,
+          severity: next.severity,
+          text: `${countText(others.length + 1, "more screen")} with a problem`
+        }
+      ]
 }
 
-/** In red where no screen shows the active version without a problem. */
-export const screenProblemRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
-  const isShown = screensOf(versions).some(
-    ({ active, isSilent, problem }) => active && !isSilent && problem === undefined
-  )
-  const tone = isShown || !versions.some(({ active }) => active) ? "warn" : "error"
-  return screenTexts(versions).map((problem) => text(problem, tone))
-}
+export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
+  problems(screens).map(problemRow)
 
-/** Those that are silent come last. */
-export const screenRows = (versions: ReadonlyArray<VersionOverview>): ReadonlyArray<Row> => {
-  const [heard, silent] = Array.partition(screensOf(versions), ({ isSilent }) => isSilent)
-  const screens = [...heard, ...silent]
+export const rows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> => {
   const unlisted = screens.length - maxListed
   return [
-    ...screens.slice(0, maxListed).map(screenRow),
+    ...Array.take(screens, maxListed).map(screenRow),
     ...(unlisted > 0 ? [text(`and ${unlisted} more`, "neutral")] : [])
   ]
 }
 
-const screenRow = ({ active, consumerId, heardAt, isSilent, problem, versionId }: Screen): Row => {
-  const what =
-    problem !== undefined
-      ? "has a problem"
-      : active
-        ? "shows the active version"
-        : `shows version ${versionId}`
-  return kv(
-    consumerId,
-    isSilent ? `silent, last heard of at ${isoTime(heardAt)}` : `${what}, heard of at ${isoTime(heardAt)}`,
-    active && !isSilent && problem === undefined ? "ok" : "neutral"
+const screenRow = (screen: ScreenStatus): Row =>
+  kv(
+    screen.name,
+    screenText(screen),
+    screen.problem !== undefined ? toneOf(screen.problem) : screen.word === "showing" ? "ok" : "neutral"
   )
-}
 
-export const isoTime = (millis: number): string => new Date(millis).toISOString()
+const screenText = ({ active, said, word }: ScreenStatus): string =>
+  said === undefined
+    ? word
+    : word === "closed"
+      ? `closed at ${said.closedAt}`
+      : word === "silent"
+        ? `silent, last heard of at ${said.heardAt}`
+        : `${word}${word === "showing" ? " " : ", on "}${active ? "the active version" : `version ${said.versionId}`}, heard of at ${said.heardAt}`
+
+/** How many show a version, as far as they are heard of. */
+export const countOn = (screens: ReadonlyArray<ScreenStatus>, versionId: string): number =>
+  screens.filter((screen) => screen.said?.versionId === versionId && !isAway(screen)).length

@@ -7,6 +7,7 @@ import type { ContentServerState, DashboardState, NatsState, Slice } from "../..
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
 import { kv, problemRow } from "./rows.ts"
+import { type ScreenStatus, screensOf } from "./screens.ts"
 import { type Named, reported, slicesOf } from "./slices.ts"
 import * as transport from "./transport.ts"
 
@@ -32,19 +33,25 @@ export const sectionsOf = (
     rowsOfProblems.delete(section.name)
     return { ...section, rows: [...problems, ...section.rows] }
   })
+  const screens = screensOf(state, now)
   const sections: ReadonlyArray<Section> = [
-    ...slicesOf(state).map((named) => sectionOf(named, now)),
+    ...slicesOf(state).map((named) => sectionOf(named, screens, now)),
     ...own,
     ...[...rowsOfProblems].map(([name, rows]) => ({ name, title: String.capitalize(name), rows }))
   ]
   return sections.toSorted((one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder))
 }
 
-const sectionOf = ([name, slice]: Named<Slice>, now: number): Section => {
+const sectionOf = (
+  [name, slice]: Named<Slice>,
+  screens: ReadonlyArray<ScreenStatus>,
+  now: number
+): Section => {
   const titled = (title: string) => (name === slice.kind ? title : `${title}: ${name}`)
+  const ofContent = screens.filter(({ content }) => content === name)
   switch (slice.kind) {
     case "content":
-      return { name, order: 10, title: titled("Content"), rows: content.rows(slice) }
+      return { name, order: 10, title: titled("Content"), rows: content.rows(slice, ofContent) }
     case "http-transport":
       return { name, order: 20, title: titled("HTTP transport"), rows: transport.rows(slice, now) }
     case "content-server":

@@ -466,7 +466,7 @@ describe("Content", () => {
       }
       expect((yield* versions)[0]).toEqual({ ...first, active: false, leases: [lease] })
       expect(JSON.stringify(yield* status)).toContain(
-        '"screen-1","value":"shows version 19700101T000000Z, heard of at 1970-01-01T00:00:00.000Z"'
+        '"screen-1","value":"showing version 19700101T000000Z, heard of at 1970-01-01T00:00:00.000Z"'
       )
       yield* dispatch({
         type: "content.ack",

@@ -70,8 +70,6 @@ const shortTime = (iso) => {
   return (isToday(date) ? clockToday : dayAndTime).format(date)
 }
 
-const iso = (millis) => new Date(millis).toISOString()
-
 const distance = (iso) => {
   const millis = Date.parse(iso) - now()
   return Math.abs(millis) < 1000 ? "now" : millis > 0 ? `in ${duration(millis)}` : `${duration(-millis)} ago`
@@ -222,51 +220,60 @@ const renderContent = (isAlone, actions) => (content) => {
   )
 }
 
-const leasesOf = (contents) =>
-  contents.flatMap(({ versions = [] }) =>
-    versions.flatMap(({ active, leases }) => leases.map((lease) => ({ ...lease, active })))
-  )
+const isHeard = ({ word }) => !["silent", "closed", "never seen"].includes(word)
 
-const heard = ({ isSilent }) => !isSilent
+const lastHeardAt = (screens) =>
+  screens
+    .flatMap(({ said }) => (said ? [said.heardAt] : []))
+    .sort()
+    .at(-1)
 
 /** What is said where nothing is wrong. */
-const renderWellBeing = (leases) => {
-  const screens = leases.filter(heard).length
-  return screens > 0
-    ? [`Everything works, on ${count(screens, "screen")}.`]
-    : leases.length === 0
+const renderWellBeing = (screens) => {
+  const heard = screens.filter(isHeard).length
+  const last = lastHeardAt(screens)
+  return heard > 0
+    ? [`Everything works, on ${count(heard, "screen")}.`]
+    : last === undefined
       ? ["The controller works. No screen has said what it shows."]
-      : [
-          "The controller works. No screen is heard of any more; the last one was at ",
-          moment(iso(Math.max(...leases.map(({ heardAt }) => heardAt)))),
-          "."
-        ]
+      : ["The controller works. No screen is heard of any more; the last one was at ", moment(last), "."]
 }
 
-const renderScreens = ({ contents, transport }) => {
-  const screens = leasesOf(contents).map(
-    ({ active, consumerId, heardAt, isSilent, problem, problemSince, versionId }) =>
+const toneOfScreen = ({ problem, word }) =>
+  problem ? (problem.severity === "error" ? "error" : "warn") : word === "showing" ? "ok" : "neutral"
+
+const renderScreens = ({ screens: known, transport }) => {
+  const screens = known.map((screen) => {
+    const { active, name, said, word } = screen
+    return h(
+      "li",
+      { tone: toneOfScreen(screen) },
       h(
-        "li",
-        { tone: problem !== undefined ? "error" : isSilent ? "neutral" : active ? "ok" : "warn" },
+        "span",
+        { className: "what" },
+        h("strong", {}, name),
+        h("br"),
         h(
           "span",
-          { className: "what" },
-          h("strong", {}, consumerId),
-          h("br"),
-          h(
-            "span",
-            { className: "muted" },
-            isSilent ? "has shown " : active ? "shows " : "still shows ",
-            active ? "the active version" : versionId
-          ),
-          problem === undefined
+          { className: "muted" },
+          word,
+          said === undefined
             ? []
-            : [h("br"), h("span", { className: "problem" }, problem, ", since ", moment(iso(problemSince)))]
+            : [
+                isHeard(screen) ? (word === "showing" ? " " : ", on ") : ", has shown ",
+                active ? "the active version" : said.versionId
+              ]
         ),
-        h("span", { className: "muted" }, "heard of ", age(iso(heardAt)))
-      )
-  )
+        word === "problem"
+          ? [
+              h("br"),
+              h("span", { className: "problem" }, said.problem, ", since ", moment(said.problemSince))
+            ]
+          : []
+      ),
+      said === undefined ? [] : h("span", { className: "muted" }, "heard of ", age(said.heardAt))
+    )
+  })
   const streams = (transport?.streams ?? []).map(({ origin, since, streams, userAgent }) =>
     h(
       "li",
@@ -293,23 +300,26 @@ const renderScreens = ({ contents, transport }) => {
   ]
 }
 
-const renderVersions = ({ actions, contents }) =>
+const renderVersions = ({ actions, contents, screens }) =>
   contents.flatMap(({ name, versions }) => [
     ...(contents.length === 1 ? [] : [h("h3", {}, name)]),
     ...(versions === undefined
       ? nothing("Not known here.")
       : versions.length === 0
         ? nothing("None on disk.")
-        : [h("ul", { className: "rows" }, versions.toReversed().map(renderVersion(name, actions)))])
+        : [h("ul", { className: "rows" }, versions.toReversed().map(renderVersion(name, actions, screens)))])
   ])
 
 const renderVersion =
-  (name, actions) =>
-  ({ active, isWaiting, leases, sources, versionId }) => {
+  (name, actions, screens) =>
+  ({ active, isWaiting, sources, versionId }) => {
+    const shown = screens.filter(
+      (screen) => screen.content === name && screen.said?.versionId === versionId && isHeard(screen)
+    ).length
     const marks = [
       ...(active ? ["active"] : []),
       ...(isWaiting ? ["waits"] : []),
-      ...(leases.some(heard) ? [`on ${count(leases.filter(heard).length, "screen")}`] : [])
+      ...(shown > 0 ? [`on ${count(shown, "screen")}`] : [])
     ]
     const facts =
       sources === undefined
@@ -481,16 +491,16 @@ const showOverview = (overview) => {
   showWord(word, toneOfWord[word] ?? "warn")
   show("connection", "live", () => [`${location.host} · live`])
   show("running", startTime, () => ["running since ", moment(startTime)])
-  show("problems", [problems, leasesOf(contents)], ([problems, leases]) =>
+  show("problems", [problems, screens], ([problems, screens]) =>
     problems.length === 0
-      ? [h("li", {}, renderWellBeing(leases))]
+      ? [h("li", {}, renderWellBeing(screens))]
       : problems.map(({ severity, text }) =>
           h("li", { tone: severity === "error" ? "error" : "warn" }, readable(text))
         )
   )
   show("contents", [contents, actions], () => contents.map(renderContent(contents.length === 1, actions)))
-  show("screens", { contents, transport }, renderScreens)
-  show("versions", { contents, actions }, renderVersions)
+  show("screens", { screens, transport }, renderScreens)
+  show("versions", { contents, screens, actions }, renderVersions)
   show("status", sections, renderStatus)
 }
 

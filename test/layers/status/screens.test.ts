@@ -1,0 +1,142 @@
+import { describe, expect, it } from "@effect/vitest"
+import { healthOf } from "../../../src/layers/status/Health.ts"
+import { screensOf } from "../../../src/layers/status/screens.ts"
+import type { ContentState, Screen } from "../../../src/services/Slices.ts"
+import type { ExpectedScreen, GlobalState } from "../../../src/services/StatusSnapshot.ts"
+
+const start = Date.parse("2026-11-21T09:30:00.000Z")
+const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()
+const versionId = "20261121T093000Z"
+const older = "20261121T092900Z"
+
+const left: Screen = { id: "left", versionId, shownSince: at(0), heardAt: at(0), until: at(1800) }
+const page: Screen = { ...left, renewMs: 60_000, visible: true, drawing: true }
+const expected = [{ id: "left", label: "Left wall" }]
+
+interface Case {
+  readonly screens?: ReadonlyArray<Screen>
+  readonly expected?: ReadonlyArray<ExpectedScreen>
+  readonly slice?: Partial<ContentState>
+}
+
+const stateOf = ({ expected, screens = [], slice }: Case): GlobalState => ({
+  system: {
+    startTime: at(0),
+    mode: "persistent",
+    ...(expected === undefined ? {} : { node: { id: "hall" }, screens: expected })
+  },
+  plugins: { content: { kind: "content", versionId, activeSince: at(0), sources: {}, screens, ...slice } },
+  _version: 1
+})
+
+const words = (given: Case, seconds: number) =>
+  screensOf(stateOf(given), start + seconds * 1000).map(({ word }) => word)
+
+const problemsAt = (given: Case, seconds: number) =>
+  healthOf(stateOf(given), [], start + seconds * 1000).problems
+
+const codes = (given: Case, seconds: number) => problemsAt(given, seconds).map(({ code }) => code)
+
+describe("a screen is", () => {
+  it("showing where it was heard of in time and nothing is wrong", () => {
+    expect(words({ screens: [page] }, 89)).toEqual(["showing"])
+    expect(codes({ screens: [page], expected }, 89)).toEqual([])
+  })
+
+  it("silent after 90 seconds if it reports whether it is visible or draws", () => {
+    expect(words({ screens: [page], expected }, 90)).toEqual(["silent"])
+    expect(words({ screens: [{ ...left, drawing: true }] }, 90)).toEqual(["silent"])
+    expect(problemsAt({ screens: [page], expected }, 90)).toEqual([
+      {
+        code: "screen:silent",
+        severity: "error",
+        text: `Screen Left wall was last heard of at ${at(0)}: see whether it is on, and start its page or program again`,
+        since: at(0)
+      }
+    ])
+  })
+
+  it("silent after two of its renewals if it says how often it renews its lease", () => {
+    expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 239)).toEqual(["showing"])
+    expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 240)).toEqual(["silent"])
+  })
+
+  it("silent when its lease ends, if it reports nothing of itself; then it is only listed where it is expected", () => {
+    expect(words({ screens: [left] }, 1799)).toEqual(["showing"])
+    expect(words({ screens: [left] }, 1800)).toEqual([])
+    expect(words({ screens: [left], expected }, 1800)).toEqual(["silent"])
+  })
+
+  it("behind where it shows another version than the active one for longer than a minute", () => {
+    const screens = [{ ...page, versionId: older, heardAt: at(60) }]
+    expect(words({ screens }, 60)).toEqual(["showing"])
+    expect(words({ screens }, 61)).toEqual(["behind"])
+    expect(words({ screens, slice: { activeSince: at(5) } }, 65)).toEqual(["showing"])
+    expect(problemsAt({ screens }, 61)).toMatchObject([
+      { code: "screen:behind", severity: "warning", since: at(0) }
+    ])
+  })
+
+  it("hidden where it is not visible or does not draw, which is an error where it is expected", () => {
+    for (const said of [{ visible: false }, { drawing: false }]) {
+      expect(words({ screens: [{ ...page, ...said }] }, 1)).toEqual(["hidden"])
+      expect(problemsAt({ screens: [{ ...page, ...said }] }, 1)).toMatchObject([
+        { code: "screen:hidden", severity: "warning" }
+      ])
+      expect(problemsAt({ screens: [{ ...page, ...said }], expected }, 1)).toMatchObject([
+        { severity: "error" }
+      ])
+    }
+  })
+
+  it("a problem where it says what it cannot show", () => {
+    const screens = [{ ...page, visible: false, problem: "no film", problemSince: at(1) }]
+    expect(words({ screens }, 2)).toEqual(["problem"])
+    expect(problemsAt({ screens }, 2)).toEqual([
+      {
+        code: "screen:problem",
+        severity: "warning",
+        text: `Screen left has a problem since ${at(1)}: no film`,
+        since: at(1)
+      }
+    ])
+  })
+
+  it("closed at once, but a problem only after 15 seconds, and only where it is expected", () => {
+    const screens = [{ ...page, until: at(125), closedAt: at(5) }]
+    expect(words({ screens }, 5)).toEqual([])
+    expect(words({ screens, expected }, 5)).toEqual(["closed"])
+    expect(codes({ screens, expected }, 19)).toEqual([])
+    expect(codes({ screens, expected }, 20)).toEqual(["screen:closed"])
+    expect(codes({ screens, expected }, 100_000)).toEqual(["screen:closed"])
+    expect(codes({ screens }, 20)).toEqual([])
+  })
+
+  it("never seen where it is expected and unknown, which is a problem 15 seconds after the start", () => {
+    expect(words({ expected }, 0)).toEqual(["never seen"])
+    expect(codes({ expected }, 14)).toEqual([])
+    expect(problemsAt({ expected }, 15)).toMatchObject([
+      { code: "screen:never-seen", severity: "error", since: at(0) }
+    ])
+    expect(words({}, 15)).toEqual([])
+  })
+})
+
+it("is not away while it shows another content of the controller", () => {
+  const state = stateOf({ screens: [page], expected })
+  const other = {
+    kind: "content",
+    versionId,
+    sources: {},
+    screens: [{ ...page, heardAt: at(100), until: at(1900) }]
+  }
+  const screens = screensOf({ ...state, plugins: { ...state.plugins, other } }, start + 120_000)
+  expect(screens.map(({ content, word }) => [content, word])).toEqual([["other", "showing"]])
+})
+
+it("is not OK with every screen closed where screens are expected, and FAILING then", () => {
+  const closed = { ...page, closedAt: at(1) }
+  const state = stateOf({ screens: [closed], expected: [...expected, { id: "right" }] })
+  expect(healthOf(state, [], start + 60_000).word).toBe("FAILING")
+  expect(healthOf(stateOf({ screens: [closed] }), [], start + 60_000).word).toBe("OK")
+})
