@@ -77,6 +77,18 @@ export const ContentDiff = Schema.Struct({
 })
 export type ContentDiff = typeof ContentDiff.Type
 
+/** How the active version differs from the one announced before it; the payload of `content:version:compared`. */
+export const ComparedVersion = Schema.Struct({
+  from: VersionId,
+  versionId: VersionId,
+  /** As in `ContentDiff`, without the records. */
+  documents: Schema.Array(DocumentDiff.omit("records", "more")),
+  files: Changes,
+  /** The first changes in words, four lines at most. */
+  changes: Schema.Array(Schema.String)
+})
+export type ComparedVersion = typeof ComparedVersion.Type
+
 /** There are no two versions that could be compared. */
 export class CannotCompare extends Schema.TaggedError<CannotCompare>()("vitrine/CannotCompare", {
   /** What is not there. */

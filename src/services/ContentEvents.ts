@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { SerializedError } from "../internal/SerializedError.ts"
+import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
 import { Hold, Manifest } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
@@ -52,6 +53,8 @@ const event = <Name extends string, A extends object>(name: Name, payload: Schem
 export const ContentEvent = Schema.Union(
   /** The active version, when the controller is ready and whenever another one is made the active one. */
   event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),
+  /** What has changed in it, some time after it was announced; not at the start. */
+  event("content:version:compared", ComparedVersion),
   /** The active version stays, because what a source gave is not as expected. At each such fetch. */
   event(
     "content:version:rejected",

@@ -41,6 +41,7 @@ export const withSources =
 export const advance = (state: ContentState, { name, payload }: ContentEvent): ContentState => {
   switch (name) {
     case "content:version:promoted":
+    case "content:version:compared":
       return state
     case "content:version:rejected": {
       const { sourceId, timestamp, violations } = payload

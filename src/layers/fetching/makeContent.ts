@@ -20,13 +20,14 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
+import { compareAnnounced } from "../comparing/compareAnnounced.ts"
 import { holdText } from "../status/content.ts"
 import { registerCommands } from "./contentCommands.ts"
 import { type ContentSlice, makeSlice, withSources } from "./contentState.ts"
 import { makeFetchReport } from "./fetchReport.ts"
 import { beginCounts, countVersions } from "./metrics.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
-import { makeReport } from "./report.ts"
+import { makeReport, type Report } from "./report.ts"
 import { type ActiveVersion, makeActiveVersion } from "./reportActiveVersion.ts"
 import { makeScreens } from "./screens.ts"
 import { makeSweeping } from "./sweeping.ts"
@@ -55,7 +56,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   yield* addMomentary(name, yield* makeMomentary(slice, provider, screens))
   yield* beginCounts
 
-  const activeVersion = yield* makeActiveVersion(report, slice)
+  const activeVersion = yield* makeActiveVersion(mode === "task" ? report : yield* comparing(report), slice)
   const { sweep, sweepIfDue } = yield* makeSweeping(activeVersion, screens)
   const { repeats, reported } = yield* makeFetchReport({ activeVersion, mode, report, slice })
   const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
@@ -97,6 +98,17 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   )
   return Content.of({ fetch, start })
 })
+
+/** Reports, and compares each version that is announced. */
+const comparing = (report: Report) =>
+  Effect.map(
+    compareAnnounced((payload) => report({ name: "content:version:compared", payload })),
+    (announced): Report =>
+      (event) =>
+        event.name === "content:version:promoted"
+          ? Effect.zipRight(report(event), announced(event.payload.versionId))
+          : report(event)
+  )
 
 /** The fields of the slice that never rest. */
 const makeMomentary = (
