@@ -18,7 +18,8 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "sources/airtable": ["sources/tableSource"],
   plain: ["sources/tableSource", "httpTransport"],
   control: ["httpTransport"],
-  cli: ["controller", "control"]
+  controller: ["alerts"],
+  cli: ["controller", "control", "alerts"]
 }
 
 const layers = join(import.meta.dirname, "src/layers")

@@ -15,13 +15,20 @@ import { printableLine } from "../../internal/printable.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
+import * as Alerts from "../alerts/alerts.ts"
+import { reportProblems } from "../alerts/reportProblems.ts"
 import { ControllerAlreadyRunning } from "../control/claimFolder.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import * as IpcServer from "../control/IpcServer.ts"
 import { locateController } from "../control/socketPath.ts"
 import { runPersistent } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
-import { inFile, loadConfiguration, locateConfiguration } from "../controller/loadConfiguration.ts"
+import {
+  inFile,
+  type LoadedConfiguration,
+  loadConfiguration,
+  locateConfiguration
+} from "../controller/loadConfiguration.ts"
 import * as Command from "./Command.ts"
 import { reportReady, startDetached } from "./detached.ts"
 import { endableAtOnce } from "./ending.ts"
@@ -85,12 +92,18 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
     ),
     Effect.zipRight(Effect.logInfo(`Starting with ${configuration.file}`)),
     Effect.zipRight(reportChange(file, text)),
+    Effect.zipRight(announceProblems(configuration)),
     Effect.as(Deferred.await(asked))
   )
   yield* runPersistent(configuration, { endpoint, onReady: reportReady }).pipe(
     Effect.provide(ControllerServices.layer("persistent", configuration.services, configuration.identity)),
     Effect.mapError(inFile(configuration.file))
   )
+})
+
+/** As events, and to the address for alerts, until the scope ends. */
+const announceProblems = Effect.fnUntraced(function* ({ alerts, identity }: LoadedConfiguration) {
+  yield* reportProblems(alerts === undefined ? undefined : yield* Alerts.make(alerts, identity.node))
 })
 
 /**

@@ -15,6 +15,7 @@ import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
 import type { Identity } from "../../services/StatusSnapshot.ts"
+import { AlertOptions } from "../alerts/AlertOptions.ts"
 import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
 import { identityOf, NodeOptions, ScreensOptions } from "./IdentityOptions.ts"
@@ -51,6 +52,14 @@ export const ConfigurationFile = Schema.Struct({
   /** The screens that should show content all the time, at most 256. Default: any that come. */
   screens: Schema.optionalWith(ScreensOptions, { exact: true }),
 
+  /** Where problems are posted to. Default: nowhere. */
+  alerts: Schema.optionalWith(
+    expects(AlertOptions, 'an object, such as { url: "https://chat.example/hooks/…" }'),
+    {
+      exact: true
+    }
+  ),
+
   plugins: expects(Schema.Array(plugin), "an array of plugins"),
 
   /**
@@ -62,7 +71,7 @@ export const ConfigurationFile = Schema.Struct({
     { exact: true }
   )
 })
-export type ConfigurationFile = typeof ConfigurationFile.Type
+export type ConfigurationFile = typeof ConfigurationFile.Encoded
 
 const decode = decodeOptions("the configuration", ConfigurationFile)
 
@@ -71,6 +80,7 @@ const names = ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]
 export interface LoadedConfiguration extends Configuration {
   readonly file: string
   readonly identity: Identity
+  readonly alerts?: AlertOptions
   readonly services?: CustomServices
 }
 

@@ -40,6 +40,7 @@ export const problems = (
     found.push({
       code: codes.none,
       severity: "error",
+      subject: name,
       text: `There is no version of "${name}": ${why}`
     })
   } else if (error !== undefined && failingSince !== undefined) {
@@ -47,6 +48,7 @@ export const problems = (
     found.push({
       code: "content:failing",
       severity: isLong ? "error" : "warning",
+      subject: name,
       text: `Fetches of "${name}" have failed since ${failingSince}: ${error}`,
       since: failingSince
     })
@@ -56,6 +58,7 @@ export const problems = (
     found.push({
       code: "content:old",
       severity: "error",
+      subject: name,
       text: `"${name}" is too old: it was last up to date at ${checkedAt}`,
       since: checkedAt
     })
@@ -66,6 +69,7 @@ export const problems = (
     found.push({
       code: codes.held,
       severity: "warning",
+      subject: name,
       text: `"${name}" is held since ${held.since}${by}${waiting}`,
       since: held.since
     })
@@ -74,7 +78,10 @@ export const problems = (
     ...found,
     ...copiedFrom
       .filter((upstream) => upstreamTone(upstream) !== "ok" && upstream.askedAt !== undefined)
-      .map((upstream) => warning("content:upstream", `${upstream.url}: ${upstreamText(upstream)}`)),
+      .map((upstream) => ({
+        ...warning("content:upstream", `${upstream.url}: ${upstreamText(upstream)}`),
+        subject: upstream.url
+      })),
     ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))
   ]
 }
@@ -87,9 +94,9 @@ const sourceProblems = (id: string, { data, lastSuccess, progress }: SourceState
   return [
     ...(lastSuccess?.warnings ?? []).map((text) => ofSource("source:warning", text)),
     ...(progress?.waiting !== undefined && isHeldUp(progress)
-      ? [ofSource("source:waiting", waitText(progress.waiting))]
+      ? [{ ...ofSource("source:waiting", waitText(progress.waiting)), subject: id }]
       : []),
-    ...(changes === undefined ? [] : [ofSource("source:changes", changesText(changes))]),
+    ...(changes === undefined ? [] : [{ ...ofSource("source:changes", changesText(changes)), subject: id }]),
     ...reported(data)
   ]
 }

@@ -32,10 +32,21 @@ export const problemsOfRows = ({ name, rows, title }: Section): ReadonlyArray<Pr
       if (row.type === "list") {
         return row.items.flatMap(ofRow(`${place}, ${row.label}`))
       }
-      const text = row.type === "kv" ? `${place}, ${row.label}: ${row.value}` : `${place}: ${row.text}`
-      return row.tone === "warn" || row.tone === "error"
-        ? [{ code: name, severity: row.tone === "warn" ? "warning" : "error", text }]
-        : []
+      if (row.tone !== "warn" && row.tone !== "error") {
+        return []
+      }
+      const code = name
+      const severity = row.tone === "warn" ? "warning" : "error"
+      return row.type === "kv"
+        ? [
+            {
+              code,
+              severity,
+              subject: `${place}, ${row.label}`,
+              text: `${place}, ${row.label}: ${row.value}`
+            }
+          ]
+        : [{ code, severity, text: `${place}: ${row.text}` }]
     }
   return rows.flatMap(ofRow(title))
 }

@@ -140,6 +140,7 @@ const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> =>
     problem: {
       code: codes[word],
       severity,
+      subject: id,
       text: `Screen ${name} ${text}`,
       ...(since === undefined ? {} : { since })
     }

@@ -128,7 +128,7 @@ describe("loadConfiguration", () => {
       const message = yield* failureOf(file)
       expect(message).toContain(file)
       expect(message).toContain(
-        'plugin: there is no such key; known are: "node", "screens", "plugins", "services"'
+        'plugin: there is no such key; known are: "node", "screens", "alerts", "plugins", "services"'
       )
       expect(message).toContain("plugins[0]: expected a plugin")
       expect(message).toContain("plugins[1]: expected a plugin")

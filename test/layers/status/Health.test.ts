@@ -85,6 +85,7 @@ describe("the word", () => {
         {
           code: "content:failing",
           severity: "warning",
+          subject: "content",
           text: `Fetches of "content" have failed since ${at(10)}: no network`,
           since: at(10)
         }
@@ -109,6 +110,7 @@ describe("the word", () => {
         {
           code: "content:old",
           severity: "error",
+          subject: "content",
           text: `"content" is too old: it was last up to date at ${at(1)}`,
           since: at(1)
         }
@@ -135,6 +137,7 @@ describe("the word", () => {
         {
           code: "content:held",
           severity: "warning",
+          subject: "content",
           text: `"content" is held since ${at(3)} by anna@desk; version 20261122T091000Z waits`,
           since: at(3)
         },
@@ -174,8 +177,8 @@ describe("the word", () => {
       word: "FAILING",
       isHealthy: false,
       problems: [
-        { code: "lamp", severity: "error", text: "Lamp, Bulb: broken" },
-        { code: "lamp", severity: "warning", text: "Lamp, Parts, one: slow" }
+        { code: "lamp", severity: "error", subject: "Lamp, Bulb", text: "Lamp, Bulb: broken" },
+        { code: "lamp", severity: "warning", subject: "Lamp, Parts, one", text: "Lamp, Parts, one: slow" }
       ]
     })
     expect(health({ content: fine }, { sections: lamp(rows.slice(0, 2)) }).word).toBe("WARNING")

@@ -50,6 +50,7 @@ describe("a screen is", () => {
       {
         code: "screen:silent",
         severity: "error",
+        subject: "left",
         text: `Screen Left wall was last heard of at ${at(0)}: see whether it is on, and start its page or program again`,
         since: at(0)
       }
@@ -73,7 +74,7 @@ describe("a screen is", () => {
     expect(words({ screens }, 61)).toEqual(["behind"])
     expect(words({ screens, slice: { activeSince: at(5) } }, 65)).toEqual(["showing"])
     expect(problemsAt({ screens }, 61)).toMatchObject([
-      { code: "screen:behind", severity: "warning", since: at(0) }
+      { code: "screen:behind", severity: "warning", subject: "left", since: at(0) }
     ])
   })
 
@@ -96,6 +97,7 @@ describe("a screen is", () => {
       {
         code: "screen:problem",
         severity: "warning",
+        subject: "left",
         text: `Screen left has a problem since ${at(1)}: no film`,
         since: at(1)
       }
@@ -116,7 +118,7 @@ describe("a screen is", () => {
     expect(words({ expected }, 0)).toEqual(["never seen"])
     expect(codes({ expected }, 14)).toEqual([])
     expect(problemsAt({ expected }, 15)).toMatchObject([
-      { code: "screen:never-seen", severity: "error", since: at(0) }
+      { code: "screen:never-seen", severity: "error", subject: "left", since: at(0) }
     ])
     expect(words({}, 15)).toEqual([])
   })

@@ -1,0 +1,34 @@
+/**
+ * Where problems are posted to.
+ */
+import * as Schema from "effect/Schema"
+import { duration } from "../../internal/duration.ts"
+import { expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { secret } from "../../internal/secret.ts"
+
+const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+/** The address of a hook is often a secret by itself. */
+const url = secret(isHttpUrl, 'an http or https URL, such as "https://chat.example/hooks/…"')
+
+const headerValue = secret(
+  (text) => /^[\x20-\x7e]+$/.test(text),
+  "a header's value: printable ASCII characters"
+)
+
+const headers = Schema.Record({
+  key: expects(Schema.String.pipe(Schema.pattern(/^[\w-]+$/)), "the name of a header"),
+  value: headerValue
+})
+
+export const AlertOptions = Schema.Struct({
+  /** Takes a `POST` with JSON for each problem that begins or ends. */
+  url,
+
+  /** Sent with each of them, `Authorization` for example. Default none. */
+  headers: optional(expectsSecret(headers, "an object with a text for each header"), {}),
+
+  /** How long a problem goes on before it is posted. Default 2 minutes. */
+  after: optional(duration, "2 minutes")
+})
+export type AlertOptions = typeof AlertOptions.Type

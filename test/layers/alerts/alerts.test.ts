@@ -1,0 +1,169 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/TestClock"
+import * as Alerts from "../../../src/layers/alerts/alerts.ts"
+import type { ProblemChange, Standing, StandingProblems } from "../../../src/layers/alerts/problemChanges.ts"
+import { withLog } from "../../support/logged.ts"
+
+const since = "2026-11-22T09:00:00.000Z"
+
+const broken = (code: string, severity: Standing["severity"] = "warning"): Standing => ({
+  code,
+  severity,
+  text: `The lamp ${code} is broken.`,
+  since
+})
+
+const begin = (code: string, severity?: Standing["severity"]): ProblemChange => ({
+  _tag: "Begin",
+  key: code,
+  problem: broken(code, severity)
+})
+
+const end = (code: string): ProblemChange => ({
+  _tag: "End",
+  key: code,
+  problem: broken(code),
+  endedAt: since
+})
+
+/** A receiver that responds with `status`, and the texts that have come. */
+const receiver = () => {
+  const texts: Array<string> = []
+  const bodies: Array<unknown> = []
+  let status = 200
+  const client = HttpClient.make((request) =>
+    Effect.sync(() => {
+      const body = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
+      const json: { readonly text: string } = JSON.parse(body)
+      if (status === 200) {
+        texts.push(json.text)
+        bodies.push({ authorization: request.headers.authorization, json })
+      }
+      return HttpClientResponse.fromWeb(request, new Response(null, { status }))
+    })
+  )
+  const respond = (next: number) => {
+    status = next
+  }
+  return { bodies, client, respond, texts }
+}
+
+const options = {
+  url: Redacted.make("https://chat.example/hooks/very-secret"),
+  headers: { authorization: Redacted.make("Bearer key") },
+  after: "2 minutes" as const
+}
+
+const setUp = Effect.gen(function* () {
+  const hook = receiver()
+  const take = yield* Effect.provideService(
+    Alerts.make(options, { id: "hall-3", label: "Hall 3" }),
+    HttpClient.HttpClient,
+    hook.client
+  )
+  const found = (changes: ReadonlyArray<ProblemChange>, standing: StandingProblems = new Map()) =>
+    take({ changes, standing })
+  return { ...hook, take: found }
+})
+
+describe("alerts", () => {
+  it.scoped("are posted when a problem has gone on for long enough, and when it is over", () =>
+    Effect.gen(function* () {
+      const { bodies, take, texts } = yield* setUp
+      yield* take([begin("left")])
+      yield* TestClock.adjust("119 seconds")
+      expect(texts).toEqual([])
+      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("10 minutes")
+      expect(bodies).toEqual([
+        {
+          authorization: "Bearer key",
+          json: {
+            text: "Hall 3: The lamp left is broken.",
+            event: "begin",
+            node: { id: "hall-3", label: "Hall 3" },
+            problem: broken("left")
+          }
+        }
+      ])
+      yield* take([end("left")])
+      yield* TestClock.adjust("10 minutes")
+      expect(texts.slice(1)).toEqual(["Hall 3: over: The lamp left is broken."])
+    })
+  )
+
+  it.scoped("have the words of the moment at which they are posted", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take([begin("left")])
+      yield* TestClock.adjust("1 minute")
+      yield* take([], new Map([["left", { ...broken("left"), text: "The left lamp is gone." }]]))
+      yield* TestClock.adjust("2 minutes")
+      expect(texts).toEqual(["Hall 3: The left lamp is gone."])
+    })
+  )
+
+  it.scoped("say nothing of a problem that is soon over", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take([begin("left")])
+      yield* TestClock.adjust("1 minute")
+      yield* take([end("left")])
+      yield* TestClock.adjust("10 minutes")
+      expect(texts).toEqual([])
+    })
+  )
+
+  it.scoped("say nothing again of a problem that comes back before its end is delivered", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take([begin("left")])
+      yield* TestClock.adjust("3 minutes")
+      yield* take([end("left"), begin("left")])
+      yield* TestClock.adjust("10 minutes")
+      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
+    })
+  )
+
+  it.scoped("are posted again when a warning becomes an error", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take([begin("left")])
+      yield* TestClock.adjust("3 minutes")
+      yield* take([begin("left", "error")])
+      yield* TestClock.adjust("1 minute")
+      expect(texts).toHaveLength(2)
+    })
+  )
+
+  it.scoped(
+    "reach a receiver that was away, ends too, and the log says once what is wrong, without the address",
+    () => {
+      const logs: Array<string> = []
+      return Effect.gen(function* () {
+        const { respond, take, texts } = yield* setUp
+        yield* take([begin("left"), begin("right")])
+        yield* TestClock.adjust("3 minutes")
+        expect(texts).toHaveLength(2)
+        respond(503)
+        yield* take([end("left"), begin("middle")])
+        yield* TestClock.adjust("10 minutes")
+        yield* take([end("middle"), end("right")])
+        yield* TestClock.adjust("10 minutes")
+        respond(200)
+        yield* TestClock.adjust("2 minutes")
+        expect(texts.slice(2).sort()).toEqual([
+          "Hall 3: over: The lamp left is broken.",
+          "Hall 3: over: The lamp right is broken."
+        ])
+        expect(logs).toEqual([
+          "WARN Alerts cannot be delivered to https://chat.example, and are tried again until they can: it responds 503"
+        ])
+      }).pipe(withLog(logs))
+    }
+  )
+})

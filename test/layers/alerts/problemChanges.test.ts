@@ -1,0 +1,77 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import {
+  compare,
+  keyOf,
+  maxProblems,
+  type StandingProblems
+} from "../../../src/layers/alerts/problemChanges.ts"
+import type { Problem } from "../../../src/services/Problem.ts"
+
+const warning = (code: string, subject?: string): Problem => ({
+  code,
+  severity: "warning",
+  text: `${code} is wrong`,
+  ...(subject === undefined ? {} : { subject })
+})
+
+const none: StandingProblems = new Map()
+
+const problems = FastCheck.array(
+  FastCheck.record({
+    code: FastCheck.constantFrom("a", "b"),
+    subject: FastCheck.constantFrom("x", "y", "z"),
+    severity: FastCheck.constantFrom("error" as const, "warning" as const),
+    text: FastCheck.string()
+  }),
+  { maxLength: 6 }
+)
+
+describe("problems that are compared", () => {
+  it("begin with the time at which they were found, and keep that while their text changes", () => {
+    const first = compare(none, [warning("lamp", "left")], "at 1")
+    expect(first.changes).toMatchObject([{ _tag: "Begin", problem: { since: "at 1" } }])
+    const second = compare(first.standing, [{ ...warning("lamp", "left"), text: "still" }], "at 2")
+    expect(second.changes).toEqual([])
+    expect([...second.standing.values()]).toMatchObject([{ text: "still", since: "at 1" }])
+    const third = compare(second.standing, [], "at 3")
+    expect(third.changes).toMatchObject([
+      { _tag: "End", problem: { text: "still", since: "at 1" }, endedAt: "at 3" }
+    ])
+  })
+
+  it("begin again when they become errors, and not when they become warnings", () => {
+    const first = compare(none, [warning("lamp")], "at 1")
+    const error = { ...warning("lamp"), severity: "error" as const }
+    const second = compare(first.standing, [error], "at 2")
+    expect(second.changes).toMatchObject([{ _tag: "Begin", problem: { severity: "error", since: "at 1" } }])
+    expect(compare(second.standing, [warning("lamp")], "at 3").changes).toEqual([])
+  })
+
+  it("are 256 at most", () => {
+    const many = Array.from({ length: 1000 }, (_, index) => warning("lamp", String(index)))
+    expect(compare(none, many, "now").standing.size).toBe(maxProblems)
+  })
+
+  it("begin and end in turn, and stand as they are now", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(problems, { maxLength: 8 }), (rounds) => {
+        let standing = none
+        const open = new Set<string>()
+        rounds.forEach((round, index) => {
+          const found = compare(standing, round, String(index))
+          standing = found.standing
+          for (const { _tag, key } of found.changes) {
+            if (_tag === "End") {
+              expect(open.delete(key)).toBe(true)
+            } else {
+              open.add(key)
+            }
+          }
+          expect([...open].sort()).toEqual([...new Set(round.map(keyOf))].sort())
+          expect([...standing.keys()].sort()).toEqual([...open].sort())
+        })
+      })
+    )
+  })
+})
