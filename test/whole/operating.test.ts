@@ -149,18 +149,30 @@ describe.concurrent("a controller that runs", () => {
           [
             `^${third}  waits`,
             "  made \\d.*: museum \\(1 record, 1 file, \\d+ bytes\\)",
+            '  Objects: "Telescope" title "Sextant" → "Telescope"',
             `${second}`,
             "  made .*",
+            '  Objects: "Sextant" title "Astrolabe" → "Sextant", "Barometer" removed',
             "  shown by left",
             `${first}  active, held`,
             "  made .*: museum \\(2 records, .*",
-            "  being read",
+            "  in use",
             `Held since .* by \\S+\\. "vitrine resume" makes version ${third} the active one\\.\n$`
           ].join("\n")
         )
       )
       const json = JSON.parse((yield* vitrine("versions", "--json")).stdout)
       expect(json).toMatchObject({ held: { waiting: third }, versions: [{}, {}, { isWaiting: true }] })
+      const { stdout: diff } = yield* vitrine("diff")
+      expect(diff.replaceAll(/ \(rec\w{14}\)/g, "")).toBe(
+        [
+          `From version ${first} to ${third}:`,
+          "museum, Objects: 0 added, 1 changed, 1 removed",
+          '  changed "Telescope"',
+          '    title: "Astrolabe" → "Telescope"',
+          '  removed "Barometer"\n'
+        ].join("\n")
+      )
       expect((yield* vitrine("stop")).status).toBe(0)
 
       // Without a controller, on the folder.
