@@ -145,6 +145,10 @@ export const TransportState = Schema.Struct({
       since: timestamp
     })
   ),
+  /** Consumers that have or had a stream of their own, 256 at most; `endedAt` where none is open. Absent in earlier versions. */
+  consumers: optional(
+    Schema.Array(Schema.Struct({ id: Schema.String, since: timestamp, endedAt: optional(timestamp) }))
+  ),
   /** The origin whose pages hold the most streams, all of them counted; missing where no client sent one. */
   largestOrigin: optional(Schema.Struct({ origin: Schema.String, streams: count })),
   problem: busProblem,

@@ -8,6 +8,8 @@ import { shown } from "../http/access.ts"
 export interface Client {
   readonly origin?: string | undefined
   readonly userAgent?: string | undefined
+  /** The consumer whose stream it is. */
+  readonly consumer?: string | undefined
 }
 
 /** What these headers of a request, by names in small letters, say. */

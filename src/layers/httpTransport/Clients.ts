@@ -7,6 +7,7 @@ import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { makeStreamSink } from "../fanOut/StreamSink.ts"
 import { TooManyClients } from "../http/errors.ts"
 import { audienceOf, type Client, type Member } from "./Audience.ts"
+import { makeConsumers } from "./consumers.ts"
 import { makeRecorder } from "./statistics.ts"
 
 export type Clients = ReturnType<typeof make>
@@ -21,15 +22,21 @@ export interface Options {
 
 export const make = ({ changed, maxClients, preamble }: Options) => {
   const recorder = makeRecorder()
+  const consumers = makeConsumers()
   const fanOut = makeFanOut<Member>((frames) => {
     recorder.dropped(frames)
-    changed()
+    haveChanged()
   })
+
+  const haveChanged = () => {
+    consumers.changed(fanOut.clients())
+    changed()
+  }
 
   const left = (clients: number) => {
     if (clients > 0) {
       recorder.left(clients)
-      changed()
+      haveChanged()
     }
   }
 
@@ -45,7 +52,7 @@ export const make = ({ changed, maxClients, preamble }: Options) => {
       sink.begin(preamble())
       if (fanOut.join(sink, { ...client, since: performance.now() })) {
         recorder.joined(fanOut.size())
-        changed()
+        haveChanged()
       }
       return Effect.void
     })
@@ -71,7 +78,10 @@ export const make = ({ changed, maxClients, preamble }: Options) => {
     close: Effect.sync(() => left(fanOut.close())),
     recorder,
     statistics: Effect.sync(() => recorder.statistics(fanOut.size())),
-    /** Who has the streams that are open now. */
-    audience: Effect.map(Clock.currentTimeMillis, (now) => audienceOf(fanOut.clients(), now))
+    /** Who has the streams that are open now, and which consumers had some. */
+    audience: Effect.map(Clock.currentTimeMillis, (now) => ({
+      ...audienceOf(fanOut.clients(), now),
+      consumers: consumers.list(now)
+    }))
   }
 }

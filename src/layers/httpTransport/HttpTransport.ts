@@ -25,6 +25,7 @@ import { type BindError, listen, urlOf } from "../http/listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
 import { clientOf } from "./Audience.ts"
+import { consumerIn } from "./consumers.ts"
 import * as EventStream from "./EventStream.ts"
 import {
   decode,
@@ -101,7 +102,7 @@ const eventsOf = (
 ): transportRoutes.RoutesContext["events"] =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const client = clientOf(request.headers)
+    const client = { ...clientOf(request.headers), consumer: consumerIn(request.originalUrl) }
     const response = yield* EventStreamResponse.open(
       request,
       { join: (sink) => join(sink, client), leave },

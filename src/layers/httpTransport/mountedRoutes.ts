@@ -14,6 +14,7 @@ import * as responses from "../http/responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
 import { clientOf } from "./Audience.ts"
+import { consumerIn } from "./consumers.ts"
 import type { EventStream } from "./EventStream.ts"
 import * as routes from "./routes.ts"
 
@@ -31,7 +32,9 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
   const own = yield* routes.make({
     options,
     events: HttpServerRequest.HttpServerRequest.pipe(
-      Effect.flatMap(({ headers }) => eventStream.stream(clientOf(headers))),
+      Effect.flatMap(({ headers, originalUrl }) =>
+        eventStream.stream({ ...clientOf(headers), consumer: consumerIn(originalUrl) })
+      ),
       Effect.map((frames) => HttpServerResponse.stream(frames, { headers: SseFrame.headers }))
     ),
     body: RequestBody.readMounted

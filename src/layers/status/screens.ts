@@ -2,17 +2,19 @@
  * What the screens do: each in one word, what is wrong with it as a problem, and both for the status.
  */
 import * as Array from "effect/Array"
+import * as Order from "effect/Order"
 import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState, Screen } from "../../services/Slices.ts"
+import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import { kv, problemRow, text, toneOf } from "./rows.ts"
-import { contentsOf } from "./slices.ts"
+import { contentsOf, slicesOf } from "./slices.ts"
 
 /**
  * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
  * `silent`: it was not heard of for 90 s if it reports whether it is visible or draws, for two of its renewals if it says how often it
- * renews its lease, and else for as long as the lease lasts. `never seen` is only what is expected.
+ * renews its lease, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
+ * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected.
  */
 export type ScreenWord = "showing" | "behind" | "problem" | "hidden" | "silent" | "closed" | "never seen"
 
@@ -47,6 +49,7 @@ const settlingMs = 15_000
 export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
   const contents = contentsOf(state)
   const expected = new Map((state.system.screens ?? []).map(({ id, label }) => [id, label ?? id]))
+  const streams = streamsOf(state)
   const known = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (said): Found => ({
@@ -56,7 +59,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
         content,
         active: said.versionId === slice.versionId,
         said,
-        ...wordOf(said, slice, now)
+        ...wordOf(said, slice, streams.get(said.id), now)
       })
     )
   )
@@ -75,8 +78,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
               id,
               name,
               isExpected: true,
-              word: "never seen",
-              since: state.system.startTime,
+              ...unheardOf(streams.get(id), state.system.startTime, now),
               active: false,
               ...(contents[0] === undefined ? {} : { content: contents[0][0] })
             }
@@ -91,14 +93,41 @@ type Found = Omit<ScreenStatus, "problem">
 
 const isAway = ({ word }: Found): boolean => word === "silent" || word === "closed"
 
-const wordOf = (said: Screen, { activeSince = "", versionId }: ContentState, now: number) => {
-  const { closedAt, drawing, heardAt, problem, problemSince, shownSince, visible } = said
+type Stream = NonNullable<TransportState["consumers"]>[number]
+
+/** Of each consumer the stream that is open, or that ended last. */
+const streamsOf = (state: State): ReadonlyMap<string, Stream> =>
+  new Map(
+    slicesOf(state)
+      .flatMap(([, slice]) => (slice.kind === "http-transport" ? (slice.consumers ?? []) : []))
+      .toSorted((one, other) => Order.string(endOf(one), endOf(other)))
+      .map((stream) => [stream.id, stream])
+  )
+
+/** Behind all times where it is open. */
+const endOf = ({ endedAt = "open" }: Stream): string => endedAt
+
+/** What is known of a screen that never said what it shows. */
+const unheardOf = (stream: Stream | undefined, startTime: string, now: number) =>
+  stream === undefined
+    ? word("never seen", startTime)
+    : stream.endedAt !== undefined && now - Date.parse(stream.endedAt) >= settlingMs
+      ? word("silent", stream.endedAt)
+      : word("showing", stream.since)
+
+const wordOf = (
+  said: Screen,
+  { activeSince = "", versionId }: ContentState,
+  stream: Stream | undefined,
+  now: number
+) => {
+  const { closedAt, drawing, problem, problemSince, shownSince, visible } = said
   const behindSince = activeSince > shownSince ? activeSince : shownSince
   const isBehind = said.versionId !== versionId && now - Date.parse(behindSince) > behindMs
   return closedAt !== undefined
     ? word("closed", closedAt)
-    : now >= silentAt(said)
-      ? word("silent", heardAt)
+    : now >= silentAt(said, stream)
+      ? word("silent", lastSign(said, stream))
       : problem !== undefined
         ? word("problem", problemSince)
         : visible === false || drawing === false
@@ -110,16 +139,28 @@ const wordOf = (said: Screen, { activeSince = "", versionId }: ContentState, now
 
 const word = (word: ScreenWord, since?: string) => ({ word, ...(since === undefined ? {} : { since }) })
 
+const lastSign = ({ heardAt }: Screen, { endedAt = "" }: Partial<Stream> = {}): string =>
+  endedAt > heardAt ? endedAt : heardAt
+
 /** In milliseconds since 1970. */
-const silentAt = ({ drawing, heardAt, renewMs, until, visible }: Screen): number =>
-  Math.min(
+const silentAt = (said: Screen, stream: Stream | undefined): number => {
+  const { drawing, heardAt, renewMs, until, visible } = said
+  const reports = visible !== undefined || drawing !== undefined
+  if (stream?.endedAt !== undefined && stream.endedAt > heardAt) {
+    return Date.parse(stream.endedAt) + settlingMs
+  }
+  if (stream !== undefined && stream.endedAt === undefined && !reports) {
+    return Number.POSITIVE_INFINITY
+  }
+  return Math.min(
     Date.parse(until),
-    visible !== undefined || drawing !== undefined
+    reports
       ? Date.parse(heardAt) + silentMs
       : renewMs !== undefined
         ? Date.parse(heardAt) + 2 * renewMs
         : Number.POSITIVE_INFINITY
   )
+}
 
 const codes = {
   behind: "screen:behind",
@@ -219,13 +260,13 @@ const screenRow = (screen: ScreenStatus): Row =>
     screen.problem !== undefined ? toneOf(screen.problem) : screen.word === "showing" ? "ok" : "neutral"
   )
 
-const screenText = ({ active, said, word }: ScreenStatus): string =>
+const screenText = ({ active, said, since, word }: ScreenStatus): string =>
   said === undefined
     ? word
     : word === "closed"
       ? `closed at ${said.closedAt}`
       : word === "silent"
-        ? `silent, last heard of at ${said.heardAt}`
+        ? `silent, last heard of at ${since}`
         : `${word}${word === "showing" ? " " : ", on "}${active ? "the active version" : `version ${said.versionId}`}, heard of at ${said.heardAt}`
 
 /** How many show a version, as far as they are heard of. */

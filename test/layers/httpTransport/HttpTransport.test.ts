@@ -63,6 +63,7 @@ describe("HttpTransport.layer", () => {
       expect((yield* state).plugins).toEqual({
         "http-transport": {
           kind: "http-transport",
+          consumers: [],
           url,
           maxClients: 1,
           clients: 0,

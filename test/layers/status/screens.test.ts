@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { healthOf } from "../../../src/layers/status/Health.ts"
 import { screensOf } from "../../../src/layers/status/screens.ts"
-import type { ContentState, Screen } from "../../../src/services/Slices.ts"
+import type { ContentState, Screen, TransportState } from "../../../src/services/Slices.ts"
 import type { ExpectedScreen, GlobalState } from "../../../src/services/StatusSnapshot.ts"
 
 const start = Date.parse("2026-11-21T09:30:00.000Z")
@@ -13,19 +13,35 @@ const left: Screen = { id: "left", versionId, shownSince: at(0), heardAt: at(0),
 const page: Screen = { ...left, renewMs: 60_000, visible: true, drawing: true }
 const expected = [{ id: "left", label: "Left wall" }]
 
+const transport = {
+  kind: "http-transport",
+  path: "/",
+  maxClients: 10,
+  clients: 0,
+  streams: [],
+  mostClients: 0,
+  eventsForwarded: 0,
+  framesMissed: 0,
+  clientsDropped: 0
+}
+
 interface Case {
   readonly screens?: ReadonlyArray<Screen>
   readonly expected?: ReadonlyArray<ExpectedScreen>
   readonly slice?: Partial<ContentState>
+  readonly consumers?: TransportState["consumers"]
 }
 
-const stateOf = ({ expected, screens = [], slice }: Case): GlobalState => ({
+const stateOf = ({ consumers, expected, screens = [], slice }: Case): GlobalState => ({
   system: {
     startTime: at(0),
     mode: "persistent",
     ...(expected === undefined ? {} : { node: { id: "hall" }, screens: expected })
   },
-  plugins: { content: { kind: "content", versionId, activeSince: at(0), sources: {}, screens, ...slice } },
+  plugins: {
+    ...(consumers === undefined ? {} : { "http-transport": { ...transport, consumers } }),
+    content: { kind: "content", versionId, activeSince: at(0), sources: {}, screens, ...slice }
+  },
   _version: 1
 })
 
@@ -121,6 +137,35 @@ describe("a screen is", () => {
       { code: "screen:never-seen", severity: "error", subject: "left", since: at(0) }
     ])
     expect(words({}, 15)).toEqual([])
+  })
+})
+
+describe("a screen with an event stream of its own is", () => {
+  const open = [{ id: "left", since: at(0) }]
+  const ended = [{ id: "left", since: at(0), endedAt: at(30) }]
+
+  it("silent 15 seconds after the end of that, unless it came back or was heard of since", () => {
+    for (const screen of [left, page]) {
+      expect(words({ screens: [screen], consumers: ended }, 44)).toEqual(["showing"])
+      expect(words({ screens: [screen], consumers: ended }, 45)).toEqual(["silent"])
+      expect(words({ screens: [screen], consumers: open }, 45)).toEqual(["showing"])
+      expect(words({ screens: [{ ...screen, heardAt: at(31) }], consumers: ended }, 45)).toEqual(["showing"])
+    }
+    expect(problemsAt({ screens: [page], consumers: ended, expected }, 45)).toMatchObject([
+      { code: "screen:silent", since: at(30) }
+    ])
+  })
+
+  it("silent after 90 seconds in spite of it, if it reports whether it draws; else it is not", () => {
+    expect(words({ screens: [page], consumers: open }, 90)).toEqual(["silent"])
+    expect(words({ screens: [left], consumers: open, expected }, 2000)).toEqual(["showing"])
+  })
+
+  it("seen without an ack, where it is expected", () => {
+    expect(words({ consumers: open, expected }, 100)).toEqual(["showing"])
+    expect(words({ consumers: ended, expected }, 44)).toEqual(["showing"])
+    expect(codes({ consumers: ended, expected }, 45)).toEqual(["screen:silent"])
+    expect(words({ consumers: open }, 100)).toEqual([])
   })
 })
 
