@@ -485,7 +485,7 @@ let latest
 const showOverview = (overview) => {
   latest = overview
   ahead = overview.now - Date.now()
-  const { actions, contents, node, problems, sections, startTime, transport, word } = overview
+  const { actions, contents, node, problems, screens, sections, startTime, transport, word } = overview
   document.body.classList.remove("away")
   byId("node").textContent = node?.label ?? node?.id ?? ""
   showWord(word, toneOfWord[word] ?? "warn")
