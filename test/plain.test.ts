@@ -289,6 +289,7 @@ describe("status and state", () => {
       expect(controller.state().plugins).toEqual({
         "http-transport": {
           kind: "http-transport",
+          consumers: [],
           url: `http://127.0.0.1:${port}`,
           maxClients: 32,
           clients: 0,
