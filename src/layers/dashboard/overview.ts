@@ -77,7 +77,8 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   return Effect.gen(function* () {
     const { state, status, ...health } = yield* readHealth
     const { node, startTime } = status.header
-    const contents = yield* Effect.forEach(contentsOf(state), ([name, content]) =>
+    const slices = slicesOf(state)
+    const contents = yield* Effect.forEach(contentsOf(slices), ([name, content]) =>
       Effect.map(versionsOf(name), (report) => ({
         ...content,
         name,
@@ -91,7 +92,7 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       actions,
       contents,
       screens: screensOf(state, health.now),
-      ...transportOf(slicesOf(state)),
+      ...transportOf(slices),
       sections: status.sections
     } satisfies Overview
   })

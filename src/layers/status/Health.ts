@@ -30,8 +30,9 @@ const defaultRules: HealthRules = { failingForMs: 15 * 60_000 }
  * count by the tones of their rows, but for those of contents, and of plugins that report `problems`.
  */
 export const healthOf = (state: GlobalState, sections: ReadonlyArray<Section>, now: number): Health => {
-  const rules = slicesOf(state).flatMap(([, slice]) => (slice.kind === "dashboard" ? [slice.rules] : []))[0]
-  const contents = contentsOf(state)
+  const slices = slicesOf(state)
+  const rules = slices.flatMap(([, slice]) => (slice.kind === "dashboard" ? [slice.rules] : []))[0]
+  const contents = contentsOf(slices)
   const toned = sections.filter(
     ({ name }) =>
       !contents.some(([content]) => content === name) &&

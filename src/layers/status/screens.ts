@@ -5,10 +5,10 @@ import * as Array from "effect/Array"
 import * as Order from "effect/Order"
 import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
+import type { ContentState, Screen, Slice, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import { kv, problemRow, text, toneOf } from "./rows.ts"
-import { contentsOf, slicesOf } from "./slices.ts"
+import { contentsOf, type Named, slicesOf } from "./slices.ts"
 
 /**
  * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible, or does not draw.
@@ -47,9 +47,10 @@ const settlingMs = 15_000
 
 /** The worst first. Of screens that nobody expects, those that have closed, or whose lease is over, are left out. */
 export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
-  const contents = contentsOf(state)
+  const slices = slicesOf(state)
+  const contents = contentsOf(slices)
   const expected = new Map((state.system.screens ?? []).map(({ id, label }) => [id, label ?? id]))
-  const streams = streamsOf(state)
+  const streams = streamsOf(slices)
   const known = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (said): Found => ({
@@ -96,9 +97,9 @@ const isAway = ({ word }: Found): boolean => word === "silent" || word === "clos
 type Stream = NonNullable<TransportState["consumers"]>[number]
 
 /** Of each consumer the stream that is open, or that ended last. */
-const streamsOf = (state: State): ReadonlyMap<string, Stream> =>
+const streamsOf = (slices: ReadonlyArray<Named<Slice>>): ReadonlyMap<string, Stream> =>
   new Map(
-    slicesOf(state)
+    slices
       .flatMap(([, slice]) => (slice.kind === "http-transport" ? (slice.consumers ?? []) : []))
       .toSorted((one, other) => Order.string(endOf(one), endOf(other)))
       .map((stream) => [stream.id, stream])

@@ -18,9 +18,9 @@ export const slicesOf = ({ plugins }: Pick<GlobalState, "plugins">): ReadonlyArr
     Either.match(decode(slice), { onLeft: () => [], onRight: (slice) => [[name, slice] as const] })
   )
 
-/** Those of contents. */
-export const contentsOf = (state: Pick<GlobalState, "plugins">): ReadonlyArray<Named<ContentState>> =>
-  slicesOf(state).flatMap(([name, slice]) => (slice.kind === "content" ? [[name, slice] as const] : []))
+/** Those of contents among them. */
+export const contentsOf = (slices: ReadonlyArray<Named<Slice>>): ReadonlyArray<Named<ContentState>> =>
+  slices.flatMap(([name, slice]) => (slice.kind === "content" ? [[name, slice] as const] : []))
 
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
