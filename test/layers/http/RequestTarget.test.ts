@@ -88,4 +88,10 @@ describe("RequestTarget", () => {
     expect(RequestTarget.isReadable(target)).toBe(false)
     expect(RequestTarget.path(target)).toEqual(Option.none())
   })
+
+  it("reads a target outside of ASCII when its code is compiled as it does at first", () => {
+    for (let call = 0; call < 50_000; call++) {
+      if (!RequestTarget.isReadable("http://\xffA")) throw new Error(`not readable at call ${call}`)
+    }
+  })
 })
