@@ -467,10 +467,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         const { acks, promote, servers, tab } = yield* makeShowing()
         const session = yield* sessionOf(tab)
         const memory = Effect.promise(async () => {
-          // Nodes whose wrappers went in one round go in the next.
-          for (let rounds = 0; rounds < 3; rounds++) {
-            await session.send("HeapProfiler.collectGarbage")
-          }
+          await session.send("HeapProfiler.collectGarbage")
           const { jsEventListeners, nodes } = await session.send("Memory.getDOMCounters")
           const { usedSize } = await session.send("Runtime.getHeapUsage")
           return { listeners: jsEventListeners, nodes, heap: usedSize }
@@ -489,7 +486,11 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         yield* promoteTo(2, half)
         const before = yield* memory
         yield* promoteTo(half + 1, promotions)
-        const after = yield* memory
+        // Chromium keeps nodes for some rounds, those of pictures that it still decodes, for example.
+        const after = yield* Effect.repeat(memory, {
+          until: ({ listeners, nodes }) => listeners <= before.listeners + 5 && nodes <= before.nodes + 20,
+          times: 50
+        })
 
         const all = yield* drawn(tab)
         expect(all.length).toBeGreaterThanOrEqual(promotions / awaited)
