@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { FetchFailure, FetchOutcome, SourceOutcome } from "./ContentEvents.ts"
 import { SourceProgress } from "./ContentSource.ts"
+import { PlayerReport } from "./PlayerReport.ts"
 import { Hold, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
@@ -55,6 +56,19 @@ const Upstream = Schema.Struct({
 })
 /** An address that versions are copied from. */
 export type Upstream = typeof Upstream.Type
+
+const Reports = Schema.Struct({
+  /** The address of the hub, without credentials. */
+  to: Schema.String,
+  /** When it took the last one. */
+  takenAt: optional(timestamp),
+  /** The version of Vitrine that runs there; missing before it took one. */
+  vitrine: optional(Schema.String),
+  /** Why it takes none, and since when; missing where it does. */
+  problem: optional(Schema.Struct({ since: timestamp, reason: Schema.String }))
+})
+/** What becomes of the reports to a hub. */
+export type Reports = typeof Reports.Type
 
 const Screen = Schema.Struct({
   /** That of the consumer. */
@@ -119,7 +133,9 @@ export const ContentState = Schema.Struct({
   /** Consumers with a fresh lease, and those of the expected screens that had one; at most 256. */
   screens: optional(Schema.Array(Screen)),
   /** Of copied content, the addresses in the order of preference. */
-  copiedFrom: optional(Schema.Array(Upstream))
+  copiedFrom: optional(Schema.Array(Upstream)),
+  /** Of copied content that is reported to a hub. */
+  reports: optional(Reports)
 })
 export type ContentState = typeof ContentState.Type
 
@@ -160,6 +176,20 @@ export const TransportState = Schema.Struct({
 })
 export type TransportState = typeof TransportState.Type
 
+/** A player, by the last report that this machine took from it. */
+export const Player = Schema.Struct({
+  ...PlayerReport.fields,
+  /** When it was taken, by the clock of this machine. */
+  heardAt: timestamp,
+  /** Where it came from. */
+  address: Schema.String,
+  /** By how much the clock of the player is ahead of this one, in milliseconds. */
+  clockOffset: Schema.Number,
+  /** Another machine that says it is the same, and was heard of in the last minute. */
+  duplicate: optional(Schema.Struct({ host: Schema.String, address: Schema.String, heardAt: timestamp }))
+})
+export type Player = typeof Player.Type
+
 /** Of a content server. */
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
@@ -168,7 +198,9 @@ export const ContentServerState = Schema.Struct({
   connections: count,
   openResponses: count,
   requests: count,
-  bytes: count
+  bytes: count,
+  /** Those that report here, 1,024 at most; absent where it takes no reports. */
+  players: optional(Schema.Array(Player))
 })
 export type ContentServerState = typeof ContentServerState.Type
 

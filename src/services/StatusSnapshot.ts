@@ -23,11 +23,21 @@ export interface ExpectedScreen {
   readonly label?: string
 }
 
-/** Which machine this is, and which screens it should have. */
+/** A player that should report to this machine all the time. */
+export interface ExpectedPlayer {
+  /** The id of its node. */
+  readonly id: string
+  /** What people call it. */
+  readonly label?: string
+}
+
+/** Which machine this is, and which screens and players it should have. */
 export interface Identity {
   readonly node: Node
   /** Missing where the configuration names none. */
   readonly screens?: ReadonlyArray<ExpectedScreen>
+  /** Missing where the configuration names none. */
+  readonly players?: ReadonlyArray<ExpectedPlayer>
 }
 
 /** The body of `GET /state`. No secret is ever in it. */
