@@ -15,7 +15,8 @@ import { type Case, runCase } from "./runCase.ts"
 
 const identity = {
   node: { id: "hall-3", label: "Hall 3", role: "player" },
-  screens: [{ id: "left", label: "Left wall" }, { id: "right" }]
+  screens: [{ id: "left", label: "Left wall" }, { id: "right" }],
+  players: [{ id: "hall-4", label: "Hall 4" }, { id: "hall-5" }]
 }
 
 const startTime = "2026-03-01T12:00:00.000Z"

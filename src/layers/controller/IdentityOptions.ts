@@ -1,5 +1,5 @@
 /**
- * What a configuration says of the machine and of the screens that belong to it.
+ * What a configuration says of the machine, and of the screens and players that belong to it.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -11,12 +11,13 @@ import type { Identity } from "../../services/StatusSnapshot.ts"
 
 const maxLength = 64
 const maxScreens = 256
+const maxPlayers = 1024
 
-const line = expects(
-  Schema.String.pipe(Schema.filter((text) => text !== "" && printableLine(text, maxLength) === text)),
-  `one line of at most ${maxLength} characters, without spaces around it`
+const lineText = `one line of at most ${maxLength} characters, without spaces around it`
+const aLine = Schema.String.pipe(
+  Schema.filter((text) => text !== "" && printableLine(text, maxLength) === text)
 )
-const optionalLine = Schema.optionalWith(line, { exact: true })
+const optionalLine = Schema.optionalWith(expects(aLine, lineText), { exact: true })
 
 /** The machine that the controller runs on. */
 export const NodeOptions = Schema.Struct({
@@ -28,45 +29,77 @@ export const NodeOptions = Schema.Struct({
   role: optionalLine
 })
 
-/** A screen that should show content all the time. */
-const ScreenOptions = expects(
-  Schema.Struct({
-    /** What its page or program gives as its `consumerId`. */
-    id: expects(
-      Schema.String.pipe(Schema.filter(isPlainFileName)),
-      'a consumerId, which is one plain file name, such as "screen-1"'
+/** What is expected: at most `max` of them, of which no two have an id with the same key. */
+const listOf = (
+  what: "screen" | "player",
+  {
+    example,
+    id,
+    keyOf = (id) => id,
+    max,
+    orSame = ""
+  }: {
+    readonly id: Schema.Schema<string>
+    readonly example: string
+    readonly max: number
+    readonly keyOf?: (id: string) => string
+    /** What else than the very id is the same. */
+    readonly orSame?: string
+  }
+) =>
+  expects(
+    Schema.Array(
+      expects(
+        /** The label is what people call it. */
+        Schema.Struct({ id, label: optionalLine }),
+        `a ${what}, such as { id: "${example}" }`
+      )
     ),
-    /** What people call it. */
-    label: optionalLine
-  }),
-  'a screen, such as { id: "left" }'
-)
-
-/** As many as there can be leases. */
-export const ScreensOptions = expects(Schema.Array(ScreenOptions), "an array of screens").pipe(
-  Schema.maxItems(maxScreens, {
-    message: () => `expected at most ${maxScreens} screens`
-  }),
-  Schema.filter((screens) =>
-    screens.flatMap(({ id }, index) =>
-      screens.findIndex((other) => fileKey(other.id) === fileKey(id)) < index
-        ? [
-            {
-              path: [index, "id"],
-              message: `another screen has the id ${JSON.stringify(id)} too, or one that is the same file`
-            }
-          ]
-        : []
-    )
+    `an array of ${what}s`
+  ).pipe(
+    Schema.maxItems(max, { message: () => `expected at most ${max} ${what}s` }),
+    Schema.filter((listed) => {
+      const first = new Map(listed.map(({ id }, index) => [keyOf(id), index] as const).toReversed())
+      return listed.flatMap(({ id }, index) =>
+        first.get(keyOf(id)) === index
+          ? []
+          : [
+              {
+                path: [index, "id"],
+                message: `another ${what} has the id ${JSON.stringify(id)} too${orSame}`
+              }
+            ]
+      )
+    })
   )
-)
+
+/** The screens that should show content all the time: as many as there can be leases. */
+export const ScreensOptions = listOf("screen", {
+  id: expects(
+    Schema.String.pipe(Schema.filter(isPlainFileName)),
+    'a consumerId, which is one plain file name, such as "screen-1"'
+  ),
+  example: "left",
+  max: maxScreens,
+  keyOf: fileKey,
+  orSame: ", or one that is the same file"
+})
+
+/** The players that should report to this machine: as many as can. */
+export const PlayersOptions = listOf("player", {
+  id: expects(aLine, `the id of the player's node: ${lineText}`),
+  example: "hall-3",
+  max: maxPlayers
+})
 
 /** What is said of them, with the defaults. */
 export const identityOf = (
   node: typeof NodeOptions.Type = {},
-  screens: typeof ScreensOptions.Type = []
+  screens: typeof ScreensOptions.Type = [],
+  players: typeof PlayersOptions.Type = []
 ): Effect.Effect<Identity> =>
   Effect.map(nodeId, (id) => ({
     node: { id, ...node },
-    ...(screens.length === 0 ? {} : { screens })
+    ...(screens.length === 0 ? {} : { screens }),
+    ...(players.length === 0 ? {} : { players })
   }))

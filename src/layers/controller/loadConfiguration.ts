@@ -18,7 +18,7 @@ import type { Identity } from "../../services/StatusSnapshot.ts"
 import { AlertOptions } from "../alerts/AlertOptions.ts"
 import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
-import { identityOf, NodeOptions, ScreensOptions } from "./IdentityOptions.ts"
+import { identityOf, NodeOptions, PlayersOptions, ScreensOptions } from "./IdentityOptions.ts"
 
 export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
   "vitrine/ConfigurationUnusable",
@@ -51,6 +51,9 @@ export const ConfigurationFile = Schema.Struct({
 
   /** The screens that should show content all the time, at most 256. Default: any that come. */
   screens: Schema.optionalWith(ScreensOptions, { exact: true }),
+
+  /** The players that should report to this machine all the time, at most 1,024. Default: any that report. */
+  players: Schema.optionalWith(PlayersOptions, { exact: true }),
 
   /** Where problems are posted to. Default: nowhere. */
   alerts: Schema.optionalWith(
@@ -117,8 +120,8 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file:
       detail: "it exports nothing by default. Write: export default defineConfig({ plugins: [ … ] })"
     })
   }
-  const { node, screens, ...others } = yield* Effect.mapError(decode(module.default), inFile(file))
-  const identity = yield* identityOf(node, screens)
+  const { node, players, screens, ...others } = yield* Effect.mapError(decode(module.default), inFile(file))
+  const identity = yield* identityOf(node, screens, players)
   const configuration: LoadedConfiguration = { file, cwd: path.dirname(file), identity, ...others }
   return configuration
 })

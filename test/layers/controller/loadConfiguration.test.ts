@@ -128,7 +128,7 @@ describe("loadConfiguration", () => {
       const message = yield* failureOf(file)
       expect(message).toContain(file)
       expect(message).toContain(
-        'plugin: there is no such key; known are: "node", "screens", "alerts", "plugins", "services"'
+        'plugin: there is no such key; known are: "node", "screens", "players", "alerts", "plugins", "services"'
       )
       expect(message).toContain("plugins[0]: expected a plugin")
       expect(message).toContain("plugins[1]: expected a plugin")
@@ -154,26 +154,31 @@ describe("loadConfiguration", () => {
       return file
     })
 
-  it.scoped("gives the machine and the screens as they are configured", () =>
+  it.scoped("gives the machine, the screens and the players as they are configured", () =>
     Effect.gen(function* () {
       const identity = {
         node: { id: "hall-3", label: "Hall 3, left", role: "player" },
-        screens: [{ id: "left wall", label: "Left wall" }, { id: "right" }]
+        screens: [{ id: "left wall", label: "Left wall" }, { id: "right" }],
+        players: [{ id: "Hall 4" }, { id: "hall 4", label: "Hall 4, lower case" }]
       }
       expect(yield* load(yield* withMembers(identity))).toMatchObject({ identity })
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("calls a machine without an id as its host is called, and expects no screens", () =>
+  it.scoped("calls a machine without an id as its host is called, and expects no screens or players", () =>
     Effect.gen(function* () {
       const id = nodeIdOf(hostname())
-      const labelled = yield* load(yield* withMembers({ node: { label: "Hall 3" }, screens: [] }))
+      const labelled = yield* load(
+        yield* withMembers({ node: { label: "Hall 3" }, screens: [], players: [] })
+      )
       expect(labelled.identity).toEqual({ node: { id, label: "Hall 3" } })
       expect((yield* load(yield* withMembers({}))).identity).toEqual({ node: { id } })
     }).pipe(Effect.provide(NodeContext.layer))
   )
 
   const aLine = "expected one line of at most 64 characters, without spaces around it"
+  const aNode =
+    "expected the id of the player's node: one line of at most 64 characters, without spaces around it"
   const anId = 'expected a consumerId, which is one plain file name, such as "screen-1"'
   for (const [title, members, mistakes] of [
     [
@@ -208,11 +213,35 @@ describe("loadConfiguration", () => {
       ["screens: expected at most 256 screens"]
     ],
     [
-      "says what a machine and screens are",
-      { node: "hall", screens: "left" },
+      "says which player is none",
+      {
+        players: [{ id: "hall\n3", label: 7 }, "hall-4", { label: "Hall 5" }, { id: "hall-6", screens: [] }]
+      },
+      [
+        `players[0].id: ${aNode}, got "hall\\n3"`,
+        `players[0].label: ${aLine}, got 7`,
+        'players[1]: expected a player, such as { id: "hall-3" }, got "hall-4"',
+        "players[2].id: is required",
+        'players[3].screens: there is no such key; known are: "id", "label"'
+      ]
+    ],
+    [
+      "says which id two players have",
+      { players: [{ id: "hall-3" }, { id: "hall-4" }, { id: "hall-3", label: "Hall 3" }] },
+      ['players[2].id: another player has the id "hall-3" too']
+    ],
+    [
+      "says how many players there can be",
+      { players: Array.from({ length: 1025 }, (_, index) => ({ id: `player-${index}` })) },
+      ["players: expected at most 1024 players"]
+    ],
+    [
+      "says what a machine, screens and players are",
+      { node: "hall", screens: "left", players: "hall-3" },
       [
         'node: expected an object, such as { id: "hall-3" }, got "hall"',
-        'screens: expected an array of screens, got "left"'
+        'screens: expected an array of screens, got "left"',
+        'players: expected an array of players, got "hall-3"'
       ]
     ]
   ] as const) {
