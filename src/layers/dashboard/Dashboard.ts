@@ -5,11 +5,10 @@ import * as Chunk from "effect/Chunk"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import { addLoggerHere } from "../../internal/addLoggerHere.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -38,10 +37,6 @@ export type Environment = CommandBus | ControllerState | EventBus
 
 /** Beside the event streams, of which each has one. */
 const otherConnections = 64
-
-/** The log of a program of one's own: of fibers that are forked from now on. */
-const addLoggerHere: PluginContext["addLogger"] = (logger) =>
-  Effect.locallyScopedWith(FiberRef.currentLoggers, HashSet.add(logger))
 
 /**
  * The dashboard with the given options. Options are validated in every mode; in task mode nothing is bound.

@@ -1,10 +1,9 @@
 /**
  * The last lines of the log.
  */
-import * as Cause from "effect/Cause"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import { messageOf, serializeError } from "../../internal/SerializedError.ts"
+import { logText } from "../../internal/logText.ts"
 
 export interface LogLine {
   /** ISO 8601, UTC. */
@@ -31,20 +30,16 @@ export const makeLogTail = (changed: () => void): LogTail => {
     lines: () => lines,
     logger: Logger.make(({ cause, date, logLevel, message }) => {
       if (LogLevel.greaterThanEqual(logLevel, LogLevel.Info)) {
-        const line = { at: date.toISOString(), level: levelOf(logLevel), text: textOf(message, cause) }
+        const line = {
+          at: date.toISOString(),
+          level: levelOf(logLevel),
+          text: logText(message, cause, maxLength)
+        }
         lines = [...lines.slice(1 - maxLines), line]
         changed()
       }
     })
   }
-}
-
-const textOf = (message: unknown, cause: Cause.Cause<unknown>): string => {
-  const parts = [message].flat().map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
-  const why = Cause.isEmpty(cause) ? [] : [messageOf(Cause.squash(cause))]
-  const whole = [parts.join(" "), ...why].join(": ")
-  const { message: text } = serializeError(new Error(whole))
-  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }
 
 const levelOf = (level: LogLevel.LogLevel): LogLine["level"] =>

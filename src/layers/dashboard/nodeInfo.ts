@@ -1,9 +1,9 @@
 /**
  * Which machine the metrics are of.
  */
-import { createRequire } from "node:module"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 
 const info = Metric.gauge("vitrine_node_info", {
@@ -14,9 +14,7 @@ const info = Metric.gauge("vitrine_node_info", {
 export const setNodeInfo = Effect.gen(function* () {
   const { state } = yield* ControllerState
   const { node } = (yield* state).system
-  // By its name, which is the same from the modules and from the bundle.
-  const { version }: { readonly version: string } = createRequire(import.meta.url)("vitrine/package.json")
-  const labels = Object.entries({ ...node, version })
+  const labels = Object.entries({ ...node, version: vitrineVersion })
   yield* Metric.set(
     labels.reduce((gauge, [key, value]) => Metric.tagged(gauge, key, value), info),
     1
