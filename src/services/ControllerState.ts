@@ -35,7 +35,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
   {
     readonly mode: Mode
 
-    /** The slices, with what is momentary. */
+    /** The slices, with what is momentary, and the problems that they and the sections have. */
     readonly state: Effect.Effect<GlobalState>
 
     /** Replaces a plugin's slice of the state by what `f` makes of it; the first time, of `undefined`. */

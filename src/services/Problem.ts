@@ -16,6 +16,8 @@ export const Problem = Schema.Struct({
   /** One sentence, with what to do about it where that is known. Times in it are ISO 8601, UTC. */
   text: Schema.String,
   /** ISO 8601, UTC; missing where that is not known. */
-  since: Schema.optionalWith(Schema.String, { exact: true })
+  since: Schema.optionalWith(Schema.String, { exact: true }),
+  /** How often it has begun in this run of the controller; only in the state, which counts. */
+  count: Schema.optionalWith(Schema.Number, { exact: true })
 })
 export type Problem = typeof Problem.Type

@@ -1,6 +1,7 @@
 /**
  * The status and the global state of a controller as data, for programs with any Effect or none.
  */
+import type { Problem } from "./Problem.ts"
 
 /** `task` runs one command and ends; `persistent` runs until it is stopped. */
 export type Mode = "task" | "persistent"
@@ -49,6 +50,11 @@ export interface GlobalState {
     readonly mode: Mode
   }
   readonly plugins: Readonly<Record<string, unknown>>
+  /**
+   * What is wrong now, errors first, 256 at most, each with `since` and `count`. `_version` does not grow by them. Controllers of
+   * one's own, and those of earlier versions, may leave them out.
+   */
+  readonly problems?: ReadonlyArray<Problem>
   /** Grows by one with every change. */
   readonly _version: number
 }

@@ -14,10 +14,12 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { deepestMessage, originOf } from "../httpClient/HttpFailure.ts"
+import { maxProblems } from "../status/remembered.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
-import { type Found, maxProblems, type ProblemChange, type Standing } from "./problemChanges.ts"
+import type { Found, ProblemChange } from "./problemChanges.ts"
 
 /** How often it is checked what is to be delivered. */
 const checkEvery = "5 seconds"
@@ -26,7 +28,7 @@ const postTimeout = "10 seconds"
 
 /** A problem of which something is to be delivered, or will be. */
 interface Alert {
-  readonly problem: Standing
+  readonly problem: Problem
   /** When it was found, in milliseconds since 1970. */
   readonly foundAt: number
   /** Whether the receiver knows that it has begun; it may know where that was tried. */

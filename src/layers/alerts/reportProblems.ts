@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { healthOf } from "../status/Health.ts"
+import { problemsOf } from "../status/Health.ts"
 import { compare, type Found, type ProblemChange, type StandingProblems } from "./problemChanges.ts"
 
 /** How often it checks: the state does not say when one begins, because many begin as time goes on. */
@@ -22,7 +22,7 @@ const checkEvery = "5 seconds"
 export const reportProblems = Effect.fnUntraced(function* (
   take: (found: Found) => Effect.Effect<void> = () => Effect.void
 ) {
-  const { state, status } = yield* ControllerState
+  const { state } = yield* ControllerState
   const bus = yield* EventBus
   const standing = yield* Ref.make<StandingProblems>(new Map())
   const warning = makeWarnWhile((reason) => `Problems cannot be announced on the event bus: ${reason}`)
@@ -40,7 +40,7 @@ export const reportProblems = Effect.fnUntraced(function* (
 
   const check = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const { problems } = healthOf(yield* state, (yield* status).sections, now)
+    const problems = problemsOf(yield* state, now)
     const found = compare(yield* Ref.get(standing), problems, new Date(now).toISOString())
     yield* Ref.set(standing, found.standing)
     yield* Effect.forEach(found.changes, publish, { discard: true })

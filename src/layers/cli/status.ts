@@ -11,7 +11,7 @@ import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import * as IpcClientSocket from "../control/IpcClientSocket.ts"
 import { locateConfiguration } from "../controller/loadConfiguration.ts"
-import { healthOf } from "../status/Health.ts"
+import { healthOf, problemsOf } from "../status/Health.ts"
 import * as Command from "./Command.ts"
 import { lastFetchFailure } from "./lastFetch.ts"
 import { configOption, jsonOption, runDirOption } from "./options.ts"
@@ -48,7 +48,7 @@ export const command = Command.make({
       }
       const state = yield* client.state
       const now = yield* Clock.currentTimeMillis
-      const health = healthOf(state, status.sections, now)
+      const health = healthOf(problemsOf(state, now))
       return statusText(status, { health, now, palette })
     })
     const ask = <A, E, R>(question: Effect.Effect<A, E, R>) =>

@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import type { GlobalState, Row, StatusSnapshot } from "../../services/ControllerState.ts"
+import { Problem } from "../../services/Problem.ts"
 
 const Mode = Schema.Literal("task", "persistent")
 const text = Schema.optionalWith(Schema.String, { exact: true })
@@ -39,5 +40,6 @@ export const StatusSnapshotSchema: Schema.Schema<StatusSnapshot> = Schema.Struct
 export const GlobalStateSchema: Schema.Schema<GlobalState> = Schema.Struct({
   system: Schema.Struct({ startTime: Schema.String, mode: Mode, node, screens }),
   plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  problems: Schema.optionalWith(Schema.Array(Problem), { exact: true }),
   _version: Schema.Number
 })

@@ -10,7 +10,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState, type Node, type Section } from "../../services/ControllerState.ts"
 import type { ContentState, Slice, TransportState } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
-import { type Health, healthOf } from "../status/Health.ts"
+import { type Health, healthOf, problemsOf } from "../status/Health.ts"
 import { type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf, type Named, slicesOf } from "../status/slices.ts"
 import type { Actions } from "./access.ts"
@@ -54,18 +54,18 @@ const decodeVersions = Schema.decodeUnknownOption(VersionsReport)
 /** How long a store of versions may take to be read. */
 const patience = "5 seconds"
 
-/** Whether all is well, by the controller's own state and status. */
-export const makeHealth = Effect.map(ControllerState, ({ state, status }) =>
-  Effect.map(Effect.all({ now: Clock.currentTimeMillis, state, status }), ({ now, state, status }) => ({
-    ...healthOf(state, status.sections, now),
+/** Whether all is well, by the controller's own state. */
+export const makeHealth = Effect.map(ControllerState, ({ state }) =>
+  Effect.map(Effect.all({ now: Clock.currentTimeMillis, state }), ({ now, state }) => ({
+    ...healthOf(problemsOf(state, now)),
     now,
-    state,
-    status
+    state
   }))
 )
 
 export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const commands = yield* CommandBus
+  const { status } = yield* ControllerState
   const readHealth = yield* makeHealth
 
   const versionsOf = (name: string) =>
@@ -75,8 +75,8 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     )
 
   return Effect.gen(function* () {
-    const { state, status, ...health } = yield* readHealth
-    const { node, startTime } = status.header
+    const { state, ...health } = yield* readHealth
+    const { node, startTime } = state.system
     const slices = slicesOf(state)
     const contents = yield* Effect.forEach(contentsOf(slices), ([name, content]) =>
       Effect.map(versionsOf(name), (report) => ({
@@ -91,9 +91,9 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       ...(node === undefined ? {} : { node }),
       actions,
       contents,
-      screens: screensOf(state, health.now),
+      screens: screensOf(state, health.now, slices),
       ...transportOf(slices),
-      sections: status.sections
+      sections: (yield* status).sections
     } satisfies Overview
   })
 })

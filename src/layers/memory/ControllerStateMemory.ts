@@ -21,7 +21,8 @@ import {
   type Mode,
   type Section
 } from "../../services/ControllerState.ts"
-import { sectionsOf } from "../status/sections.ts"
+import { readState } from "../status/readState.ts"
+import { type Remembered, remember } from "../status/remembered.ts"
 
 /** A state without plugins, of a controller that starts now, in this mode. The id of its node is by default that of the host. */
 export const make = (mode: Mode, given?: Identity) =>
@@ -37,13 +38,24 @@ export const make = (mode: Mode, given?: Identity) =>
     const momentary = yield* Ref.make<ReadonlyArray<Part<Momentary>>>([])
     const added = yield* Ref.make<ReadonlyArray<Part<Section>>>([])
 
-    const state = Effect.flatMap(readAll(momentary), (fields) =>
-      Effect.map(Ref.get(resting), (state) => fields.reduce(merge, state))
-    )
+    const remembered = yield* Ref.make<Remembered>(new Map())
+
+    const read = Effect.gen(function* () {
+      const fields = yield* readAll(momentary)
+      const sections = yield* readAll(added)
+      const state = fields.reduce(merge, yield* Ref.get(resting))
+      const now = yield* Clock.currentTimeMillis
+      const reading = readState(state, sections, now)
+      const problems = yield* Ref.modify(remembered, (before) => {
+        const { remembered, standing } = remember(before, reading.problems, new Date(now).toISOString())
+        return [standing, remembered]
+      })
+      return { sections: reading.sections, state: { ...state, problems } }
+    })
 
     return ControllerState.of({
       mode,
-      state,
+      state: Effect.map(read, ({ state }) => state),
       updateSlice: (plugin, f) =>
         Ref.update(resting, ({ _version, plugins, system }) => ({
           system,
@@ -67,7 +79,7 @@ export const make = (mode: Mode, given?: Identity) =>
           )
         ),
       status: Effect.gen(function* () {
-        const sections = sectionsOf(yield* state, yield* readAll(added), yield* Clock.currentTimeMillis)
+        const { sections } = yield* read
         const uptimeMs = (yield* monotonicMillis) - startedAt
         return { header: { startTime, uptimeMs, mode, node: identity.node }, sections }
       })

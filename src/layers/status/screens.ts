@@ -46,8 +46,11 @@ const silentMs = 90_000
 const settlingMs = 15_000
 
 /** The worst first. Of screens that nobody expects, those that have closed, or whose lease is over, are left out. */
-export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
-  const slices = slicesOf(state)
+export const screensOf = (
+  state: State,
+  now: number,
+  slices: ReadonlyArray<Named<Slice>> = slicesOf(state)
+): ReadonlyArray<ScreenStatus> => {
   const contents = contentsOf(slices)
   const expected = new Map((state.system.screens ?? []).map(({ id, label }) => [id, label ?? id]))
   const streams = streamsOf(slices)

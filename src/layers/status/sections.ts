@@ -7,8 +7,8 @@ import type { ContentServerState, DashboardState, NatsState, Slice } from "../..
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
 import { kv, problemRow } from "./rows.ts"
-import { type ScreenStatus, screensOf } from "./screens.ts"
-import { type Named, reported, slicesOf } from "./slices.ts"
+import type { ScreenStatus } from "./screens.ts"
+import { type Named, reported } from "./slices.ts"
 import * as transport from "./transport.ts"
 
 const defaultOrder = 50
@@ -18,12 +18,14 @@ const defaultOrder = 50
  * slice come first in the added section of its name, or have one of their own.
  */
 export const sectionsOf = (
-  state: GlobalState,
+  { plugins }: Pick<GlobalState, "plugins">,
   added: ReadonlyArray<Section>,
-  now: number
+  now: number,
+  slices: ReadonlyArray<Named<Slice>>,
+  screens: ReadonlyArray<ScreenStatus>
 ): ReadonlyArray<Section> => {
   const rowsOfProblems = new Map(
-    Object.entries(state.plugins).flatMap(([name, slice]) => {
+    Object.entries(plugins).flatMap(([name, slice]) => {
       const rows = reported(slice).map(problemRow)
       return rows.length === 0 ? [] : [[name, rows] as const]
     })
@@ -33,9 +35,8 @@ export const sectionsOf = (
     rowsOfProblems.delete(section.name)
     return { ...section, rows: [...problems, ...section.rows] }
   })
-  const screens = screensOf(state, now)
   const sections: ReadonlyArray<Section> = [
-    ...slicesOf(state).map((named) => sectionOf(named, screens, now)),
+    ...slices.map((named) => sectionOf(named, screens, now)),
     ...own,
     ...[...rowsOfProblems].map(([name, rows]) => ({ name, title: String.capitalize(name), rows }))
   ]

@@ -5,19 +5,20 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
 import * as Alerts from "../../../src/layers/alerts/alerts.ts"
-import type { ProblemChange, Standing, StandingProblems } from "../../../src/layers/alerts/problemChanges.ts"
+import type { ProblemChange, StandingProblems } from "../../../src/layers/alerts/problemChanges.ts"
+import type { Problem } from "../../../src/services/Problem.ts"
 import { withLog } from "../../support/logged.ts"
 
 const since = "2026-11-22T09:00:00.000Z"
 
-const broken = (code: string, severity: Standing["severity"] = "warning"): Standing => ({
+const broken = (code: string, severity: Problem["severity"] = "warning"): Problem => ({
   code,
   severity,
   text: `The lamp ${code} is broken.`,
   since
 })
 
-const begin = (code: string, severity?: Standing["severity"]): ProblemChange => ({
+const begin = (code: string, severity?: Problem["severity"]): ProblemChange => ({
   _tag: "Begin",
   key: code,
   problem: broken(code, severity)

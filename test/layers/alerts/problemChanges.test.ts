@@ -1,11 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import {
-  compare,
-  keyOf,
-  maxProblems,
-  type StandingProblems
-} from "../../../src/layers/alerts/problemChanges.ts"
+import { compare, type StandingProblems } from "../../../src/layers/alerts/problemChanges.ts"
+import { keyOf, maxProblems } from "../../../src/layers/status/remembered.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 
 const warning = (code: string, subject?: string): Problem => ({
@@ -28,23 +24,20 @@ const problems = FastCheck.array(
 )
 
 describe("problems that are compared", () => {
-  it("begin with the time at which they were found, and keep that while their text changes", () => {
+  it("begin and end once, though their text changes", () => {
     const first = compare(none, [warning("lamp", "left")], "at 1")
-    expect(first.changes).toMatchObject([{ _tag: "Begin", problem: { since: "at 1" } }])
+    expect(first.changes).toMatchObject([{ _tag: "Begin", problem: { subject: "left" } }])
     const second = compare(first.standing, [{ ...warning("lamp", "left"), text: "still" }], "at 2")
     expect(second.changes).toEqual([])
-    expect([...second.standing.values()]).toMatchObject([{ text: "still", since: "at 1" }])
     const third = compare(second.standing, [], "at 3")
-    expect(third.changes).toMatchObject([
-      { _tag: "End", problem: { text: "still", since: "at 1" }, endedAt: "at 3" }
-    ])
+    expect(third.changes).toMatchObject([{ _tag: "End", problem: { text: "still" }, endedAt: "at 3" }])
   })
 
   it("begin again when they become errors, and not when they become warnings", () => {
     const first = compare(none, [warning("lamp")], "at 1")
     const error = { ...warning("lamp"), severity: "error" as const }
     const second = compare(first.standing, [error], "at 2")
-    expect(second.changes).toMatchObject([{ _tag: "Begin", problem: { severity: "error", since: "at 1" } }])
+    expect(second.changes).toMatchObject([{ _tag: "Begin", problem: { severity: "error" } }])
     expect(compare(second.standing, [warning("lamp")], "at 3").changes).toEqual([])
   })
 

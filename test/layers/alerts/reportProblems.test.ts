@@ -30,11 +30,11 @@ describe("problems of a controller", () => {
       const since = "1970-01-01T00:00:00.000Z"
       expect(yield* Queue.take(heard)).toEqual({
         name: "controller:problem:begin",
-        payload: { ...lamp, since }
+        payload: { ...lamp, since, count: 1 }
       })
       expect(yield* Queue.take(heard)).toEqual({
         name: "controller:problem:end",
-        payload: { ...lamp, since, endedAt: "1970-01-01T00:00:25.000Z" }
+        payload: { ...lamp, since, count: 1, endedAt: "1970-01-01T00:00:25.000Z" }
       })
       expect(yield* Queue.size(heard)).toBe(0)
     }).pipe(Effect.provide(Layer.merge(EventBusMemory.layer, ControllerStateMemory.layer("persistent"))))

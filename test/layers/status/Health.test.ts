@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { healthOf } from "../../../src/layers/status/Health.ts"
+import { readState } from "../../../src/layers/status/readState.ts"
 import type { Row, Section } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import type { ContentState, HealthRules } from "../../../src/services/Slices.ts"
@@ -41,13 +42,14 @@ const health = (
   }: { minutes?: number; rules?: HealthRules; sections?: ReadonlyArray<Section> } = {}
 ) =>
   healthOf(
-    {
-      system: { startTime: at(0), mode: "persistent" },
-      plugins: { ...plugins, ...(rules === undefined ? {} : { dashboard: dashboard(rules) }) },
-      _version: 1
-    },
-    sections,
-    start + minutes * 60_000
+    readState(
+      {
+        system: { startTime: at(0), mode: "persistent" },
+        plugins: { ...plugins, ...(rules === undefined ? {} : { dashboard: dashboard(rules) }) }
+      },
+      sections,
+      start + minutes * 60_000
+    ).problems
   )
 
 describe("the word", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { healthOf } from "../../../src/layers/status/Health.ts"
+import { healthOf, problemsOf } from "../../../src/layers/status/Health.ts"
 import { screensOf } from "../../../src/layers/status/screens.ts"
 import type { ContentState, Screen, TransportState } from "../../../src/services/Slices.ts"
 import type { ExpectedScreen, GlobalState } from "../../../src/services/StatusSnapshot.ts"
@@ -48,8 +48,7 @@ const stateOf = ({ consumers, expected, screens = [], slice }: Case): GlobalStat
 const words = (given: Case, seconds: number) =>
   screensOf(stateOf(given), start + seconds * 1000).map(({ word }) => word)
 
-const problemsAt = (given: Case, seconds: number) =>
-  healthOf(stateOf(given), [], start + seconds * 1000).problems
+const problemsAt = (given: Case, seconds: number) => problemsOf(stateOf(given), start + seconds * 1000)
 
 const codes = (given: Case, seconds: number) => problemsAt(given, seconds).map(({ code }) => code)
 
@@ -184,6 +183,6 @@ it("is not away while it shows another content of the controller", () => {
 it("is not OK with every screen closed where screens are expected, and FAILING then", () => {
   const closed = { ...page, closedAt: at(1) }
   const state = stateOf({ screens: [closed], expected: [...expected, { id: "right" }] })
-  expect(healthOf(state, [], start + 60_000).word).toBe("FAILING")
-  expect(healthOf(stateOf({ screens: [closed] }), [], start + 60_000).word).toBe("OK")
+  expect(healthOf(problemsOf(state, start + 60_000)).word).toBe("FAILING")
+  expect(healthOf(problemsOf(stateOf({ screens: [closed] }), start + 60_000)).word).toBe("OK")
 })

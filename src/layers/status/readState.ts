@@ -1,0 +1,56 @@
+/**
+ * What a state means at one time: the sections of the status, and the problems.
+ */
+import * as Predicate from "effect/Predicate"
+import type { Problem } from "../../services/Problem.ts"
+import type { HealthRules, Slice } from "../../services/Slices.ts"
+import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
+import * as content from "./content.ts"
+import { problemsOfRows } from "./rows.ts"
+import * as screens from "./screens.ts"
+import { sectionsOf } from "./sections.ts"
+import { contentsOf, type Named, reported, slicesOf } from "./slices.ts"
+
+type State = Pick<GlobalState, "plugins" | "system">
+
+export interface Reading {
+  readonly sections: ReadonlyArray<Section>
+  /** Errors first. */
+  readonly problems: ReadonlyArray<Problem>
+}
+
+const defaultRules: HealthRules = { failingForMs: 15 * 60_000 }
+
+/**
+ * With the sections that were added; `now` is in milliseconds since 1970. It goes by the rules of the controller's dashboard, or the
+ * default ones if it has none. Sections count by the tones of their rows, but for those of contents, and of plugins that report
+ * `problems`.
+ */
+export const readState = (state: State, added: ReadonlyArray<Section>, now: number): Reading => {
+  const slices = slicesOf(state)
+  const contents = contentsOf(slices)
+  const found = screens.screensOf(state, now, slices)
+  const sections = sectionsOf(state, added, now, slices, found)
+  const toned = sections.filter(
+    ({ name }) =>
+      !contents.some(([content]) => content === name) &&
+      !Predicate.hasProperty(state.plugins[name], "problems")
+  )
+  const rules = rulesOf(slices)
+  const problems = [
+    ...contents.flatMap(([name, slice]) => content.problems(name, slice, rules, now)),
+    ...screens.problems(found),
+    ...Object.values(state.plugins).flatMap(reported),
+    ...toned.flatMap(problemsOfRows)
+  ]
+  return {
+    sections,
+    problems: [
+      ...problems.filter(({ severity }) => severity === "error"),
+      ...problems.filter(({ severity }) => severity === "warning")
+    ]
+  }
+}
+
+const rulesOf = (slices: ReadonlyArray<Named<Slice>>): HealthRules =>
+  slices.flatMap(([, slice]) => (slice.kind === "dashboard" ? [slice.rules] : []))[0] ?? defaultRules

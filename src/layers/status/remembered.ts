@@ -1,0 +1,46 @@
+/**
+ * What is remembered of problems from one look at them to the next: since when each is there, and how often it has begun. Pure.
+ */
+import type { Problem } from "../../services/Problem.ts"
+
+/** A problem as it is in the state. */
+export interface Standing extends Problem {
+  readonly since: string
+  readonly count: number
+}
+
+/** By what tells problems apart; of one that is over, how often it was there. */
+export type Remembered = ReadonlyMap<string, Partial<Pick<Standing, "since">> & Pick<Standing, "count">>
+
+/** How many problems are in the state at most, the errors first; of as many that are over it is known how often they were there. */
+export const maxProblems = 256
+
+/** The same problem for as long as it goes on, though its text may change. */
+export const keyOf = ({ code, subject, text }: Problem): string => `${code} ${subject ?? text}`
+
+/** `problems` are those of now, the errors first; `now` is ISO 8601, UTC. Of those with the same key the first one stays. */
+export const remember = (
+  before: Remembered,
+  problems: ReadonlyArray<Problem>,
+  now: string
+): { readonly standing: ReadonlyArray<Standing>; readonly remembered: Remembered } => {
+  const standing = new Map<string, Standing>()
+  for (const problem of problems) {
+    const key = keyOf(problem)
+    if (!standing.has(key) && standing.size < maxProblems) {
+      const { count = 0, since } = before.get(key) ?? {}
+      standing.set(key, {
+        ...problem,
+        since: problem.since ?? since ?? now,
+        count: since === undefined ? count + 1 : count
+      })
+    }
+  }
+  const over = [...before].flatMap(([key, { count }]) =>
+    standing.has(key) ? [] : [[key, { count }] as const]
+  )
+  return {
+    standing: [...standing.values()],
+    remembered: new Map([...over.slice(-maxProblems), ...standing])
+  }
+}
