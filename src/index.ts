@@ -114,7 +114,8 @@ export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
 type VersionsOptions = Pick<
   ContentOptions.ContentOptions,
   "ackLease" | "downloadPath" | "keepVersions" | "name"
->
+> &
+  Partial<Pick<ContentOptions.ContentOptions, "release">>
 
 /** A plugin that makes versions in its downloads folder. */
 const versionsPlugin = <Options extends VersionsOptions, E>(
@@ -131,13 +132,13 @@ const versionsPlugin = <Options extends VersionsOptions, E>(
     setup: ({ cwd }) =>
       Effect.gen(function* () {
         const decoded = yield* options
-        const { ackLease, downloadPath, keepVersions } = decoded
+        const { ackLease, downloadPath, keepVersions, release = "at once" } = decoded
         const path = yield* Path.Path
         const directory = path.resolve(cwd, downloadPath)
         const { start } = yield* Effect.provideServiceEffect(
           make(decoded),
           VersionStore,
-          VersionStoreDisk.make({ ackLease, directory, keepVersions })
+          VersionStoreDisk.make({ ackLease, directory, keepVersions, release })
         )
         return start
       }),
@@ -156,7 +157,7 @@ const versionsOnDisk = (options: ReturnType<typeof ContentOptions.decodeOnDisk>)
   issues: issuesOf(options),
   setup: ({ cwd }) =>
     Effect.gen(function* () {
-      const { ackLease, downloadPath, name } = yield* options
+      const { ackLease, downloadPath, name, release } = yield* options
       const path = yield* Path.Path
       const commands = Effect.flatMap(makeUndo({ report: Effect.succeed }), (undo) =>
         registerOnDisk(name, undo)
@@ -164,7 +165,7 @@ const versionsOnDisk = (options: ReturnType<typeof ContentOptions.decodeOnDisk>)
       yield* Effect.provideServiceEffect(
         commands,
         VersionStore,
-        VersionStoreDisk.make({ ackLease, directory: path.resolve(cwd, downloadPath) })
+        VersionStoreDisk.make({ ackLease, directory: path.resolve(cwd, downloadPath), release })
       )
       return Effect.void
     })

@@ -33,12 +33,14 @@ export type VersionId = typeof VersionId.Type
 export const timeOf = (id: string): number =>
   Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z"))
 
-/** The active version stays until somebody resumes: newer ones are made, and wait. */
+/** The active version stays until somebody releases another one, or resumes: newer ones are made, and wait. */
 export const Hold = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   since: Schema.String,
   /** Who holds it, for people; one line of 64 characters at most. */
   by: Schema.optionalWith(Schema.String, { exact: true }),
+  /** Nobody holds it: versions are released by hand, and one waits since then. Missing where somebody does. */
+  byRule: Schema.optionalWith(Schema.Literal(true), { exact: true }),
   /** The latest version, which becomes the active one when the hold ends. Missing where the active one is the latest. */
   waiting: Schema.optionalWith(VersionId, { exact: true }),
   /** The version that was held and is not on disk any more: the active one is held in its place. */
@@ -183,13 +185,13 @@ export const Verification = Schema.Struct({
 })
 export type Verification = typeof Verification.Type
 
-/** Who holds, and which version; the active one where none is given. */
+/** Who asks, and for which version; `hold` takes the active one where none is given, and `release` the one that waits. */
 export interface HoldRequest {
   readonly by?: string
   readonly versionId?: string
 }
 
-/** What a rollback, a hold or their end came to; the result of these commands. */
+/** What a rollback, a hold, its end or a release came to; the result of these commands. */
 export const HoldOutcome = Schema.Struct({
   /** The active version. */
   versionId: VersionId,
@@ -305,6 +307,12 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
      * active one in the same step. A hold that there is already stays as it is where its version does.
      */
     readonly hold: (request: HoldRequest) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
+
+    /**
+     * Makes the version that waits, or another one that is on disk and whole, the active one in one step. A hold stays, as
+     * does the rule that versions are released by hand: without either, no other version than the active one can be released.
+     */
+    readonly release: (request: HoldRequest) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
     /**
      * Ends the hold: where a later version waits, it becomes the active one in the same step. It fails, and the hold

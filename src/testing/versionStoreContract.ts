@@ -321,6 +321,36 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
       }
     )
 
+    scenario("shows the version that waits, or another one, and goes on holding", function* ({ fs, store }) {
+      const first = yield* promote("one")
+      expect(yield* store.release({})).toEqual(first.manifest)
+      const second = yield* promoteLater("two")
+      const refused = yield* Effect.flip(store.release({ versionId: first.manifest.versionId }))
+      expect(refused.message).toMatch(/^Cannot release a version of .*: no version is held/)
+      const { since } = (yield* store.hold({ by: "anna@desk" })).held ?? {}
+      const held = { since, by: "anna@desk" }
+      const third = (yield* promoteLater("three")).manifest.held?.waiting
+
+      const released = yield* store.release({})
+      expect(released).toMatchObject({ versionId: third, held })
+      expect(released.held).not.toHaveProperty("waiting")
+      expect(yield* store.release({})).toEqual(released)
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest: released })
+
+      const other = yield* store.release({ versionId: second.manifest.versionId })
+      expect(other).toMatchObject({
+        versionId: second.manifest.versionId,
+        held: { ...held, waiting: third }
+      })
+      const { directory } = Option.getOrThrow(yield* previousOf("objects"))
+      yield* fs.truncate(join(directory, "Objects.json"), 1)
+      expect((yield* Effect.flip(store.release({}))).message).toMatch(/files are missing or damaged\.$/)
+      expect(yield* Effect.flip(store.release({ versionId: "20990101T000000Z" }))).toMatchObject({
+        _tag: "vitrine/VersionNotFound"
+      })
+      expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
+    })
+
     scenario("lets copies wait, and what is activated, while a version is held", function* ({ store }) {
       const first = yield* promote("one")
       yield* promoteLater("two")

@@ -21,8 +21,13 @@ import { inMemory } from "./inMemory.ts"
 
 type Mode = "task" | "persistent"
 
-export const servicesIn = (directory: string, mode: Mode, identity?: Identity) =>
-  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes" }).pipe(
+export const servicesIn = (
+  directory: string,
+  mode: Mode,
+  identity?: Identity,
+  release: "at once" | "by hand" = "at once"
+) =>
+  VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes", release }).pipe(
     Layer.merge(EventBusMemory.layer),
     Layer.merge(CommandBusMemory.layer),
     Layer.merge(ControllerStateMemory.layer(mode, identity)),

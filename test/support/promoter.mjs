@@ -112,7 +112,7 @@ const unpaced = Layer.succeed(RequestPacing, {
 /** There may be nothing yet that could be undone. */
 const undo = Effect.gen(function* () {
   const { dispatch } = yield* CommandBus
-  const type = yield* Random.choice(["content.rollback", "content.hold", "content.resume"])
+  const type = yield* Random.choice(["content.rollback", "content.hold", "content.release", "content.resume"])
   say(`undoing ${type}`)
   const result = yield* Effect.orElseSucceed(dispatch({ type, by: "promoter" }), () => undefined)
   say(`undone ${JSON.stringify(result ?? null)}`)

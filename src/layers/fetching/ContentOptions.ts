@@ -10,7 +10,7 @@ import { fileKey } from "../../internal/FileName.ts"
 import { decodeOptions, expects, expectsSecret, needsEffect3, optional } from "../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
 import { fileListName } from "../../services/FileList.ts"
-import { folder, retentionOptions } from "../versions/VersionStoreDiskOptions.ts"
+import { folder, release, retentionOptions } from "../versions/VersionStoreDiskOptions.ts"
 
 const isDefinition = (value: unknown): value is ContentSourceDefinition =>
   Predicate.isRecord(value) && Array.isArray(value.issues) && Predicate.isObject(value.make)
@@ -87,6 +87,12 @@ export const ContentOptions = Schema.Struct({
 
   ...retentionOptions,
 
+  /**
+   * Whether new versions are shown `at once`, or wait until somebody releases them, `by hand`; the first one is shown in any
+   * case. Default `at once`.
+   */
+  release,
+
   /** Where the content comes from. */
   sources
 })
@@ -97,14 +103,14 @@ export type ContentConfig = typeof ContentOptions.Encoded
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
 
-const OnDiskOptions = ContentOptions.pick("name", "downloadPath", "ackLease")
+const OnDiskOptions = ContentOptions.pick("name", "downloadPath", "ackLease", "release")
 
 const decodeOnDiskOptions = decodeOptions("the options of the content plugin", OnDiskOptions)
 
 /** As `decode`, of what commands need that work on versions on disk, whatever the other options are. */
 export const decodeOnDisk = (config: unknown) =>
   decodeOnDiskOptions(
-    Predicate.isRecord(config) ? Struct.pick(config, "name", "downloadPath", "ackLease") : config
+    Predicate.isRecord(config) ? Struct.pick(config, "name", "downloadPath", "ackLease", "release") : config
   )
 
 /** As `decode`, of what is no matter of the store of versions. */

@@ -1,6 +1,7 @@
 /**
  * The commands of the content plugin: `content.fetch`, `content.ack`, `content.manifest.read`, `content.keep`,
- * `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`, `content.hold` and `content.resume`, or those of another name.
+ * `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`, `content.hold`, `content.release` and
+ * `content.resume`, or those of another name.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -13,6 +14,8 @@ import type { Undo } from "./undo.ts"
 
 /** Who asks, for people. */
 const by = Schema.optionalWith(Schema.String, { exact: true })
+
+const versionId = Schema.optionalWith(Schema.String, { exact: true })
 
 const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
 
@@ -73,7 +76,7 @@ export const registerOnDisk = Effect.fnUntraced(function* (name: string, undo: U
   const store = yield* VersionStore
   yield* commands.register({
     type: `${name}.verify`,
-    fields: Schema.Struct({ versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
+    fields: Schema.Struct({ versionId }),
     run: ({ versionId }) => store.verify(versionId)
   })
   const { diff, withChanges } = yield* makeComparing
@@ -92,9 +95,14 @@ export const registerOnDisk = Effect.fnUntraced(function* (name: string, undo: U
   })
   yield* commands.register({
     type: `${name}.rollback`,
-    fields: Schema.Struct({ by, versionId: Schema.optionalWith(Schema.String, { exact: true }) }),
+    fields: Schema.Struct({ by, versionId }),
     run: undo.rollback
   })
   yield* commands.register({ type: `${name}.hold`, fields: Schema.Struct({ by }), run: undo.hold })
+  yield* commands.register({
+    type: `${name}.release`,
+    fields: Schema.Struct({ by, versionId }),
+    run: undo.release
+  })
   yield* commands.register({ type: `${name}.resume`, fields: Schema.Struct({}), run: () => undo.resume })
 })

@@ -35,7 +35,12 @@ export const makeFetchReport = Effect.fnUntraced(function* ({ activeVersion, mod
     const count = yield* failures.end
     const failed = count === 0 ? "" : ` after ${countText(count, "failure")}`
     const version = latestOf(manifest)
-    const waits = manifest.held === undefined ? "" : ` waits, because version ${manifest.versionId} is held`
+    const waits =
+      manifest.held === undefined
+        ? ""
+        : manifest.held.byRule === undefined
+          ? ` waits, because version ${manifest.versionId} is held`
+          : " waits to be released"
     yield* (
       changed
         ? Effect.logInfo(

@@ -21,7 +21,7 @@ import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/compareAnnounced.ts"
-import { holdText } from "../status/content.ts"
+import { activeText } from "../status/content.ts"
 import { registerCommands } from "./contentCommands.ts"
 import { type ContentSlice, makeSlice, withSources } from "./contentState.ts"
 import { makeFetchReport } from "./fetchReport.ts"
@@ -174,9 +174,9 @@ const makeAnnouncing = Effect.fnUntraced(function* (activeVersion: ActiveVersion
     const reading = yield* store.manifest
     if (reading.status === "ok") {
       const { held, versionId } = yield* activeVersion.report(reading.manifest, "ready")
-      yield* Effect.logInfo(
-        `Active version ${versionId}${held === undefined ? "" : `, held ${holdText(versionId, held)}`}`
-      ).pipe(Effect.annotateLogs("version", versionId))
+      yield* Effect.logInfo(`Active version ${activeText(versionId, held)}`).pipe(
+        Effect.annotateLogs("version", versionId)
+      )
     } else if (reading.status === "invalid") {
       yield* Effect.logWarning(`${reading.message}. The next fetch makes a new one.`)
     }

@@ -1,5 +1,5 @@
 /**
- * Going back to a version that is on disk, holding the active one, and resuming: what the commands do.
+ * Going back to a version that is on disk, holding the active one, releasing and resuming: what the commands do.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import {
   VersionStore,
   type VersionsReport
 } from "../../services/VersionStore.ts"
-import { holdText } from "../status/content.ts"
+import { activeText } from "../status/content.ts"
 import { countPromotion } from "./metrics.ts"
 import type { ActiveVersion } from "./reportActiveVersion.ts"
 
@@ -36,9 +36,9 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
       const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
       const { held, versionId } = yield* activeVersion.report(after, changed ? "promoted" : "unchanged")
       yield* changed ? countPromotion : Effect.void
-      yield* Effect.logInfo(
-        held === undefined ? `Version ${versionId} is active, not held` : `Held ${holdText(versionId, held)}`
-      ).pipe(Effect.annotateLogs("version", versionId))
+      yield* Effect.logInfo(`Active version ${activeText(versionId, held)}`).pipe(
+        Effect.annotateLogs("version", versionId)
+      )
       return { versionId, changed, ...(held === undefined ? {} : { held }) } satisfies HoldOutcome
     }).pipe(Effect.forkIn(scope), Effect.flatMap(Fiber.join))
 
@@ -49,6 +49,11 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
 
   const cannotRollBack = (detail: string) =>
     Effect.flatMap(versionIds, (versions) => new CannotRollBack({ detail, versions }))
+
+  const waiting = Effect.map(
+    readActive,
+    Option.flatMapNullable(({ held }) => held?.waiting)
+  )
 
   /** The newest version that is older than the active one. */
   const olderVersion = Effect.gen(function* () {
@@ -75,9 +80,17 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
         )
       ),
     hold: (request: Pick<HoldRequest, "by">) => change(store.hold(request)),
+    release: (request: HoldRequest) =>
+      Effect.gen(function* () {
+        const versionId = request.versionId ?? Option.getOrUndefined(yield* waiting)
+        if (versionId === undefined) {
+          return yield* change(store.release(request))
+        }
+        yield* store.verify(versionId)
+        return yield* change(store.release({ ...request, versionId }))
+      }),
     resume: Effect.gen(function* () {
-      const waiting = Option.flatMapNullable(yield* readActive, ({ held }) => held?.waiting)
-      yield* Effect.transposeMapOption(waiting, store.verify)
+      yield* Effect.transposeMapOption(yield* waiting, store.verify)
       return yield* change(store.resume)
     }),
     versions: Effect.gen(function* () {

@@ -63,7 +63,7 @@ export const problems = (
       since: checkedAt
     })
   }
-  if (held !== undefined) {
+  if (held !== undefined && held.byRule === undefined) {
     const by = held.by === undefined ? "" : ` by ${held.by}`
     const waiting = held.waiting === undefined ? "" : `; version ${held.waiting} waits`
     found.push({
@@ -114,7 +114,7 @@ export const rows = (
   return [
     kv("Active version", activeOf(versions)),
     ...screens.problemRows(shownBy),
-    ...(held === undefined ? [] : [kv("Held", holdText(activeOf(versions), held), "warn")]),
+    ...(held === undefined ? [] : [holdRow(activeOf(versions), held)]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
     kv("Next fetch", nextFetchText(slice)),
@@ -131,8 +131,21 @@ export const rows = (
 const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
   versions.find(({ active }) => active)?.versionId ?? "none"
 
+const holdRow = (versionId: string, held: Hold): Row =>
+  held.byRule === undefined ? kv("Held", holdText(versionId, held), "warn") : kv("Waits", waitsText(held))
+
+/** The active version, and what waits behind it. */
+export const activeText = (versionId: string, held: Hold | undefined): string =>
+  held === undefined
+    ? versionId
+    : held.byRule === undefined
+      ? `${versionId}, held ${holdText(versionId, held)}`
+      : `${versionId}; there waits ${waitsText(held)}`
+
+const waitsText = ({ since, waiting }: Hold): string => `version ${waiting}, to be released, since ${since}`
+
 /** `since 2026-11-22T14:03:00.000Z by anna@desk: version … stays; version … waits` */
-export const holdText = (versionId: string, { by, lost, since, waiting }: Hold): string =>
+const holdText = (versionId: string, { by, lost, since, waiting }: Hold): string =>
   [
     `since ${since}${by === undefined ? "" : ` by ${by}`}: version ${versionId} stays${lost === undefined ? "" : ` in the place of ${lost}, which is not on disk any more`}`,
     ...(waiting === undefined ? [] : [`version ${waiting} waits`])

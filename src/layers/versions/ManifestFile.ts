@@ -15,6 +15,7 @@ import { Manifest, type ManifestReading } from "../../services/VersionStore.ts"
 import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
 import { replaceFile } from "./durable.ts"
+import { withHold } from "./hold.ts"
 
 export interface ManifestFile extends Effect.Effect.Success<ReturnType<typeof make>> {}
 
@@ -45,12 +46,9 @@ export const make = Effect.fnUntraced(function* (folder: DownloadsFolder) {
     if (!isRight || !(yield* folder.isWhole(versionId, sources))) {
       return invalid(`names folders that are not those of version ${versionId}`)
     }
-    const { held, ...active } = decoded.right
-    if (held?.waiting === undefined || (yield* folder.hasVersion(held.waiting))) {
-      return { status: "ok", manifest: decoded.right } satisfies ManifestReading
-    }
-    const { waiting, ...hold } = held
-    const manifest: Manifest = { ...active, held: hold }
+    const { held } = decoded.right
+    const isThere = held?.waiting === undefined || (yield* folder.hasVersion(held.waiting))
+    const manifest = isThere ? decoded.right : withHold(decoded.right, held, versionId)
     return { status: "ok", manifest } satisfies ManifestReading
   })
 

@@ -50,7 +50,12 @@ export const layer = (
 export const make = (config: VersionStoreDiskConfig) =>
   Effect.flatMap(decode(config), (options) => withoutParentSpan(open(options)))
 
-const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }: VersionStoreDiskOptions) {
+const open = Effect.fnUntraced(function* ({
+  ackLease,
+  directory,
+  keepVersions,
+  release
+}: VersionStoreDiskOptions) {
   const platform = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const folder = yield* DownloadsFolder.make(directory)
   const manifestFile = yield* ManifestFile.make(folder)
@@ -86,7 +91,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     Effect.provide(Effect.whenEffect(restore, isHeld), platform),
     manifestFile.active
   )
-  const publishing = yield* makePublishing(folder, { ...manifestFile, active }, damage, unswept)
+  const publishing = yield* makePublishing(folder, { ...manifestFile, active }, damage, release, unswept)
   const retention = makeRetention(folder, manifestFile, leases, unswept, forget, restore)
   const verify = yield* makeVerify(folder, manifestFile, damage, retention.keep)
 
@@ -128,6 +133,7 @@ const open = Effect.fnUntraced(function* ({ ackLease, directory, keepVersions }:
     stageCopy: yield* makeStageCopy(folder, manifestFile, publishing, damage),
     activate: (versionId) => change(publishing.activate(versionId)),
     hold: (request) => change(publishing.hold(request)),
+    release: (request) => change(publishing.release(request)),
     resume: change(publishing.resume),
     summarize: (versionId) =>
       Effect.provide(

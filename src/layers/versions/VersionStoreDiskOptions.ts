@@ -15,10 +15,17 @@ export const retentionOptions = {
   ackLease: optional(duration, "30 minutes")
 }
 
+export const release = optional(
+  expects(Schema.Literal("at once", "by hand"), '"at once" or "by hand"'),
+  "at once"
+)
+
 const VersionStoreDiskOptions = Schema.Struct({
   /** The downloads folder; made where it is missing. */
   directory: folder,
-  ...retentionOptions
+  ...retentionOptions,
+  /** Whether new versions are shown at once, or wait until somebody releases them. Default `at once`. */
+  release
 })
 export type VersionStoreDiskOptions = typeof VersionStoreDiskOptions.Type
 export type VersionStoreDiskConfig = typeof VersionStoreDiskOptions.Encoded

@@ -14,17 +14,19 @@ import {
   VersionStoreError
 } from "../../services/VersionStore.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
+import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
 
 /** The latest version: the active one, or the one that waits while that is held. */
 export const latestOf = ({ held, versionId }: Manifest): VersionId => held?.waiting ?? versionId
 
 /**
  * Each step writes the manifest once, and gives it. `wholeVersion` is that of a version on disk, not held; it fails where
- * the version is not whole.
+ * the version is not whole. `release` says whether new versions wait `by hand` of somebody.
  */
 export const makeHolding = <R>(
   { active, file, write }: ManifestFile,
-  wholeVersion: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound, R>
+  wholeVersion: (versionId: string) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound, R>,
+  release: VersionStoreDiskOptions["release"]
 ) => {
   const written = (manifest: Manifest) => Effect.as(write(manifest), manifest)
 
@@ -34,17 +36,25 @@ export const makeHolding = <R>(
       Effect.mapError(() => noneActive(action, file))
     )
 
+  /** What is in force: the hold of somebody, or else the rule. */
+  const holdOf = ({ held }: Manifest) =>
+    held !== undefined && (held.byRule === undefined || release === "by hand")
+      ? Effect.succeedSome(held)
+      : Effect.map(now, (since) =>
+          release === "by hand" ? Option.some<Hold>({ since, byRule: true }) : Option.none()
+        )
+
   /** Makes a version that is on disk the latest one: it is the active one then, or waits. */
-  const writeLatest = (latest: Manifest) =>
-    Effect.flatMap(active, (before) =>
-      written(
-        Option.match(before, {
-          onNone: () => latest,
-          onSome: ({ held, ...active }) =>
-            held === undefined ? latest : withHold(active, held, latest.versionId)
-        })
-      )
+  const writeLatest = Effect.fnUntraced(function* (latest: Manifest) {
+    const before = yield* active
+    const hold = yield* Effect.transposeMapOption(before, holdOf)
+    return yield* written(
+      Option.match(Option.all([before, Option.flatten(hold)]), {
+        onNone: () => latest,
+        onSome: ([before, hold]) => withHold(before, hold, latest.versionId)
+      })
     )
+  })
 
   const hold = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
     const before = yield* active
@@ -52,12 +62,27 @@ export const makeHolding = <R>(
     const next = yield* versionId === undefined || isActive
       ? readActive("hold the version of")
       : wholeVersion(versionId)
-    if (next.held !== undefined) {
+    if (next.held !== undefined && next.held.byRule === undefined) {
       return next
     }
-    const since = new Date(yield* Clock.currentTimeMillis).toISOString()
     const latest = Option.match(before, { onNone: () => next.versionId, onSome: latestOf })
-    return yield* written(withHold(next, { since, ...named(by) }, latest))
+    return yield* written(withHold(next, { since: yield* now, ...named(by) }, latest))
+  })
+
+  const releaseOne = Effect.fnUntraced(function* ({ versionId }: HoldRequest) {
+    const before = yield* readActive("release a version of")
+    const chosen = versionId ?? latestOf(before)
+    if (chosen === before.versionId) {
+      return before
+    }
+    const next = yield* wholeVersion(chosen)
+    const { lost, ...hold } =
+      before.held ??
+      (yield* Effect.flatMap(
+        holdOf(before),
+        Effect.mapError(() => noneHeld(file))
+      ))
+    return yield* written(withHold(next, hold, latestOf(before)))
   })
 
   const resume = Effect.gen(function* () {
@@ -68,13 +93,23 @@ export const makeHolding = <R>(
     return yield* written(held.waiting === undefined ? next : yield* wholeVersion(held.waiting))
   })
 
-  return { writeLatest, hold, resume }
+  return { writeLatest, hold, release: releaseOne, resume }
 }
 
-export const withHold = (active: Manifest, { waiting, ...hold }: Hold, latest: VersionId): Manifest => ({
-  ...active,
-  held: { ...hold, ...(latest === active.versionId ? {} : { waiting: latest }) }
-})
+/** By the rule, nothing is held where nothing waits. */
+export const withHold = (
+  { held: _, ...active }: Manifest,
+  { waiting, ...hold }: Hold,
+  latest: VersionId
+): Manifest =>
+  latest !== active.versionId
+    ? { ...active, held: { ...hold, waiting: latest } }
+    : hold.byRule === undefined
+      ? { ...active, held: hold }
+      : active
+
+/** In ISO 8601, UTC, with milliseconds. */
+const now = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
 /** It may come from anywhere, and is shown. */
 const named = (by = ""): Pick<Hold, "by"> => {
@@ -84,6 +119,13 @@ const named = (by = ""): Pick<Hold, "by"> => {
 
 /** In characters. */
 const maxName = 64
+
+const noneHeld = (place: string) =>
+  new VersionStoreError({
+    action: "release a version of",
+    path: place,
+    detail: 'no version is held. Go back to an older one with "rollback".'
+  })
 
 export const noneActive = (action: string, place: string) =>
   new VersionStoreError({ action, path: place, detail: "no version is active. Fetch the content first." })

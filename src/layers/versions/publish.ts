@@ -22,6 +22,7 @@ import { moveFile, syncDirectory, syncTree } from "./durable.ts"
 import { filesIn, makeList, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf, makeHolding } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
+import type { VersionStoreDiskOptions } from "./VersionStoreDiskOptions.ts"
 import type { Damage } from "./verify.ts"
 
 export interface Publishing extends Effect.Effect.Success<ReturnType<typeof makePublishing>> {}
@@ -31,6 +32,7 @@ export const makePublishing = Effect.fnUntraced(function* (
   folder: DownloadsFolder,
   manifestFile: ManifestFile,
   damage: Damage,
+  releasing: VersionStoreDiskOptions["release"],
   unswept: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -52,7 +54,7 @@ export const makePublishing = Effect.fnUntraced(function* (
     )
   })
 
-  const { hold, resume, writeLatest } = makeHolding(manifestFile, wholeVersion)
+  const { hold, release, resume, writeLatest } = makeHolding(manifestFile, wholeVersion, releasing)
 
   /** Where the manifest cannot be written, the folder is back where it was. */
   const move = Effect.fnUntraced(
@@ -124,6 +126,7 @@ export const makePublishing = Effect.fnUntraced(function* (
 
     activate: (versionId: string) => unswept(Effect.flatMap(wholeVersion(versionId), writeLatest)),
     hold: (request: HoldRequest) => unswept(hold(request)),
+    release: (request: HoldRequest) => unswept(release(request)),
     resume: unswept(resume)
   }
 })

@@ -15,6 +15,7 @@ import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
+import { problems } from "../../../src/layers/status/content.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
@@ -123,11 +124,11 @@ describe("undoing", () => {
         expect(yield* fetchLater).toMatchObject({ changed: true })
         // What the second resume had announced would come first.
         expect((yield* events.until("content:version:promoted"))[0]?.name).toBe("content:fetch:start")
-        expect(log.join("\n")).toContain(`Held ${text}`)
+        expect(log.join("\n")).toContain(`Active version ${first}, held ${text}`)
         expect(log.join("\n")).toContain(
           `New version ${third} waits, because version ${first} is held: 1 record`
         )
-        expect(log.join("\n")).toContain(`Version ${third} is active, not held`)
+        expect(log.join("\n")).toContain(`Active version ${third}\n`)
       }).pipe(withLog(log), Effect.provide(services("task")))
     }
   )
@@ -147,6 +148,53 @@ describe("undoing", () => {
       expect(yield* dispatch("resume")).toEqual({ versionId: second, changed: true })
     }).pipe(Effect.provide(services("task")))
   )
+
+  it.scoped("shows the version that waits and holds on, by a release", () =>
+    Effect.gen(function* () {
+      const { edit, source } = yield* makeSource
+      yield* Content.fromSources({}, [source])
+      yield* fetch
+      yield* dispatch("hold", { by: "anna@desk" })
+      yield* edit("two")
+      yield* fetchLater
+      const events = yield* follow
+      const held = { since: "1970-01-01T00:00:00.000Z", by: "anna@desk" }
+      expect(yield* dispatch("release")).toEqual({ versionId: second, changed: true, held })
+      expect(yield* events.until("content:version:promoted")).toMatchObject([
+        { payload: { versionId: second } }
+      ])
+      expect(yield* contentState).toMatchObject({ versionId: second, held })
+      expect(yield* dispatch("release")).toEqual({ versionId: second, changed: false, held })
+      const error = yield* Effect.flip(dispatch("release", { versionId: "20990101T000000Z" }))
+      expect(error.message).toContain('There is no version "20990101T000000Z" on disk')
+    }).pipe(Effect.provide(services("task")))
+  )
+
+  it.scoped("is no warning where versions are released by hand", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.gen(function* () {
+        const { edit, source } = yield* makeSource
+        yield* Content.fromSources({}, [source])
+        yield* fetch
+        yield* edit("two")
+        const waits = { held: { since: "1970-01-01T00:00:01.000Z", byRule: true, waiting: second } }
+        expect(yield* fetchLater).toMatchObject({ changed: false, versionId: first, ...waits })
+        expect(yield* rowOf("Held")).toBe(undefined)
+        expect(yield* rowOf("Waits")).toEqual({
+          type: "kv",
+          label: "Waits",
+          value: `version ${second}, to be released, since 1970-01-01T00:00:01.000Z`
+        })
+        expect(problems("content", yield* contentState, { failingForMs: 60_000 }, 0)).toEqual([])
+        expect(yield* dispatch("release")).toEqual({ versionId: second, changed: true })
+        expect(yield* rowOf("Waits")).toBe(undefined)
+      }).pipe(Effect.provide(Layer.fresh(servicesIn(directory, "task", undefined, "by hand"))))
+      expect(log.join("\n")).toContain(`New version ${second} waits to be released: 1 record`)
+    }).pipe(withLog(log), Effect.scoped, Effect.provide(services("task")))
+  })
 
   it.scoped("has the last word over a fetch that promoted a version just before", () =>
     Effect.gen(function* () {
@@ -321,9 +369,9 @@ describe("undoing", () => {
   )
 })
 
-type Step = "fetch" | "edit" | "rollback" | "hold" | "resume"
+type Step = "fetch" | "edit" | "rollback" | "hold" | "release" | "resume"
 
-const step = FastCheck.constantFrom<Array<Step>>("fetch", "edit", "rollback", "hold", "resume")
+const step = FastCheck.constantFrom<Array<Step>>("fetch", "edit", "rollback", "hold", "release", "resume")
 const steps = FastCheck.array(FastCheck.array(step, { minLength: 1, maxLength: 4 }), {
   minLength: 1,
   maxLength: 8
@@ -332,7 +380,7 @@ const steps = FastCheck.array(FastCheck.array(step, { minLength: 1, maxLength: 4
 const Promoted = Schema.Struct({ versionId: Schema.String })
 
 /** Each group runs concurrently, the groups one after the other. */
-const interleave = (groups: ReadonlyArray<ReadonlyArray<Step>>) =>
+const interleave = (groups: ReadonlyArray<ReadonlyArray<Step>>, release: "at once" | "by hand") =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const directory = yield* fs.makeTempDirectoryScoped(inMemory)
@@ -371,7 +419,7 @@ const interleave = (groups: ReadonlyArray<ReadonlyArray<Step>>) =>
           edits === 0 ? "one" : String(edits)
         )
       }
-    }).pipe(Effect.scoped, Effect.provide(servicesIn(directory, "task")))
+    }).pipe(Effect.scoped, Effect.provide(servicesIn(directory, "task", undefined, release)))
   }).pipe(
     Effect.scoped,
     withLog([]),
@@ -383,7 +431,11 @@ it(
   "whatever is done at the same time, the version announced last is the active one, none is announced twice in a row, and the newest content is there",
   () =>
     FastCheck.assert(
-      FastCheck.asyncProperty(steps, (groups) => Effect.runPromise(interleave(groups))),
+      FastCheck.asyncProperty(
+        steps,
+        FastCheck.constantFrom("at once" as const, "by hand" as const),
+        (groups, release) => Effect.runPromise(interleave(groups, release))
+      ),
       { numRuns: 30 }
     ),
   120_000

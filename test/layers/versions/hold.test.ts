@@ -1,0 +1,123 @@
+/**
+ * Versions that are released by hand.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
+import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { promote, promoteLater, versionIds } from "../../../src/testing/promote.ts"
+
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+
+const storeIn = (directory: string, release: "at once" | "by hand") =>
+  VersionStoreDisk.layer({ directory, keepVersions: 1, release })
+
+const idOf = (second: number) => `19700101T00000${second}Z`
+const since = (second: number) => `1970-01-01T00:00:0${second}.000Z`
+
+describe("versions that are released by hand", () => {
+  it.scoped("wait behind the first one, over restarts and sweeps, until somebody releases one", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporary
+      const byHand = storeIn(directory, "by hand")
+      yield* Effect.gen(function* () {
+        expect((yield* promote("zero")).manifest).not.toHaveProperty("held")
+        expect(yield* promoteLater("one")).toMatchObject({
+          changed: true,
+          manifest: { versionId: idOf(0), held: { since: since(1), byRule: true, waiting: idOf(1) } }
+        })
+      }).pipe(Effect.provide(byHand))
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        const held = { since: since(1), byRule: true, waiting: idOf(2) }
+        expect((yield* promoteLater("two")).manifest).toMatchObject({ versionId: idOf(0), held })
+        expect((yield* promoteLater("two")).changed).toBe(false)
+        expect(yield* store.sweep).toEqual([idOf(1)])
+        expect(yield* versionIds).toEqual([idOf(0), idOf(2)])
+
+        const released = yield* store.release({ by: "anna@desk" })
+        expect(released.versionId).toBe(idOf(2))
+        expect(released).not.toHaveProperty("held")
+        expect((yield* promoteLater("four")).manifest).toMatchObject({
+          versionId: idOf(2),
+          held: { since: since(4), byRule: true, waiting: idOf(4) }
+        })
+        expect(yield* store.release({ versionId: idOf(0) })).toMatchObject({
+          versionId: idOf(0),
+          held: { since: since(4), byRule: true, waiting: idOf(4) }
+        })
+      }).pipe(Effect.provide(byHand))
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped("may be gone back behind: what is older waits for no rule", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporary
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        yield* promote("zero")
+        yield* promoteLater("one")
+        yield* store.release({})
+        expect(yield* store.release({ versionId: idOf(0) })).toMatchObject({
+          versionId: idOf(0),
+          held: { byRule: true, waiting: idOf(1) }
+        })
+      }).pipe(Effect.provide(storeIn(directory, "by hand")))
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped("are held by somebody as well, whose hold ends with the latest version", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporary
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        yield* promote("zero")
+        yield* promoteLater("one")
+        const held = { since: since(1), by: "anna@desk", waiting: idOf(1) }
+        const { versionId } = yield* store.hold({ by: "anna@desk" })
+        expect(yield* store.manifest).toMatchObject({ manifest: { versionId, held } })
+        expect((yield* store.release({})).held).toEqual({ since: since(1), by: "anna@desk" })
+        yield* promoteLater("two")
+        const resumed = yield* store.resume
+        expect(resumed.versionId).toBe(idOf(2))
+        expect(resumed).not.toHaveProperty("held")
+        expect((yield* promoteLater("three")).manifest).toMatchObject({
+          versionId: idOf(2),
+          held: { since: since(3), byRule: true, waiting: idOf(3) }
+        })
+      }).pipe(Effect.provide(storeIn(directory, "by hand")))
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped("wait for no rule any more where it is gone: the next version is shown", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporary
+      yield* Effect.all([promote("zero"), promoteLater("one")]).pipe(
+        Effect.provide(storeIn(directory, "by hand"))
+      )
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        expect(yield* store.manifest).toMatchObject({ manifest: { versionId: idOf(0) } })
+        const { manifest } = yield* promoteLater("two")
+        expect(manifest.versionId).toBe(idOf(2))
+        expect(manifest).not.toHaveProperty("held")
+      }).pipe(Effect.provide(storeIn(directory, "at once")))
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped("wait for nothing where the folder of the one that waits is gone", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* temporary
+      yield* Effect.gen(function* () {
+        const store = yield* VersionStore
+        const { manifest } = yield* promote("zero")
+        yield* promoteLater("one")
+        yield* fs.remove(`${directory}/versions/${idOf(1)}`, { recursive: true })
+        expect(yield* store.manifest).toEqual({ status: "ok", manifest })
+      }).pipe(Effect.provide(storeIn(directory, "by hand")))
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+})
