@@ -15,7 +15,7 @@ const Action = Schema.Struct({
 const decode = Schema.decodeUnknown(Schema.parseJson(Action))
 
 const isAllowed = ({ type }: typeof Action.Type): boolean =>
-  /^[a-z][a-z0-9-]*\.(hold|rollback|resume)$/.test(type)
+  /^[a-z][a-z0-9-]*\.(hold|release|resume|rollback)$/.test(type)
 
 /** Dispatches the command that the body of a request names, in the name of the dashboard, and gives its result. */
 export type Act = (
@@ -41,8 +41,8 @@ export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
 
 const notAllowed = ({ type }: typeof Action.Type) =>
   new CommandNotAllowed({
-    message: `Action not allowed: ${JSON.stringify(type)}. There are "content.hold", "content.rollback" and "content.resume", and the same of other contents.`
+    message: `Action not allowed: ${JSON.stringify(type)}. There are "content.hold", "content.release", "content.resume" and "content.rollback", and the same of other contents.`
   })
 
 const message =
-  'The body must be a JSON object with a string "type" and, for a rollback, a string "versionId".'
+  'The body must be a JSON object with a string "type" and, for a rollback or a release, a string "versionId".'
