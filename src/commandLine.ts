@@ -50,6 +50,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   diff.makeCommand(library),
   undo.makeRollback(library),
   undo.makeHold(library),
+  undo.makeRelease(library),
   undo.makeResume(library),
   stop.command,
   watch.makeCommand(watchWebhooks),

@@ -109,6 +109,7 @@ describe("the options of vitrine", () => {
     diff: diff.makeCommand({}).options,
     rollback: undo.makeRollback({}).options,
     hold: undo.makeHold({}).options,
+    release: undo.makeRelease({}).options,
     resume: undo.makeResume({}).options,
     watch: watch.makeCommand(watchWebhooks).options
   } satisfies Record<keyof typeof commands | "every command", unknown>

@@ -44,6 +44,10 @@ export const commands = {
     usage: "hold",
     description: "Keep the active version until vitrine resume; newer ones are fetched, and wait."
   },
+  release: {
+    usage: "release [VERSION]",
+    description: "Show the version that waits, or another one; newer ones wait again."
+  },
   resume: {
     usage: "resume",
     description: "End the hold: the latest version is shown, and from then on each new one."

@@ -1,5 +1,5 @@
 /**
- * `vitrine rollback`, `vitrine hold` and `vitrine resume`
+ * `vitrine rollback`, `vitrine hold`, `vitrine release` and `vitrine resume`
  */
 import { hostname, userInfo } from "node:os"
 import * as Console from "effect/Console"
@@ -37,6 +37,19 @@ export const makeHold = ContentCommand.make({
   fields: () => ({ by: caller() })
 })
 
+export const makeRelease = ContentCommand.make({
+  ...undo,
+  name: "release",
+  parameters: {
+    version: Parameter.argument({
+      name: "VERSION",
+      description: "The id of a version on disk. Default: the one that waits."
+    })
+  },
+  fields: ({ version }) => ({ by: caller(), ...ContentCommand.versionField(version) }),
+  report: (outcome) => Console.log(releasedText(outcome))
+})
+
 export const makeResume = ContentCommand.make({ ...undo, name: "resume", parameters: {} })
 
 const outcomeText = ({ changed, held, versionId }: HoldOutcome): string => {
@@ -45,7 +58,19 @@ const outcomeText = ({ changed, held, versionId }: HoldOutcome): string => {
     return `${active}, and is not held.`
   }
   const waiting = held.waiting === undefined ? "" : ` Version ${held.waiting} waits.`
-  return `${active}, and stays until "vitrine resume".${waiting}`
+  return held.byRule === undefined
+    ? `${active}, and stays until "vitrine resume".${waiting}`
+    : `${active}.${waiting} "vitrine release" shows it.`
+}
+
+/** Whether new versions wait is not known where none does. */
+const releasedText = (outcome: HoldOutcome): string => {
+  const { changed, held, versionId } = outcome
+  return held !== undefined
+    ? outcomeText(outcome)
+    : changed
+      ? `Version ${versionId} is active now.`
+      : `Version ${versionId} is active, and no other one waits.`
 }
 
 /** `user@host`; the host alone where the system does not know the user, as in some containers. */

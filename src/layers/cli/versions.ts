@@ -47,10 +47,8 @@ const versionText = (
   held: Hold | undefined,
   now: number
 ): string => {
-  const marks = [
-    ...(active ? [held === undefined ? "active" : "active, held"] : []),
-    ...(isWaiting ? ["waits"] : [])
-  ]
+  const isHeld = held !== undefined && held.byRule === undefined
+  const marks = [...(active ? [isHeld ? "active, held" : "active"] : []), ...(isWaiting ? ["waits"] : [])]
   const consumers = leases.flatMap(({ consumerId, isSilent }) =>
     isSilent ? [] : [printableLine(consumerId)]
   )
@@ -74,9 +72,13 @@ const sourceText = ({ bytes, files, records, sourceId }: VersionSummary["sources
   return `${printableLine(sourceId)} (${counts.join(", ")})`
 }
 
-const holdText = ({ by, lost, since, waiting }: Hold, now: number): string =>
-  [
-    `Held since ${momentText(new Date(since), now)}${by === undefined ? "" : ` by ${printableLine(by)}`}.`,
-    ...(lost === undefined ? [] : [`It is in the place of version ${lost}, which is not on disk any more.`]),
-    `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one.`}`
-  ].join(" ")
+const holdText = ({ by, byRule, lost, since, waiting }: Hold, now: number): string =>
+  byRule
+    ? `Since ${momentText(new Date(since), now)}, version ${waiting} waits: "vitrine release" makes it the active one.`
+    : [
+        `Held since ${momentText(new Date(since), now)}${by === undefined ? "" : ` by ${printableLine(by)}`}.`,
+        ...(lost === undefined
+          ? []
+          : [`It is in the place of version ${lost}, which is not on disk any more.`]),
+        `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one.`}`
+      ].join(" ")

@@ -33,6 +33,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   diff.makeCommand({}),
   undo.makeRollback({}),
   undo.makeHold({}),
+  undo.makeRelease({}),
   undo.makeResume({})
 ]
 

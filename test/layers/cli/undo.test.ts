@@ -60,7 +60,7 @@ describe("where no controller runs, the versions on disk", () => {
     ["of sources that could not be fetched", withoutKey],
     ["of a hub that is not named", `replica({ downloadPath: "shown" })`]
   ] as const) {
-    it.scopedLive(`${title} are listed, verified, gone back to, held and resumed`, () =>
+    it.scopedLive(`${title} are listed, verified, gone back to, held, released and resumed`, () =>
       Effect.gen(function* () {
         const { file, first, second } = yield* project(plugin)
         const said = <E, R>(command: Command<E, R>, ...args: ReadonlyArray<string>) =>
@@ -73,8 +73,12 @@ describe("where no controller runs, the versions on disk", () => {
         expect(yield* said(undo.makeRollback(library))).toBe(
           `Version ${first} is active now, and stays until "vitrine resume". Version ${second} waits.`
         )
-        expect(yield* said(undo.makeResume(library))).toBe(
-          `Version ${second} is active now, and is not held.`
+        expect(yield* said(undo.makeRelease(library))).toBe(
+          `Version ${second} is active now, and stays until "vitrine resume".`
+        )
+        expect(yield* said(undo.makeResume(library))).toBe(`Version ${second} is active, and is not held.`)
+        expect(yield* said(undo.makeRelease(library))).toBe(
+          `Version ${second} is active, and no other one waits.`
         )
         expect(yield* said(undo.makeHold(library))).toBe(
           `Version ${second} is active, and stays until "vitrine resume".`
@@ -82,6 +86,25 @@ describe("where no controller runs, the versions on disk", () => {
       }).pipe(Effect.provide(platform))
     )
   }
+
+  it.scopedLive("are released by hand where the configuration says so", () =>
+    Effect.gen(function* () {
+      const { file, first, second } = yield* project(
+        'content({ downloadPath: "shown", release: "by hand", sources: [] })'
+      )
+      const said = <E, R>(command: Command<E, R>, ...args: ReadonlyArray<string>) =>
+        Effect.map(says(command, command.name, "--config", file, ...args), (lines) => lines.join("\n"))
+      expect(yield* said(undo.makeRelease(library), first ?? "")).toBe(
+        `Version ${first} is active now. Version ${second} waits. "vitrine release" shows it.`
+      )
+      expect(yield* said(versions.makeCommand(library))).toMatch(
+        new RegExp(
+          `^${second}  waits\n(.*\n)*${first}  active\n(.*\n)*Since .*, version ${second} waits: "vitrine release" makes it the active one\\.$`
+        )
+      )
+      expect(yield* said(undo.makeRelease(library))).toBe(`Version ${second} is active now.`)
+    }).pipe(Effect.provide(platform))
+  )
 
   it.scoped("are not looked for in a folder that is named wrongly: it is said where", () =>
     Effect.gen(function* () {
