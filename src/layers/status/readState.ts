@@ -6,6 +6,7 @@ import type { Problem } from "../../services/Problem.ts"
 import type { HealthRules, Slice } from "../../services/Slices.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
+import * as players from "./players.ts"
 import { problemsOfRows } from "./rows.ts"
 import * as screens from "./screens.ts"
 import { sectionsOf } from "./sections.ts"
@@ -23,23 +24,26 @@ const defaultRules: HealthRules = { failingForMs: 15 * 60_000 }
 
 /**
  * With the sections that were added; `now` is in milliseconds since 1970. It goes by the rules of the controller's dashboard, or the
- * default ones if it has none. Sections count by the tones of their rows, but for those of contents, and of plugins that report
+ * default ones if it has none. Sections count by the tones of their rows, but for those of contents and players, and of plugins that report
  * `problems`.
  */
 export const readState = (state: State, added: ReadonlyArray<Section>, now: number): Reading => {
   const slices = slicesOf(state)
   const contents = contentsOf(slices)
-  const found = screens.screensOf(state, now, slices)
-  const sections = sectionsOf(state, added, now, slices, found)
+  const shownOn = screens.screensOf(state, now, slices)
+  const fleet = players.playersOf(state, now, slices)
+  const sections = sectionsOf(state, added, { now, slices, screens: shownOn, players: fleet })
   const toned = sections.filter(
     ({ name }) =>
+      name !== players.sectionName &&
       !contents.some(([content]) => content === name) &&
       !Predicate.hasProperty(state.plugins[name], "problems")
   )
   const rules = rulesOf(slices)
   const problems = [
     ...contents.flatMap(([name, slice]) => content.problems(name, slice, rules, now)),
-    ...screens.problems(found),
+    ...screens.problems(shownOn),
+    ...players.problems(fleet),
     ...Object.values(state.plugins).flatMap(reported),
     ...toned.flatMap(problemsOfRows)
   ]

@@ -1,6 +1,7 @@
 /**
  * Rows of the status, and problems as rows and of rows.
  */
+import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row, Section, Tone } from "../../services/StatusSnapshot.ts"
 
@@ -23,6 +24,37 @@ export const toneOf = ({ severity }: Problem): Extract<Tone, "warn" | "error"> =
   severity === "error" ? "error" : "warn"
 
 export const problemRow = (problem: Problem): Row => text(problem.text, toneOf(problem))
+
+/** How many of one kind are listed. */
+const maxListed = 20
+
+/** The problems of the first twenty that have one, and how many more there are; `what` they are, as in `screen`. */
+export const firstProblems = (
+  all: ReadonlyArray<{ readonly problem?: Problem }>,
+  what: string
+): ReadonlyArray<Problem> => {
+  const found = all.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
+  const [next, ...others] = found.slice(maxListed)
+  return next === undefined
+    ? found
+    : [
+        ...found.slice(0, maxListed),
+        {
+          code: next.code,
+          severity: next.severity,
+          text: `${countText(others.length + 1, `more ${what}`)} with a problem`
+        }
+      ]
+}
+
+/** A row for each of the first twenty, and how many more there are. */
+export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): ReadonlyArray<Row> => {
+  const unlisted = all.length - maxListed
+  return [
+    ...all.slice(0, maxListed).map(row),
+    ...(unlisted > 0 ? [text(`and ${unlisted} more`, "neutral")] : [])
+  ]
+}
 
 /** One for each row with the tone `warn` or `error`, however deep. Their code is the name of the section. */
 export const problemsOfRows = ({ name, rows, title }: Section): ReadonlyArray<Problem> => {

@@ -1,13 +1,11 @@
 /**
  * What the screens do: each in one word, what is wrong with it as a problem, and both for the status.
  */
-import * as Array from "effect/Array"
 import * as Order from "effect/Order"
-import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, Slice, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
-import { kv, problemRow, text, toneOf } from "./rows.ts"
+import { firstProblems, firstRows, kv, problemRow, toneOf } from "./rows.ts"
 import { contentsOf, type Named, slicesOf } from "./slices.ts"
 
 /**
@@ -227,35 +225,15 @@ const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> =>
 const rankOf = ({ problem, word }: ScreenStatus): number =>
   problem?.severity === "error" ? 0 : problem !== undefined ? 1 : word === "showing" ? 2 : 3
 
-/** How many screens are listed. */
-const maxListed = 20
-
 /** One for each of the first twenty, and how many more there are. */
-export const problems = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Problem> => {
-  const found = screens.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
-  const [next, ...others] = found.slice(maxListed)
-  return next === undefined
-    ? found
-    : [
-        ...found.slice(0, maxListed),
-        {
-          code: next.code,
-          severity: next.severity,
-          text: `${countText(others.length + 1, "more screen")} with a problem`
-        }
-      ]
-}
+export const problems = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Problem> =>
+  firstProblems(screens, "screen")
 
 export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
   problems(screens).map(problemRow)
 
-export const rows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> => {
-  const unlisted = screens.length - maxListed
-  return [
-    ...Array.take(screens, maxListed).map(screenRow),
-    ...(unlisted > 0 ? [text(`and ${unlisted} more`, "neutral")] : [])
-  ]
-}
+export const rows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
+  firstRows(screens, screenRow)
 
 const screenRow = (screen: ScreenStatus): Row =>
   kv(

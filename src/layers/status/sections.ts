@@ -6,12 +6,21 @@ import { countText, sizeText } from "../../internal/readable.ts"
 import type { ContentServerState, DashboardState, NatsState, Slice } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
+import { type PlayerStatus, sectionsOf as playerSectionsOf } from "./players.ts"
 import { kv, problemRow } from "./rows.ts"
 import type { ScreenStatus } from "./screens.ts"
 import { type Named, reported } from "./slices.ts"
 import * as transport from "./transport.ts"
 
 const defaultOrder = 50
+
+/** What was found in a state, at this time in milliseconds since 1970. */
+interface Found {
+  readonly now: number
+  readonly slices: ReadonlyArray<Named<Slice>>
+  readonly screens: ReadonlyArray<ScreenStatus>
+  readonly players: ReadonlyArray<PlayerStatus>
+}
 
 /**
  * All sections in their order: of Vitrine's plugins by their slices, and those that were added. Problems that are reported in a
@@ -20,9 +29,7 @@ const defaultOrder = 50
 export const sectionsOf = (
   { plugins }: Pick<GlobalState, "plugins">,
   added: ReadonlyArray<Section>,
-  now: number,
-  slices: ReadonlyArray<Named<Slice>>,
-  screens: ReadonlyArray<ScreenStatus>
+  { now, players, screens, slices }: Found
 ): ReadonlyArray<Section> => {
   const rowsOfProblems = new Map(
     Object.entries(plugins).flatMap(([name, slice]) => {
@@ -37,6 +44,7 @@ export const sectionsOf = (
   })
   const sections: ReadonlyArray<Section> = [
     ...slices.map((named) => sectionOf(named, screens, now)),
+    ...playerSectionsOf(players, slices),
     ...own,
     ...[...rowsOfProblems].map(([name, rows]) => ({ name, title: String.capitalize(name), rows }))
   ]

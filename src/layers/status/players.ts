@@ -1,0 +1,284 @@
+/**
+ * What the players of a hub do: each in one word, what is wrong with it as a problem, and both for the status.
+ */
+import * as Number from "effect/Number"
+import * as Order from "effect/Order"
+import { excerpt } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
+import type { Problem } from "../../services/Problem.ts"
+import type { ContentState, Player, Slice } from "../../services/Slices.ts"
+import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
+import { firstProblems, firstRows, kv, toneOf } from "./rows.ts"
+import { contentsOf, type Named, slicesOf } from "./slices.ts"
+
+/**
+ * `behind`: it has had another version than the active one of the hub for longer than a minute, and copies nothing. `problem`: it
+ * reports an error, or two machines report as the same player. `silent`: it has not reported for 25 s. `never seen` is only what is
+ * expected.
+ */
+export type PlayerWord = "up to date" | "copying" | "behind" | "problem" | "silent" | "never seen"
+
+/** A player that is expected, or has reported. */
+export interface PlayerStatus {
+  readonly id: string
+  /** What the configuration of the hub calls it, or else what it calls itself, or else its id. */
+  readonly name: string
+  readonly isExpected: boolean
+  readonly word: PlayerWord
+  /** By the clock of the hub, ISO 8601, UTC; missing where that is not known. Of one that is silent, when it was last heard of. */
+  readonly since?: string
+  /** What is wrong, a warning that it reports too; missing where nothing is, or nobody expects anything else. */
+  readonly problem?: Problem
+  /** Its last report; missing where there is none. */
+  readonly said?: Player
+}
+
+type State = Pick<GlobalState, "plugins" | "system">
+
+const silentMs = 25_000
+const behindMs = 60_000
+const duplicateMs = 60_000
+
+/** How long an expected player may take to report after the start of the hub. */
+const settlingMs = 60_000
+
+/** How long it is a problem that one is silent which nobody expects. */
+const missedMs = 10 * 60_000
+
+/** The worst first. */
+export const playersOf = (
+  state: State,
+  now: number,
+  slices: ReadonlyArray<Named<Slice>> = slicesOf(state)
+): ReadonlyArray<PlayerStatus> => {
+  const { players = [], startTime } = state.system
+  const expected = new Map(players.map(({ id, label }) => [id, label]))
+  const reports = reportsOf(slices)
+  const heard = [...reports].map(
+    ([id, { content, said }]): Found => ({
+      id,
+      name: expected.get(id) ?? said.node.label ?? id,
+      isExpected: expected.has(id),
+      said,
+      ...wordOf(said, content, { now, startTime })
+    })
+  )
+  const unseen = [...expected].flatMap(
+    ([id, label = id]): ReadonlyArray<Found> =>
+      reports.has(id) ? [] : [{ id, name: label, isExpected: true, word: "never seen", since: startTime }]
+  )
+  return [...heard, ...unseen]
+    .map((player): PlayerStatus => ({ ...player, ...problemOf(player, now) }))
+    .toSorted(byRank)
+}
+
+type Found = Omit<PlayerStatus, "problem">
+
+interface Heard {
+  readonly said: Player
+  /** What the hub itself has; missing where it has none. */
+  readonly content: ContentState | undefined
+}
+
+/** By the ids of the players. */
+const reportsOf = (slices: ReadonlyArray<Named<Slice>>): ReadonlyMap<string, Heard> => {
+  const contents = new Map(contentsOf(slices))
+  return new Map(
+    slices.flatMap(([name, slice]) =>
+      slice.kind === "content-server"
+        ? (slice.players ?? []).map(
+            (said) => [said.node.id, { said, content: contents.get(name.replace(/-server$/, "")) }] as const
+          )
+        : []
+    )
+  )
+}
+
+const wordOf = (
+  said: Player,
+  { activeSince = "", versionId }: Partial<ContentState> = {},
+  { now, startTime }: { readonly now: number; readonly startTime: string }
+) => {
+  const { copiedPercent, heardAt, problems } = said
+  // The hub cannot have heard of it while it was off.
+  const listeningSince = heardAt > startTime ? heardAt : startTime
+  if (now - Date.parse(listeningSince) >= silentMs) {
+    return word("silent", heardAt)
+  }
+  if (duplicateOf(said, now) !== undefined) {
+    return word("problem")
+  }
+  const error = problems.find(isError)
+  if (error !== undefined) {
+    return word("problem", hubTime(said, error.since))
+  }
+  if (copiedPercent !== undefined) {
+    return word("copying")
+  }
+  const shownSince = hubTime(said, said.activeSince)
+  const behindSince = shownSince !== undefined && shownSince > activeSince ? shownSince : activeSince
+  return versionId !== undefined && said.versionId !== versionId && now - Date.parse(behindSince) > behindMs
+    ? word("behind", behindSince)
+    : word("up to date", shownSince)
+}
+
+const word = (word: PlayerWord, since?: string) => ({ word, ...(since === undefined ? {} : { since }) })
+
+const isError = ({ severity }: Problem): boolean => severity === "error"
+
+const duplicateOf = ({ duplicate }: Player, now: number): Player["duplicate"] =>
+  duplicate !== undefined && now - Date.parse(duplicate.heardAt) < duplicateMs ? duplicate : undefined
+
+/** A time by the clock of a player, by that of the hub: before it was heard of. Missing where it is none. */
+const hubTime = ({ clockOffset, heardAt }: Player, time: string | undefined): string | undefined => {
+  const millis = Math.min(Date.parse(time ?? "") - clockOffset, Date.parse(heardAt))
+  return Math.abs(millis) <= maxTime ? new Date(millis).toISOString() : undefined
+}
+
+/** The range of a `Date`, in milliseconds. */
+const maxTime = 8.64e15
+
+const codes = {
+  behind: "player:behind",
+  duplicate: "player:duplicate",
+  problem: "player:problem",
+  silent: "player:silent",
+  "never seen": "player:never-seen"
+}
+
+const problemOf = (player: Found, now: number): Pick<PlayerStatus, "problem"> => {
+  const { id, isExpected, name, said, since, word } = player
+  const problem = (
+    kind: keyof typeof codes,
+    severity: Problem["severity"],
+    text: string,
+    since: string | undefined
+  ) => ({
+    problem: {
+      code: codes[kind],
+      severity,
+      subject: id,
+      text: `Player ${name}${text}`,
+      ...(since === undefined ? {} : { since })
+    }
+  })
+  if (said === undefined) {
+    const report = `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
+    return since !== undefined && now - Date.parse(since) < settlingMs
+      ? {}
+      : problem("never seen", "error", ` was never seen: ${report}`, since)
+  }
+  if (word === "silent") {
+    const check = "see whether it is on, and whether it reaches this machine"
+    return isExpected || now - Date.parse(said.heardAt) < missedMs
+      ? problem("silent", isExpected ? "error" : "warning", ` was last heard of at ${since}: ${check}`, since)
+      : {}
+  }
+  if (duplicateOf(said, now) !== undefined) {
+    return problem(
+      "duplicate",
+      "error",
+      ` is two machines: ${machinesText(said)}. Give each a node with an id of its own`,
+      since
+    )
+  }
+  const reported = worstOf(said)
+  if (word === "behind") {
+    const version = said.versionId === undefined ? "no version" : `version ${said.versionId}`
+    const why = reported === undefined ? "" : `; ${reportText(said)}`
+    return problem("behind", "warning", ` is behind since ${since}: it has ${version}${why}`, since)
+  }
+  return reported === undefined
+    ? {}
+    : problem("problem", reported.severity, `: ${reportText(said)}`, hubTime(said, reported.since))
+}
+
+const worstOf = ({ problems }: Player): Problem | undefined => problems.find(isError) ?? problems[0]
+
+/** What it says first of what is wrong, and how much more it says; empty where it says nothing. */
+const reportText = (said: Player): string => {
+  const reported = worstOf(said)
+  const more = said.problems.length - 1
+  return reported === undefined
+    ? ""
+    : `${excerpt(reported.text)}${more > 0 ? ` (and ${countText(more, "more problem")})` : ""}`
+}
+
+/** In the same order, whichever of the two has reported last. */
+const machinesText = (said: Player): string =>
+  [said, ...(said.duplicate === undefined ? [] : [said.duplicate])]
+    .map(({ address, host }) => `${host} (${address})`)
+    .toSorted()
+    .join(" and ")
+
+/** What else there is to say beside its word: what is wrong in its own words, or which machines it is. Empty where there is nothing. */
+export const detailOf = ({ problem, said, word }: PlayerStatus): string =>
+  said === undefined || word === "silent"
+    ? ""
+    : problem?.code === codes.duplicate
+      ? machinesText(said)
+      : reportText(said)
+
+/** From the worst. */
+const words: ReadonlyArray<PlayerWord> = [
+  "silent",
+  "never seen",
+  "problem",
+  "behind",
+  "copying",
+  "up to date"
+]
+
+const rankOf = ({ problem, word }: PlayerStatus): number =>
+  words.length * (problem === undefined ? 2 : isError(problem) ? 0 : 1) + words.indexOf(word)
+
+const byRank = Order.combine(
+  Order.mapInput(Order.number, rankOf),
+  Order.mapInput(Order.string, ({ name }: PlayerStatus) => name)
+)
+
+/** One for each of the first twenty, and how many more there are. */
+export const problems = (players: ReadonlyArray<PlayerStatus>): ReadonlyArray<Problem> =>
+  firstProblems(players, "player")
+
+/** `38 of 40 players are up to date; 1 silent, 1 behind` */
+export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
+  if (players.length === 0) {
+    return "no player has reported yet"
+  }
+  const counts = words.map((word) => [players.filter((player) => player.word === word).length, word] as const)
+  const others = counts.filter(([count, word]) => count > 0 && word !== "up to date")
+  const good = players.length - Number.sumAll(others.map(([count]) => count))
+  const total = countText(players.length, "player")
+  const rest = others.map(([count, word]) => `${count} ${word}`).join(", ")
+  return `${good} of ${total} ${players.length === 1 ? "is" : "are"} up to date${rest === "" ? "" : `; ${rest}`}`
+}
+
+/** The name of the section: what is wrong in it is in `problems`. */
+export const sectionName = "players"
+
+/** How many are up to date, and each that is not, or has a problem. Nothing where no reports are taken. */
+export const sectionsOf = (
+  players: ReadonlyArray<PlayerStatus>,
+  slices: ReadonlyArray<Named<Slice>>
+): ReadonlyArray<Section> => {
+  const unwell = players.filter(({ problem, word }) => problem !== undefined || word !== "up to date")
+  const rows = [kv("All", summaryOf(players)), ...firstRows(unwell, playerRow)]
+  return takesReports(slices) ? [{ name: sectionName, order: 31, title: "Players", rows }] : []
+}
+
+/** Whether players can report to this machine. */
+export const takesReports = (slices: ReadonlyArray<Named<Slice>>): boolean =>
+  slices.some(([, slice]) => slice.kind === "content-server" && slice.players !== undefined)
+
+const playerRow = (player: PlayerStatus): Row =>
+  kv(player.name, playerText(player), player.problem === undefined ? "neutral" : toneOf(player.problem))
+
+const playerText = (player: PlayerStatus): string => {
+  const { said, since, word } = player
+  const percent = word === "copying" ? `, ${said?.copiedPercent} %` : ""
+  const when =
+    since === undefined ? "" : word === "silent" ? `, last heard of at ${since}` : ` since ${since}`
+  const detail = detailOf(player)
+  return `${word}${percent}${when}${detail === "" ? "" : `: ${detail}`}`
+}

@@ -1,0 +1,400 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import {
+  type PlayerStatus,
+  playersOf,
+  problems,
+  sectionsOf,
+  summaryOf
+} from "../../../src/layers/status/players.ts"
+import { readState } from "../../../src/layers/status/readState.ts"
+import { slicesOf } from "../../../src/layers/status/slices.ts"
+import type { ContentState, Player } from "../../../src/services/Slices.ts"
+import type { ExpectedPlayer, GlobalState } from "../../../src/services/StatusSnapshot.ts"
+
+const start = Date.parse("2026-11-21T09:30:00.000Z")
+const at = (seconds: number) => new Date(start + seconds * 1000).toISOString()
+const versionId = "20261121T093000Z"
+const older = "20261121T092900Z"
+
+const hall3: Player = {
+  vitrine: "0.1.0",
+  sentAt: at(0),
+  node: { id: "hall-3", label: "Hall 3" },
+  host: "box-3",
+  runId: "a",
+  startTime: at(0),
+  versionId,
+  activeSince: at(0),
+  problems: [],
+  screens: [],
+  warnings: [],
+  heardAt: at(0),
+  address: "10.0.0.3",
+  clockOffset: 0
+}
+const expected = [{ id: "hall-3", label: "The third hall" }]
+
+const warning = { code: "content:held", severity: "warning", text: "it is held" } as const
+const error = {
+  code: "screen:closed",
+  severity: "error",
+  text: "Screen Left was closed",
+  since: at(5)
+} as const
+
+interface Case {
+  readonly players?: ReadonlyArray<Player>
+  readonly expected?: ReadonlyArray<ExpectedPlayer>
+  readonly content?: Partial<ContentState>
+  /** When the hub was started, in seconds. */
+  readonly from?: number
+}
+
+const stateOf = ({ content, expected, from = 0, players }: Case): GlobalState => ({
+  system: {
+    startTime: at(from),
+    mode: "persistent",
+    node: { id: "hub" },
+    ...(expected === undefined ? {} : { players: expected })
+  },
+  plugins: {
+    content: { kind: "content", versionId, activeSince: at(0), sources: {}, ...content },
+    "content-server": {
+      kind: "content-server",
+      url: "http://127.0.0.1:8730",
+      maxConnections: 10,
+      connections: 0,
+      openResponses: 0,
+      requests: 0,
+      bytes: 0,
+      ...(players === undefined ? {} : { players })
+    }
+  },
+  _version: 1
+})
+
+/** The rows of the status about players. */
+const rowsOf = (players: ReadonlyArray<PlayerStatus>) =>
+  sectionsOf(players, slicesOf(stateOf({ players: [] }))).flatMap(({ rows }) => rows)
+
+const playersAt = (given: Case, seconds: number) => playersOf(stateOf(given), start + seconds * 1000)
+
+/** The word of the only player, and the code of its problem. */
+const wordAt = (given: Case, seconds: number) => {
+  const [player] = playersAt(given, seconds)
+  return [player?.word, player?.problem?.code]
+}
+
+describe("a player is", () => {
+  it("up to date where it has the active version of the hub and reports nothing wrong", () => {
+    expect(playersAt({ players: [hall3], expected }, 24)).toEqual([
+      {
+        id: "hall-3",
+        name: "The third hall",
+        isExpected: true,
+        word: "up to date",
+        since: at(0),
+        said: hall3
+      }
+    ])
+    expect(playersAt({ players: [hall3] }, 24)).toMatchObject([{ name: "Hall 3", isExpected: false }])
+  })
+
+  it("silent 25 seconds after its last report, which is an error where it is expected", () => {
+    expect(wordAt({ players: [hall3] }, 24)).toEqual(["up to date", undefined])
+    expect(playersAt({ players: [hall3], expected }, 25)).toMatchObject([
+      {
+        word: "silent",
+        since: at(0),
+        problem: {
+          code: "player:silent",
+          severity: "error",
+          subject: "hall-3",
+          text: `Player The third hall was last heard of at ${at(0)}: see whether it is on, and whether it reaches this machine`,
+          since: at(0)
+        }
+      }
+    ])
+  })
+
+  it("silent with a warning for ten minutes where it is not expected, and stays in the list", () => {
+    expect(playersAt({ players: [hall3] }, 599)).toMatchObject([{ problem: { severity: "warning" } }])
+    expect(wordAt({ players: [hall3] }, 600)).toEqual(["silent", undefined])
+    expect(wordAt({ players: [hall3], expected }, 600)).toEqual(["silent", "player:silent"])
+  })
+
+  it("not silent before a hub that was off has listened for 25 seconds", () => {
+    expect(wordAt({ players: [hall3], expected, from: 300 }, 324)).toEqual(["up to date", undefined])
+    expect(wordAt({ players: [hall3], expected, from: 300 }, 325)).toEqual(["silent", "player:silent"])
+  })
+
+  it("never seen where it is expected and has not reported, a problem one minute after the start", () => {
+    expect(wordAt({ players: [], expected }, 59)).toEqual(["never seen", undefined])
+    expect(playersAt({ expected }, 60)).toEqual([
+      {
+        id: "hall-3",
+        name: "The third hall",
+        isExpected: true,
+        word: "never seen",
+        since: at(0),
+        problem: {
+          code: "player:never-seen",
+          severity: "error",
+          subject: "hall-3",
+          text: 'Player The third hall was never seen: let a replica whose node has the id "hall-3" report to this machine',
+          since: at(0)
+        }
+      }
+    ])
+    expect(playersAt({}, 60)).toEqual([])
+  })
+
+  it("behind where it has another version for longer than a minute and copies nothing", () => {
+    const players = [{ ...hall3, versionId: older, heardAt: at(60) }]
+    expect(wordAt({ players }, 60)).toEqual(["up to date", undefined])
+    expect(playersAt({ players }, 61)).toMatchObject([
+      {
+        word: "behind",
+        since: at(0),
+        problem: {
+          code: "player:behind",
+          severity: "warning",
+          text: `Player Hall 3 is behind since ${at(0)}: it has version ${older}`
+        }
+      }
+    ])
+    expect(wordAt({ players, content: { activeSince: at(5) } }, 65)).toEqual(["up to date", undefined])
+    const copying = players.map((player) => ({ ...player, copiedPercent: 40 }))
+    expect(wordAt({ players: copying }, 61)).toEqual(["copying", undefined])
+  })
+
+  it("behind without a version too, and never where the hub has none", () => {
+    const { versionId: _, ...player } = hall3
+    const players = [{ ...player, heardAt: at(60), problems: [warning] }]
+    expect(playersAt({ players }, 61)).toMatchObject([
+      {
+        word: "behind",
+        problem: { text: `Player Hall 3 is behind since ${at(0)}: it has no version; it is held` }
+      }
+    ])
+    const state = stateOf({ players })
+    const { content: _content, ...plugins } = state.plugins
+    expect(playersOf({ ...state, plugins }, start + 61_000)).toMatchObject([{ word: "up to date" }])
+  })
+
+  it("compared with the content that its server is of", () => {
+    const { plugins, system } = stateOf({ players: [{ ...hall3, versionId: older, heardAt: at(60) }] })
+    const named = { ...plugins, films: { ...Object(plugins.content), versionId: older } }
+    const server = { "films-server": plugins["content-server"] }
+    const state = { system, plugins: { content: plugins.content, films: named.films, ...server } }
+    expect(playersOf(state, start + 61_000)).toMatchObject([{ word: "up to date" }])
+  })
+
+  it("a problem where it reports an error, in its words and by the clock of the hub", () => {
+    const players = [{ ...hall3, clockOffset: -2000, heardAt: at(20), problems: [warning, error] }]
+    expect(playersAt({ players }, 20)).toMatchObject([
+      {
+        word: "problem",
+        since: at(7),
+        problem: {
+          code: "player:problem",
+          severity: "error",
+          subject: "hall-3",
+          text: "Player Hall 3: Screen Left was closed (and 1 more problem)",
+          since: at(7)
+        }
+      }
+    ])
+  })
+
+  it("what it was where it reports a warning, which is shown", () => {
+    expect(playersAt({ players: [{ ...hall3, problems: [warning] }] }, 1)).toMatchObject([
+      {
+        word: "up to date",
+        problem: { code: "player:problem", severity: "warning", text: "Player Hall 3: it is held" }
+      }
+    ])
+  })
+
+  it("a problem where two machines report as the same, in the same words whichever was last", () => {
+    const other = { host: "box-4", address: "10.0.0.4", heardAt: at(0) }
+    const swapped = { ...hall3, ...other, duplicate: { host: "box-3", address: "10.0.0.3", heardAt: at(0) } }
+    for (const player of [{ ...hall3, duplicate: other }, swapped]) {
+      expect(playersAt({ players: [player], expected }, 1)).toMatchObject([
+        {
+          word: "problem",
+          problem: {
+            code: "player:duplicate",
+            severity: "error",
+            text: "Player The third hall is two machines: box-3 (10.0.0.3) and box-4 (10.0.0.4). Give each a node with an id of its own"
+          }
+        }
+      ])
+    }
+    const past = { ...hall3, heardAt: at(60), duplicate: other }
+    expect(wordAt({ players: [past] }, 60)).toEqual(["up to date", undefined])
+  })
+})
+
+describe("the players", () => {
+  const player = (id: string, also: Partial<Player> = {}) => ({ ...hall3, node: { id }, ...also })
+
+  it("are listed from the worst, and are summed up in words", () => {
+    const players = [
+      player("f"),
+      player("e", { problems: [warning] }),
+      player("d", { versionId: older }),
+      player("c", { problems: [error] }),
+      player("b", { copiedPercent: 5 }),
+      player("a")
+    ].map((player) => ({ ...player, heardAt: at(99) }))
+    const silent = [player("g"), player("h")]
+    const found = playersAt({ players: [...players, ...silent], expected: [{ id: "h" }, { id: "i" }] }, 100)
+    expect(found.map(({ id }) => id)).toEqual(["h", "i", "c", "g", "d", "e", "b", "a", "f"])
+    expect(summaryOf(found)).toBe(
+      "3 of 9 players are up to date; 2 silent, 1 never seen, 1 problem, 1 behind, 1 copying"
+    )
+    expect(summaryOf([])).toBe("no player has reported yet")
+    expect(summaryOf(playersAt({ players: [hall3] }, 1))).toBe("1 of 1 player is up to date")
+  })
+
+  it("have a row each where they are not up to date, or where something is wrong", () => {
+    const players = [
+      player("a"),
+      player("b", { copiedPercent: 40 }),
+      player("c", { heardAt: at(-30) }),
+      player("d", { problems: [error] })
+    ]
+    expect(rowsOf(playersAt({ players, from: -60 }, 1))).toEqual([
+      {
+        type: "kv",
+        label: "All",
+        value: "1 of 4 players are up to date; 1 silent, 1 problem, 1 copying"
+      },
+      { type: "kv", label: "d", value: `problem since ${at(0)}: Screen Left was closed`, tone: "error" },
+      { type: "kv", label: "c", value: `silent, last heard of at ${at(-30)}`, tone: "warn" },
+      { type: "kv", label: "b", value: "copying, 40 %", tone: "neutral" }
+    ])
+  })
+
+  it("count once for the health, and have a section where reports are taken", () => {
+    const read = (given: Case) => readState(stateOf(given), [], start + 25_000)
+    const ofPlayers = (given: Case) => read(given).sections.filter(({ name }) => name === "players")
+    expect(ofPlayers({})).toEqual([])
+    expect(ofPlayers({ expected })).toEqual([])
+    expect(ofPlayers({ players: [] })).toMatchObject([
+      { title: "Players", rows: [{ value: "no player has reported yet" }] }
+    ])
+    expect(read({ players: [hall3], expected }).problems).toMatchObject([{ code: "player:silent" }])
+  })
+
+  it("are twenty in the problems and in the status, and then how many more there are", () => {
+    const players = Array.from({ length: 22 }, (_, index) => player(`player-${index}`))
+    const found = playersAt({ players }, 25)
+    expect(problems(found).slice(20)).toEqual([
+      { code: "player:silent", severity: "warning", text: "2 more players with a problem" }
+    ])
+    expect(rowsOf(found).slice(21)).toEqual([{ type: "text", text: "and 2 more", tone: "neutral" }])
+  })
+})
+
+const text = FastCheck.oneof(FastCheck.string({ unit: "binary", maxLength: 500 }), FastCheck.constant(at(3)))
+const id = FastCheck.oneof(FastCheck.constantFrom("hall-3", "__proto__", ""), text)
+const number = FastCheck.oneof(FastCheck.double(), FastCheck.constant(0))
+const severity: FastCheck.Arbitrary<"error" | "warning"> = FastCheck.constantFrom("error", "warning")
+const anyPlayer: FastCheck.Arbitrary<Player> = FastCheck.record(
+  {
+    vitrine: text,
+    sentAt: text,
+    node: FastCheck.record({ id, label: text }, { requiredKeys: ["id"] }),
+    host: text,
+    runId: text,
+    startTime: text,
+    versionId: FastCheck.oneof(text, FastCheck.constant(versionId)),
+    activeSince: text,
+    copiedPercent: number,
+    freeDisk: number,
+    problems: FastCheck.array(
+      FastCheck.record(
+        {
+          code: text,
+          severity: severity,
+          subject: text,
+          text,
+          since: text
+        },
+        { requiredKeys: ["code", "severity", "text"] }
+      ),
+      { maxLength: 3 }
+    ),
+    screens: FastCheck.array(FastCheck.record({ id: text, word: text }), { maxLength: 3 }),
+    warnings: FastCheck.array(text, { maxLength: 3 }),
+    heardAt: FastCheck.integer({ min: -3600, max: 3600 }).map(at),
+    address: text,
+    clockOffset: number,
+    duplicate: FastCheck.record({ host: text, address: text, heardAt: text })
+  },
+  {
+    requiredKeys: [
+      "vitrine",
+      "sentAt",
+      "node",
+      "host",
+      "runId",
+      "startTime",
+      "problems",
+      "screens",
+      "warnings",
+      "heardAt",
+      "address",
+      "clockOffset"
+    ]
+  }
+)
+const anyPlayers = FastCheck.array(anyPlayer, { maxLength: 60, size: "max" })
+
+describe("whatever players report,", () => {
+  it.prop(
+    "each is listed once, the errors first, and those without a problem last",
+    { players: anyPlayers },
+    ({ players }) => {
+      const found = playersAt({ players, expected }, 60)
+      const ids = found.map(({ id }) => id)
+      expect([...ids].sort()).toEqual([...new Set(["hall-3", ...players.map(({ node }) => node.id)])].sort())
+      const severities = found.map(({ problem }) => problem?.severity ?? "none")
+      expect(severities).toEqual(
+        ["error", "warning", "none"].flatMap((one) => severities.filter((severity) => severity === one))
+      )
+    },
+    { fastCheck: { numRuns: 50 } }
+  )
+
+  it.prop(
+    "there is a problem of each that is behind, has one, or is away though it is expected",
+    { players: anyPlayers },
+    ({ players }) => {
+      for (const { isExpected, problem, said, word } of playersAt({ players, expected }, 3700)) {
+        const isAway = word === "silent" || word === "never seen"
+        const isWrong = isAway ? isExpected : word === "behind" || (said?.problems.length ?? 0) > 0
+        expect(problem !== undefined || !isWrong).toBe(true)
+        expect(word === "up to date" && said?.problems.length === 0 && problem !== undefined).toBe(false)
+        expect(problem === undefined || problem.text.length < 3000).toBe(true)
+      }
+    },
+    { fastCheck: { numRuns: 50 } }
+  )
+
+  it.prop(
+    "what is said of them is short, and of one player there is one problem",
+    { players: anyPlayers },
+    ({ players }) => {
+      const found = playersAt({ players, expected }, 60)
+      const subjects = problems(found).flatMap(({ subject = [] }) => subject)
+      expect(problems(found).length).toBeLessThanOrEqual(21)
+      expect(new Set(subjects).size).toBe(subjects.length)
+      expect(rowsOf(found).length).toBeLessThanOrEqual(22)
+    },
+    { fastCheck: { numRuns: 50 } }
+  )
+})
