@@ -45,7 +45,6 @@ import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
 import { DispatchError } from "../../src/services/CommandBus.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
-import { Slice } from "../../src/services/Slices.ts"
 import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
 
 const tablesBelow = (page: string, heading: string) => rowsOf(below(heading, read(page)))
@@ -180,12 +179,8 @@ describe("the tables name", () => {
       const code = /^status[/\\]/.test(file) ? /"([a-z-]+:[a-z-]+)"/g : /\bcode: "([a-z-]+:[a-z-]+)"/g
       return [...read(`src/layers/${file}`).matchAll(code)].map(([, code]) => code)
     })
-    // Rows that warn have the name of their section, but for those of contents, which have codes of their own.
-    const sections = Slice.members
-      .map(({ fields }) => fields.kind.literals[0])
-      .filter((kind) => kind !== "content")
     const documented = namesIn(tablesBelow("docs/operate.md", "### Problems"))
-    expect(documented.sort()).toEqual([...new Set([...codes, ...sections])].sort())
+    expect(documented.sort()).toEqual([...new Set(codes)].sort())
   })
 
   it("the faults of the table server", () => {

@@ -6,11 +6,14 @@ import type { Problem } from "../../services/Problem.ts"
 import type { HealthRules, Slice } from "../../services/Slices.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
+import * as nats from "./nats.ts"
 import * as players from "./players.ts"
 import { problemsOfRows } from "./rows.ts"
 import * as screens from "./screens.ts"
 import { sectionsOf } from "./sections.ts"
-import { contentsOf, type Named, reported, slicesOf } from "./slices.ts"
+import * as servers from "./servers.ts"
+import { type Named, reported, slicesOf } from "./slices.ts"
+import * as transport from "./transport.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 
@@ -24,24 +27,20 @@ const defaultRules: HealthRules = { failingForMs: 15 * 60_000 }
 
 /**
  * With the sections that were added; `now` is in milliseconds since 1970. It goes by the rules of the controller's dashboard, or the
- * default ones if it has none. Sections count by the tones of their rows, but for those of contents and players, and of plugins that report
- * `problems`.
+ * default ones if it has none. Added sections count by the tones of their rows, but for those of plugins that report `problems`.
  */
 export const readState = (state: State, added: ReadonlyArray<Section>, now: number): Reading => {
   const slices = slicesOf(state)
-  const contents = contentsOf(slices)
   const shownOn = screens.screensOf(state, now, slices)
   const fleet = players.playersOf(state, now, slices)
   const sections = sectionsOf(state, added, { now, slices, screens: shownOn, players: fleet })
-  const toned = sections.filter(
+  const toned = added.filter(
     ({ name }) =>
-      name !== players.sectionName &&
-      !contents.some(([content]) => content === name) &&
-      !Predicate.hasProperty(state.plugins[name], "problems")
+      !slices.some(([slice]) => slice === name) && !Predicate.hasProperty(state.plugins[name], "problems")
   )
   const rules = rulesOf(slices)
   const problems = [
-    ...contents.flatMap(([name, slice]) => content.problems(name, slice, rules, now)),
+    ...slices.flatMap(([name, slice]) => problemsOf(name, slice, rules, now)),
     ...screens.problems(shownOn),
     ...players.problems(fleet),
     ...Object.values(state.plugins).flatMap(reported),
@@ -53,6 +52,21 @@ export const readState = (state: State, added: ReadonlyArray<Section>, now: numb
       ...problems.filter(({ severity }) => severity === "error"),
       ...problems.filter(({ severity }) => severity === "warning")
     ]
+  }
+}
+
+const problemsOf = (name: string, slice: Slice, rules: HealthRules, now: number): ReadonlyArray<Problem> => {
+  switch (slice.kind) {
+    case "content":
+      return content.problems(name, slice, rules, now)
+    case "http-transport":
+      return transport.problems(name, slice)
+    case "content-server":
+      return servers.contentServerProblems(name, slice)
+    case "nats":
+      return nats.problems(slice)
+    case "dashboard":
+      return servers.dashboardProblems(name, slice)
   }
 }
 

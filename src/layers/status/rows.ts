@@ -28,10 +28,12 @@ export const problemRow = (problem: Problem): Row => text(problem.text, toneOf(p
 /** How many of one kind are listed. */
 const maxListed = 20
 
+const moreCodes = { screen: "screen:more", player: "player:more" } as const
+
 /** The problems of the first twenty that have one, and how many more there are; `what` they are, as in `screen`. */
 export const firstProblems = (
   all: ReadonlyArray<{ readonly problem?: Problem }>,
-  what: string
+  what: keyof typeof moreCodes
 ): ReadonlyArray<Problem> => {
   const found = all.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
   const [next, ...others] = found.slice(maxListed)
@@ -40,8 +42,9 @@ export const firstProblems = (
     : [
         ...found.slice(0, maxListed),
         {
-          code: next.code,
+          code: moreCodes[what],
           severity: next.severity,
+          subject: `${what}s`,
           text: `${countText(others.length + 1, `more ${what}`)} with a problem`
         }
       ]

@@ -173,7 +173,7 @@ const codes = {
   "never seen": "screen:never-seen"
 } satisfies Record<Exclude<ScreenWord, "showing">, string>
 
-/** It is an error where visitors see nothing of an expected screen. */
+/** It is an error where visitors see nothing, or something wrong, on an expected screen. */
 const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> => {
   const { id, isExpected, name, said, since, word } = screen
   if (word === "showing") {
@@ -193,7 +193,7 @@ const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> =>
     case "behind":
       return problem("warning", `is behind since ${since}: it still shows version ${said?.versionId}`)
     case "problem":
-      return problem("warning", `has a problem since ${since}: ${said?.problem}`)
+      return problem(isExpected ? "error" : "warning", `has a problem since ${since}: ${said?.problem}`)
     case "hidden":
       return problem(
         isExpected ? "error" : "warning",

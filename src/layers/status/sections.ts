@@ -2,13 +2,14 @@
  * The sections of the status that are made of the state.
  */
 import * as String from "effect/String"
-import { countText, sizeText } from "../../internal/readable.ts"
-import type { ContentServerState, DashboardState, NatsState, Slice } from "../../services/Slices.ts"
-import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
+import type { Slice } from "../../services/Slices.ts"
+import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
+import * as nats from "./nats.ts"
 import { type PlayerStatus, sectionsOf as playerSectionsOf } from "./players.ts"
-import { kv, problemRow } from "./rows.ts"
+import { problemRow } from "./rows.ts"
 import type { ScreenStatus } from "./screens.ts"
+import * as servers from "./servers.ts"
 import { type Named, reported } from "./slices.ts"
 import * as transport from "./transport.ts"
 
@@ -64,50 +65,10 @@ const sectionOf = (
     case "http-transport":
       return { name, order: 20, title: titled("HTTP transport"), rows: transport.rows(slice, now) }
     case "content-server":
-      return { name, order: 30, title: "Content server", rows: contentServerRows(slice) }
+      return { name, order: 30, title: "Content server", rows: servers.contentServerRows(slice) }
     case "nats":
-      return { name, order: 30, title: "NATS", rows: natsRows(slice) }
+      return { name, order: 30, title: "NATS", rows: nats.rows(slice) }
     case "dashboard":
-      return { name, order: 40, title: "Dashboard", rows: dashboardRows(slice) }
+      return { name, order: 40, title: "Dashboard", rows: servers.dashboardRows(slice) }
   }
 }
-
-const contentServerRows = (slice: ContentServerState): ReadonlyArray<Row> => [
-  kv("Address", slice.url),
-  used("Connections", slice.connections, slice.maxConnections),
-  kv("Responses", `${slice.requests}, ${sizeText(slice.bytes)}; ${slice.openResponses} open`)
-]
-
-const dashboardRows = ({ maxPages, pages, problem, url }: DashboardState): ReadonlyArray<Row> => [
-  kv("Address", url),
-  used("Open pages", pages, maxPages),
-  ...transport.busRows(problem)
-]
-
-const used = (label: string, count: number, maximum: number): Row =>
-  kv(label, `${count} of ${maximum}`, count < maximum ? "ok" : "warn")
-
-const natsRows = (slice: NatsState): ReadonlyArray<Row> => {
-  const { failures, lastFailure, link, prefix, servers, unknownElsewhere, waiting } = slice
-  return [
-    "problem" in link
-      ? kv("Connection", `none to ${servers} since ${link.since}: ${link.problem}`, "error")
-      : kv("Connection", `${link.server} (${link.name}) since ${link.since}`, "ok"),
-    kv("Prefix", prefix),
-    ...(unknownElsewhere === undefined ? [] : [unknownRow(unknownElsewhere)]),
-    kv(
-      "Waiting for the server",
-      `${countText(waiting.events, "event")}, ${countText(waiting.commands, "command")} of other processes`
-    ),
-    lastFailure === undefined
-      ? kv("Not published", "none", "ok")
-      : kv(
-          "Not published",
-          `${countText(failures, "event")}, the last at ${lastFailure.at}: ${lastFailure.reason}`,
-          "warn"
-        )
-  ]
-}
-
-const unknownRow = ({ commands, reason }: NonNullable<NatsState["unknownElsewhere"]>): Row =>
-  kv("Commands", `other processes do not know ${commands.join(", ")}: ${reason}`, "warn")

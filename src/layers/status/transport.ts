@@ -1,10 +1,53 @@
 /**
- * What the status says of an HTTP transport.
+ * What the slice of an HTTP transport means.
  */
 import { countText, durationText } from "../../internal/readable.ts"
+import type { Problem } from "../../services/Problem.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { kv, list, text } from "./rows.ts"
+
+export const problems = (name: string, slice: TransportState): ReadonlyArray<Problem> => {
+  const { clients, clientsDropped, framesMissed, kind, maxClients, problem } = slice
+  const transport = name === kind ? "HTTP transport" : `HTTP transport "${name}"`
+  const warning = (code: string, text: string): Problem => ({
+    code,
+    severity: "warning",
+    subject: name,
+    text
+  })
+  const crowd = crowdText(slice)
+  return [
+    ...(problem === undefined
+      ? []
+      : [
+          {
+            code: "transport:no-events",
+            severity: "error" as const,
+            subject: name,
+            text: `The ${transport} receives no events since ${problem.since}: ${problem.reason}`,
+            since: problem.since
+          }
+        ]),
+    ...(clients < maxClients
+      ? []
+      : [
+          warning(
+            "transport:full",
+            `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. See in the status who has them, or raise "maxClients"`
+          )
+        ]),
+    ...(crowd === undefined ? [] : [warning("transport:crowded", crowd)]),
+    ...(framesMissed === 0
+      ? []
+      : [
+          warning(
+            "transport:missed",
+            `Clients of the ${transport} were too slow for ${countText(framesMissed, "event")} since the start, and ${countText(clientsDropped, "client")} disconnected`
+          )
+        ])
+  ]
+}
 
 export const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => {
   const { clients, clientsDropped, eventsForwarded, framesMissed, lastEvent, maxClients } = slice
@@ -52,15 +95,15 @@ const groupRows = ({ clients, streams }: TransportState, now: number): ReadonlyA
 /** How full it is when it matters who takes up the room. */
 const nearlyFull = 0.75
 
-/** Warns where the pages of one origin hold more than half of the streams, and others may soon get none. */
-const crowdRows = ({ clients, largestOrigin, maxClients }: TransportState): ReadonlyArray<Row> => {
+const crowdRows = (slice: TransportState): ReadonlyArray<Row> => {
+  const crowd = crowdText(slice)
+  return crowd === undefined ? [] : [text(crowd, "warn")]
+}
+
+/** Where the pages of one origin hold more than half of the streams, and others may soon get none. */
+const crowdText = ({ clients, largestOrigin, maxClients }: TransportState): string | undefined => {
   const { origin = "", streams = 0 } = largestOrigin ?? {}
   return clients >= nearlyFull * maxClients && streams > clients / 2 && streams > 1
-    ? [
-        text(
-          `Pages of ${origin} hold ${streams} of ${countText(clients, "event stream")}. If that is not your page, "allowedOrigins" keeps it out.`,
-          "warn"
-        )
-      ]
-    : []
+    ? `Pages of ${origin} hold ${streams} of ${countText(clients, "event stream")}. If that is not your page, "allowedOrigins" keeps it out.`
+    : undefined
 }

@@ -293,7 +293,7 @@ describe("the players", () => {
     const players = Array.from({ length: 22 }, (_, index) => player(`player-${index}`))
     const found = playersAt({ players }, 25)
     expect(problems(found).slice(20)).toEqual([
-      { code: "player:silent", severity: "warning", text: "2 more players with a problem" }
+      { code: "player:more", severity: "warning", subject: "players", text: "2 more players with a problem" }
     ])
     expect(rowsOf(found).slice(21)).toEqual([{ type: "text", text: "and 2 more", tone: "neutral" }])
   })

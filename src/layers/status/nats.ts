@@ -1,0 +1,69 @@
+/**
+ * What the slice of the connection to NATS means.
+ */
+import { countText } from "../../internal/readable.ts"
+import type { Problem } from "../../services/Problem.ts"
+import type { NatsState } from "../../services/Slices.ts"
+import type { Row } from "../../services/StatusSnapshot.ts"
+import { kv } from "./rows.ts"
+
+export const problems = (slice: NatsState): ReadonlyArray<Problem> => {
+  const { failures, lastFailure, link, servers, unknownElsewhere } = slice
+  return [
+    ...("problem" in link
+      ? [
+          {
+            code: "nats:away",
+            severity: "error" as const,
+            text: `There is no connection to NATS at ${servers} since ${link.since}: ${link.problem}`,
+            since: link.since
+          }
+        ]
+      : []),
+    ...(unknownElsewhere === undefined
+      ? []
+      : [
+          {
+            code: "nats:commands",
+            severity: "warning" as const,
+            subject: servers,
+            text: `Other processes do not know the commands ${unknownElsewhere.commands.join(", ")}: ${unknownElsewhere.reason}`
+          }
+        ]),
+    ...(lastFailure === undefined
+      ? []
+      : [
+          {
+            code: "nats:unpublished",
+            severity: "warning" as const,
+            subject: servers,
+            text: `${countText(failures, "event")} could not be published on NATS since the start, the last at ${lastFailure.at}: ${lastFailure.reason}`
+          }
+        ])
+  ]
+}
+
+export const rows = (slice: NatsState): ReadonlyArray<Row> => {
+  const { failures, lastFailure, link, prefix, servers, unknownElsewhere, waiting } = slice
+  return [
+    "problem" in link
+      ? kv("Connection", `none to ${servers} since ${link.since}: ${link.problem}`, "error")
+      : kv("Connection", `${link.server} (${link.name}) since ${link.since}`, "ok"),
+    kv("Prefix", prefix),
+    ...(unknownElsewhere === undefined ? [] : [unknownRow(unknownElsewhere)]),
+    kv(
+      "Waiting for the server",
+      `${countText(waiting.events, "event")}, ${countText(waiting.commands, "command")} of other processes`
+    ),
+    lastFailure === undefined
+      ? kv("Not published", "none", "ok")
+      : kv(
+          "Not published",
+          `${countText(failures, "event")}, the last at ${lastFailure.at}: ${lastFailure.reason}`,
+          "warn"
+        )
+  ]
+}
+
+const unknownRow = ({ commands, reason }: NonNullable<NatsState["unknownElsewhere"]>): Row =>
+  kv("Commands", `other processes do not know ${commands.join(", ")}: ${reason}`, "warn")

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "@effect/vitest"
+import { readState } from "../../../src/layers/status/readState.ts"
+import type {
+  ContentServerState,
+  DashboardState,
+  NatsState,
+  TransportState
+} from "../../../src/services/Slices.ts"
+
+const since = "2026-11-22T09:00:00.000Z"
+const away = { since, reason: "no connection" }
+
+const transport: TransportState = {
+  kind: "http-transport",
+  path: "/",
+  maxClients: 8,
+  clients: 7,
+  streams: [],
+  mostClients: 7,
+  eventsForwarded: 1,
+  framesMissed: 0,
+  clientsDropped: 0
+}
+
+const server: ContentServerState = {
+  kind: "content-server",
+  url: "http://127.0.0.1:8730",
+  maxConnections: 32,
+  connections: 31,
+  openResponses: 0,
+  requests: 1,
+  bytes: 1
+}
+
+const dashboard: DashboardState = {
+  kind: "dashboard",
+  url: "http://127.0.0.1:8720",
+  rules: { failingForMs: 900_000 },
+  pages: 31,
+  maxPages: 32
+}
+
+const nats: NatsState = {
+  kind: "nats",
+  servers: "nats://hub",
+  prefix: "vitrine",
+  link: { since, server: "nats://hub", name: "hub" },
+  waiting: { events: 0, commands: 0 },
+  failures: 0
+}
+
+const problems = (plugins: Readonly<Record<string, unknown>>) =>
+  readState({ system: { startTime: since, mode: "persistent" }, plugins }, [], Date.parse(since)).problems
+
+const said = (plugins: Readonly<Record<string, unknown>>) =>
+  problems(plugins).map(({ code, severity, text }) => [code, severity, text])
+
+describe("the problems of a state", () => {
+  it("are none where everything has room and is connected", () => {
+    expect(problems({ "http-transport": transport, "content-server": server, dashboard, nats })).toEqual([])
+  })
+
+  it("are one sentence for each event stream that is missed, refused or taken up", () => {
+    const largestOrigin = { origin: "http://evil.example", streams: 6 }
+    const full = {
+      ...transport,
+      clients: 8,
+      largestOrigin,
+      framesMissed: 3,
+      clientsDropped: 1,
+      problem: away
+    }
+    expect(said({ "http-transport": full })).toEqual([
+      ["transport:no-events", "error", `The HTTP transport receives no events since ${since}: no connection`],
+      [
+        "transport:full",
+        "warning",
+        'All 8 event streams of the HTTP transport are open: further clients are refused. See in the status who has them, or raise "maxClients"'
+      ],
+      [
+        "transport:crowded",
+        "warning",
+        'Pages of http://evil.example hold 6 of 8 event streams. If that is not your page, "allowedOrigins" keeps it out.'
+      ],
+      [
+        "transport:missed",
+        "warning",
+        "Clients of the HTTP transport were too slow for 3 events since the start, and 1 client disconnected"
+      ]
+    ])
+  })
+
+  it("name which of several transports has them", () => {
+    expect(problems({ kiosk: { ...transport, problem: away }, "http-transport": transport })).toEqual([
+      {
+        code: "transport:no-events",
+        severity: "error",
+        subject: "kiosk",
+        text: `The HTTP transport "kiosk" receives no events since ${since}: no connection`,
+        since
+      }
+    ])
+  })
+
+  it("are a server that has no room, and a dashboard that knows nothing, which no visitor sees", () => {
+    const codes = said({
+      "content-server": { ...server, connections: 32 },
+      dashboard: { ...dashboard, pages: 32, problem: away }
+    }).map(([code, severity]) => [code, severity])
+    expect(codes).toEqual([
+      ["content-server:full", "warning"],
+      ["dashboard:no-events", "warning"],
+      ["dashboard:full", "warning"]
+    ])
+  })
+
+  it("are what NATS does not do", () => {
+    const plugins = {
+      nats: {
+        ...nats,
+        link: { since, problem: "no answer" },
+        unknownElsewhere: { commands: ["lamp.on", "lamp.off"], reason: "no answer" },
+        failures: 2,
+        lastFailure: { at: since, reason: "no answer" }
+      }
+    }
+    expect(said(plugins)).toEqual([
+      ["nats:away", "error", `There is no connection to NATS at nats://hub since ${since}: no answer`],
+      ["nats:commands", "warning", "Other processes do not know the commands lamp.on, lamp.off: no answer"],
+      [
+        "nats:unpublished",
+        "warning",
+        `2 events could not be published on NATS since the start, the last at ${since}: no answer`
+      ]
+    ])
+  })
+})
