@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { FetchFailure, FetchOutcome, SourceOutcome } from "./ContentEvents.ts"
 import { SourceProgress } from "./ContentSource.ts"
 import { PlayerReport } from "./PlayerReport.ts"
-import { Hold, VersionOverview } from "./VersionStore.ts"
+import { Hold, Released, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
 const count = Schema.NonNegativeInt
@@ -104,6 +104,8 @@ export const ContentState = Schema.Struct({
   activeSince: optional(timestamp),
   /** Missing where it is not held. */
   held: optional(Hold),
+  /** Missing where the active version has not waited for somebody. */
+  released: optional(Released),
   /** When the fetch began that runs now; missing where none does. */
   fetchingSince: optional(timestamp),
   /** Absent before the first fetch has ended. */

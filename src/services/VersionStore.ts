@@ -48,6 +48,15 @@ export const Hold = Schema.Struct({
 })
 export type Hold = typeof Hold.Type
 
+/** Somebody made the version that waited the active one. */
+export const Released = Schema.Struct({
+  /** ISO 8601, UTC, with milliseconds. */
+  at: Schema.String,
+  /** For people; one line of 64 characters at most. */
+  by: Schema.optionalWith(Schema.String, { exact: true })
+})
+export type Released = typeof Released.Type
+
 /** The most sources that a version has. */
 export const maxSources = 1000
 
@@ -64,7 +73,9 @@ export const Manifest = Schema.Struct({
   /** The digest of the version's `files.json`. Missing where an older Vitrine made the version. */
   filesSha256: Schema.optionalWith(Sha256, { exact: true }),
   /** Missing where the active version is not held. */
-  held: Schema.optionalWith(Hold, { exact: true })
+  held: Schema.optionalWith(Hold, { exact: true }),
+  /** Missing where the active version has not waited for somebody. */
+  released: Schema.optionalWith(Released, { exact: true })
 })
 export type Manifest = typeof Manifest.Type
 
@@ -185,7 +196,7 @@ export const Verification = Schema.Struct({
 })
 export type Verification = typeof Verification.Type
 
-/** Who asks, and for which version; `hold` takes the active one where none is given, and `release` the one that waits. */
+/** Who asks, on one line of 64 characters, and for which version; `hold` takes the active one where none is given, and `release` the one that waits. */
 export interface HoldRequest {
   readonly by?: string
   readonly versionId?: string
@@ -262,6 +273,8 @@ export type VersionOverview = typeof VersionOverview.Type
 export const VersionsReport = Schema.Struct({
   /** Missing where the active version is not held. */
   held: Schema.optionalWith(Hold, { exact: true }),
+  /** Missing where the active version has not waited for somebody. */
+  released: Schema.optionalWith(Released, { exact: true }),
   versions: Schema.Array(
     VersionOverview.pipe(
       Schema.extend(Schema.partialWith(VersionSummary, { exact: true })),
@@ -318,7 +331,9 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
      * Ends the hold: where a later version waits, it becomes the active one in the same step. It fails, and the hold
      * stays, where that version is damaged.
      */
-    readonly resume: Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
+    readonly resume: (
+      request: Pick<HoldRequest, "by">
+    ) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 
     /** What a version is made of; `None` if its `files.json` is missing or cannot be read. */
     readonly summarize: (

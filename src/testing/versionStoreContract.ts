@@ -276,11 +276,12 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
           { versionId: waiting, active: false, isWaiting: true }
         ])
 
-        const resumed = yield* store.resume
-        expect(resumed).toMatchObject({ versionId: waiting })
+        const resumed = yield* store.resume({ by: " \u0007ben@desk\n" })
+        const at = "2026-11-22T14:03:04.000Z"
+        expect(resumed).toMatchObject({ versionId: waiting, released: { at, by: "ben@desk" } })
         expect(resumed).not.toHaveProperty("held")
         expect(yield* store.manifest).toEqual({ status: "ok", manifest: resumed })
-        expect(yield* store.resume).toEqual(resumed)
+        expect(yield* store.resume({})).toEqual(resumed)
         expect((yield* promoteLater("four")).manifest.versionId > waiting).toBe(true)
       }
     )
@@ -310,13 +311,13 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
 
         const { directory } = Option.getOrThrow(yield* previousOf("objects"))
         yield* fs.truncate(join(directory, "Objects.json"), 1)
-        for (const step of [store.resume, store.hold({ versionId: other.held?.waiting ?? "" })]) {
+        for (const step of [store.resume({}), store.hold({ versionId: other.held?.waiting ?? "" })]) {
           expect((yield* Effect.flip(step)).message).toMatch(/files are missing or damaged\.$/)
         }
         expect(yield* store.manifest).toEqual({ status: "ok", manifest: other })
         const mended = yield* promoteLater("five")
         expect(mended.changed).toBe(true)
-        expect(yield* store.resume).toMatchObject({ versionId: mended.manifest.held?.waiting })
+        expect(yield* store.resume({})).toMatchObject({ versionId: mended.manifest.held?.waiting })
         expect(yield* latestContent).toBe("five")
       }
     )
@@ -331,8 +332,12 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
       const held = { since, by: "anna@desk" }
       const third = (yield* promoteLater("three")).manifest.held?.waiting
 
-      const released = yield* store.release({})
-      expect(released).toMatchObject({ versionId: third, held })
+      const released = yield* store.release({ by: "b".repeat(65) })
+      expect(released).toMatchObject({
+        versionId: third,
+        held,
+        released: { at: expect.any(String), by: `${"b".repeat(64)}…` }
+      })
       expect(released.held).not.toHaveProperty("waiting")
       expect(yield* store.release({})).toEqual(released)
       expect(yield* store.manifest).toEqual({ status: "ok", manifest: released })
@@ -342,6 +347,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         versionId: second.manifest.versionId,
         held: { ...held, waiting: third }
       })
+      expect(other.released).not.toHaveProperty("by")
       const { directory } = Option.getOrThrow(yield* previousOf("objects"))
       yield* fs.truncate(join(directory, "Objects.json"), 1)
       expect((yield* Effect.flip(store.release({}))).message).toMatch(/files are missing or damaged\.$/)
@@ -366,7 +372,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
         versionId: held.versionId,
         held: { waiting: older }
       })
-      expect(yield* store.resume).toEqual(first.manifest)
+      expect(yield* store.resume({})).toEqual({ ...first.manifest, released: { at: expect.any(String) } })
     })
 
     scenario("says in which folder its versions are", function* ({ fs, store }) {
@@ -612,7 +618,7 @@ export const versionStoreContract = (name: string, layer: StoreLayer, { pair }: 
               manifest: { versionId: first, held: { by: "anna@desk", waiting: third } }
             })
             expect((yield* promoteLater("three")).changed).toBe(false)
-            expect(yield* store.resume).toMatchObject({ versionId: third })
+            expect(yield* store.resume({})).toMatchObject({ versionId: third })
             expect(yield* latestContent).toBe("three")
             const { manifest } = yield* promoteLater("four")
             expect(yield* store.manifest).toEqual({ status: "ok", manifest })

@@ -50,7 +50,12 @@ export const makeRelease = ContentCommand.make({
   report: (outcome) => Console.log(releasedText(outcome))
 })
 
-export const makeResume = ContentCommand.make({ ...undo, name: "resume", parameters: {} })
+export const makeResume = ContentCommand.make({
+  ...undo,
+  name: "resume",
+  parameters: {},
+  fields: () => ({ by: caller() })
+})
 
 const outcomeText = ({ changed, held, versionId }: HoldOutcome): string => {
   const active = `Version ${versionId} is active${changed ? " now" : ""}`
@@ -73,11 +78,10 @@ const releasedText = (outcome: HoldOutcome): string => {
       : `Version ${versionId} is active, and no other one waits.`
 }
 
-/** `user@host`; the host alone where the system does not know the user, as in some containers. */
-const caller = (): string => {
-  const user = Option.liftThrowable(() => userInfo())()
-  return Option.match(user, {
-    onNone: hostname,
-    onSome: ({ username }) => `${username}@${hostname()}`
-  })
-}
+/** `user@host`, who may be another one than root; the host alone where the system does not know the user, as in some containers. */
+const caller = (): string =>
+  Option.fromNullable(process.env.SUDO_USER).pipe(
+    Option.filter((user) => user !== ""),
+    Option.orElse(Option.liftThrowable(() => userInfo().username)),
+    Option.match({ onNone: hostname, onSome: (user) => `${user}@${hostname()}` })
+  )

@@ -26,11 +26,11 @@ export const makeCommand = ContentCommand.make({
 const maxWords = 500
 
 /** The newest version first, each on seven lines at most. */
-const reportText = ({ held, versions }: VersionsReport, now: number): string =>
+const reportText = (report: VersionsReport, now: number): string =>
   [
-    ...(versions.length === 0 ? ['There are no versions on disk: "vitrine fetch" makes one.'] : []),
-    ...versions.toReversed().map((version) => versionText(version, held, now)),
-    ...(held === undefined ? [] : [holdText(held, now)])
+    ...(report.versions.length === 0 ? ['There are no versions on disk: "vitrine fetch" makes one.'] : []),
+    ...report.versions.toReversed().map((version) => versionText(version, report, now)),
+    ...(report.held === undefined ? [] : [holdText(report.held, now)])
   ].join("\n")
 
 const versionText = (
@@ -44,7 +44,7 @@ const versionText = (
     sources,
     versionId
   }: VersionsReport["versions"][number],
-  held: Hold | undefined,
+  { held, released }: VersionsReport,
   now: number
 ): string => {
   const isHeld = held !== undefined && held.byRule === undefined
@@ -57,6 +57,9 @@ const versionText = (
     sources === undefined || generatedAt === undefined
       ? "  its files.json is missing or cannot be read"
       : `  made ${momentText(new Date(generatedAt), now)}: ${sources.map(sourceText).join("; ")}`,
+    ...(active && released !== undefined
+      ? [`  released ${momentText(new Date(released.at), now)}${byText(released)}`]
+      : []),
     ...changes.map((words) => `  ${printableLine(words, maxWords)}`),
     ...(consumers.length > 0 ? [`  shown by ${consumers.join(", ")}`] : []),
     ...(isRead ? ["  in use"] : [])
@@ -76,9 +79,12 @@ const holdText = ({ by, byRule, lost, since, waiting }: Hold, now: number): stri
   byRule
     ? `Since ${momentText(new Date(since), now)}, version ${waiting} waits: "vitrine release" makes it the active one.`
     : [
-        `Held since ${momentText(new Date(since), now)}${by === undefined ? "" : ` by ${printableLine(by)}`}.`,
+        `Held since ${momentText(new Date(since), now)}${byText({ by })}.`,
         ...(lost === undefined
           ? []
           : [`It is in the place of version ${lost}, which is not on disk any more.`]),
         `"vitrine resume" ${waiting === undefined ? "ends that." : `makes version ${waiting} the active one.`}`
       ].join(" ")
+
+const byText = ({ by }: { readonly by?: string | undefined }): string =>
+  by === undefined ? "" : ` by ${printableLine(by)}`

@@ -3,13 +3,16 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { printableLine } from "../../internal/printable.ts"
 import { CommandBus, type DispatchError } from "../../services/CommandBus.ts"
 import { BadRequest, CommandNotAllowed } from "../http/errors.ts"
 
 /** Fields beyond these are ignored. */
 const Action = Schema.Struct({
   type: Schema.String,
-  versionId: Schema.optionalWith(Schema.String, { exact: true })
+  versionId: Schema.optionalWith(Schema.String, { exact: true }),
+  /** What people call who acts. */
+  by: Schema.optionalWith(Schema.String, { exact: true })
 })
 
 const decode = Schema.decodeUnknown(Schema.parseJson(Action))
@@ -17,7 +20,7 @@ const decode = Schema.decodeUnknown(Schema.parseJson(Action))
 const isAllowed = ({ type }: typeof Action.Type): boolean =>
   /^[a-z][a-z0-9-]*\.(hold|release|resume|rollback)$/.test(type)
 
-/** Dispatches the command that the body of a request names, in the name of the dashboard, and gives its result. */
+/** Dispatches the command that the body of a request names, says from where, and gives its result. */
 export type Act = (
   body: Uint8Array,
   from: string | undefined
@@ -30,14 +33,17 @@ export const make: Effect.Effect<Act, never, CommandBus> = Effect.map(
       decode(Buffer.from(body).toString("utf8")).pipe(
         Effect.mapError(() => new BadRequest({ message })),
         Effect.filterOrFail(isAllowed, notAllowed),
-        Effect.flatMap((action) =>
+        Effect.flatMap(({ by = "", ...action }) =>
           dispatch({
             ...action,
-            by: `somebody at ${from === undefined ? "the dashboard" : `${from} (dashboard)`}`
+            by: `${printableLine(by, maxName) || "somebody"} at ${from === undefined ? "the dashboard" : `${from} (dashboard)`}`
           })
         )
       )
 )
+
+/** In characters: of the 64 that are kept, the address has up to 39. */
+const maxName = 24
 
 const notAllowed = ({ type }: typeof Action.Type) =>
   new CommandNotAllowed({
@@ -45,4 +51,4 @@ const notAllowed = ({ type }: typeof Action.Type) =>
   })
 
 const message =
-  'The body must be a JSON object with a string "type" and, for a rollback or a release, a string "versionId".'
+  'The body must be a JSON object with a string "type" and, for a rollback or a release, a string "versionId"; a string "by" says who acts.'

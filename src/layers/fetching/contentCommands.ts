@@ -104,5 +104,5 @@ export const registerOnDisk = Effect.fnUntraced(function* (name: string, undo: U
     fields: Schema.Struct({ by, versionId }),
     run: undo.release
   })
-  yield* commands.register({ type: `${name}.resume`, fields: Schema.Struct({}), run: () => undo.resume })
+  yield* commands.register({ type: `${name}.resume`, fields: Schema.Struct({ by }), run: undo.resume })
 })

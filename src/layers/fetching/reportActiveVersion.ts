@@ -35,14 +35,20 @@ export const makeActiveVersion = Effect.fnUntraced(function* (report: Report, sl
       Effect.map((reading) => (reading.status === "ok" ? reading.manifest : written)),
       Effect.orElseSucceed(() => written)
     )
-    const { generatedAt, held, versionId, versionPath } = manifest
+    const { generatedAt, held, released, versionId, versionPath } = manifest
     const now = new Date(yield* Clock.currentTimeMillis).toISOString()
-    const withActive = ({ held: _, activeSince, ...before }: ContentState): ContentState => ({
+    const withActive = ({
+      held: _held,
+      released: _released,
+      activeSince,
+      ...before
+    }: ContentState): ContentState => ({
       ...before,
       activeSince: before.versionId === versionId && activeSince !== undefined ? activeSince : now,
       versionId,
       generatedAt,
-      ...(held === undefined ? {} : { held })
+      ...(held === undefined ? {} : { held }),
+      ...(released === undefined ? {} : { released })
     })
     const before = yield* slice.get
     if (!isDeepStrictEqual(withActive(before), before)) {

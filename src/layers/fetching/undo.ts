@@ -89,12 +89,13 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
         yield* store.verify(versionId)
         return yield* change(store.release({ ...request, versionId }))
       }),
-    resume: Effect.gen(function* () {
-      yield* Effect.transposeMapOption(yield* waiting, store.verify)
-      return yield* change(store.resume)
-    }),
+    resume: (request: Pick<HoldRequest, "by">) =>
+      Effect.gen(function* () {
+        yield* Effect.transposeMapOption(yield* waiting, store.verify)
+        return yield* change(store.resume(request))
+      }),
     versions: Effect.gen(function* () {
-      const held = Option.flatMapNullable(yield* readActive, ({ held }) => held)
+      const active = Option.getOrUndefined(yield* readActive)
       const versions = yield* Effect.forEach(yield* store.versions, (version) =>
         store.summarize(version.versionId).pipe(
           // It was removed since.
@@ -103,7 +104,8 @@ export const makeUndo = Effect.fnUntraced(function* (activeVersion: ActiveVersio
         )
       )
       return {
-        ...Option.match(held, { onNone: () => ({}), onSome: (held) => ({ held }) }),
+        ...(active?.held === undefined ? {} : { held: active.held }),
+        ...(active?.released === undefined ? {} : { released: active.released }),
         versions
       } satisfies VersionsReport
     })

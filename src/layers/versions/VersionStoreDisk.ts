@@ -134,7 +134,7 @@ const open = Effect.fnUntraced(function* ({
     activate: (versionId) => change(publishing.activate(versionId)),
     hold: (request) => change(publishing.hold(request)),
     release: (request) => change(publishing.release(request)),
-    resume: change(publishing.resume),
+    resume: (request) => change(publishing.resume(request)),
     summarize: (versionId) =>
       Effect.provide(
         Effect.flatMap(folder.find(versionId), (versionId) => summaries.get(versionId)),

@@ -69,7 +69,7 @@ export const makeHolding = <R>(
     return yield* written(withHold(next, { since: yield* now, ...named(by) }, latest))
   })
 
-  const releaseOne = Effect.fnUntraced(function* ({ versionId }: HoldRequest) {
+  const releaseOne = Effect.fnUntraced(function* ({ by, versionId }: HoldRequest) {
     const before = yield* readActive("release a version of")
     const chosen = versionId ?? latestOf(before)
     if (chosen === before.versionId) {
@@ -82,15 +82,20 @@ export const makeHolding = <R>(
         holdOf(before),
         Effect.mapError(() => noneHeld(file))
       ))
-    return yield* written(withHold(next, hold, latestOf(before)))
+    const released = { at: yield* now, ...named(by) }
+    return yield* written(withHold({ ...next, released }, hold, latestOf(before)))
   })
 
-  const resume = Effect.gen(function* () {
-    const { held, ...next } = yield* readActive("resume the versions of")
+  const resume = Effect.fnUntraced(function* ({ by }: Pick<HoldRequest, "by">) {
+    const { held, ...active } = yield* readActive("resume the versions of")
     if (held === undefined) {
-      return next
+      return active
     }
-    return yield* written(held.waiting === undefined ? next : yield* wholeVersion(held.waiting))
+    if (held.waiting === undefined) {
+      return yield* written(active)
+    }
+    const next = yield* wholeVersion(held.waiting)
+    return yield* written({ ...next, released: { at: yield* now, ...named(by) } })
   })
 
   return { writeLatest, hold, release: releaseOne, resume }

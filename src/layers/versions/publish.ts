@@ -127,7 +127,7 @@ export const makePublishing = Effect.fnUntraced(function* (
     activate: (versionId: string) => unswept(Effect.flatMap(wholeVersion(versionId), writeLatest)),
     hold: (request: HoldRequest) => unswept(hold(request)),
     release: (request: HoldRequest) => unswept(release(request)),
-    resume: unswept(resume)
+    resume: (request: Pick<HoldRequest, "by">) => unswept(resume(request))
   }
 })
 

@@ -1,9 +1,10 @@
 /**
  * Undoing where no controller runs, and where none could be started.
  */
+import { hostname } from "node:os"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as vitrine from "../../../src/index.ts"
@@ -102,7 +103,14 @@ describe("where no controller runs, the versions on disk", () => {
           `^${second}  waits\n(.*\n)*${first}  active\n(.*\n)*Since .*, version ${second} waits: "vitrine release" makes it the active one\\.$`
         )
       )
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.stubEnv("SUDO_USER", "anna")),
+        () => Effect.sync(() => vi.unstubAllEnvs())
+      )
       expect(yield* said(undo.makeRelease(library))).toBe(`Version ${second} is active now.`)
+      expect(yield* said(versions.makeCommand(library))).toMatch(
+        new RegExp(`^${second}  active\n.*\n  released .* by anna@${hostname()}\n`)
+      )
     }).pipe(Effect.provide(platform))
   )
 

@@ -173,7 +173,7 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer({ token: secret })))
   )
 
-  it.effect("only hold, rollback and resume can be asked for, with GET nothing", () =>
+  it.effect("only hold, release, rollback and resume can be asked for, with GET nothing", () =>
     Effect.gen(function* () {
       yield* register("content.fetch", Effect.die("must not run"))
       expect((yield* dashboard.act({ type: "content.fetch" })).status).toBe(403)
@@ -185,7 +185,7 @@ describe("over a socket", () => {
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 
-  it.effect("who acts is said by the dashboard, not by the request", () =>
+  it.effect("who acts is said by the request, cut and cleaned, and from where by the dashboard", () =>
     Effect.gen(function* () {
       const { register } = yield* CommandBus
       yield* register({
@@ -193,8 +193,16 @@ describe("over a socket", () => {
         fields: Schema.Struct({ by: Schema.String, versionId: Schema.String }),
         run: (fields) => Effect.succeed(fields)
       })
-      const { body } = yield* dashboard.act({ type: "archive.rollback", versionId: "v1", by: "the director" })
-      expect(JSON.parse(body)).toEqual({ result: { by: "somebody at the dashboard", versionId: "v1" } })
+      const by = Effect.fnUntraced(function* (by: unknown) {
+        const { body } = yield* dashboard.act({ type: "archive.rollback", versionId: "v1", by })
+        return JSON.parse(body).result.by
+      })
+      expect(yield* by("Anna")).toBe("Anna at the dashboard")
+      for (const nobody of [undefined, "", " \n"]) {
+        expect(yield* by(nobody)).toBe("somebody at the dashboard")
+      }
+      expect(yield* by("A\u202enna".repeat(9))).toBe("A�nnaA�nnaA�nnaA�nnaA�nn… at the dashboard")
+      expect((yield* dashboard.act({ type: "archive.rollback", by: 1 })).status).toBe(400)
     }).pipe(Effect.scoped, Effect.provide(dashboard.layer()))
   )
 

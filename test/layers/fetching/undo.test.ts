@@ -159,11 +159,17 @@ describe("undoing", () => {
       yield* fetchLater
       const events = yield* follow
       const held = { since: "1970-01-01T00:00:00.000Z", by: "anna@desk" }
-      expect(yield* dispatch("release")).toEqual({ versionId: second, changed: true, held })
+      expect(yield* dispatch("release", { by: "ben@desk" })).toEqual({
+        versionId: second,
+        changed: true,
+        held
+      })
       expect(yield* events.until("content:version:promoted")).toMatchObject([
         { payload: { versionId: second } }
       ])
-      expect(yield* contentState).toMatchObject({ versionId: second, held })
+      const released = { at: "1970-01-01T00:00:01.000Z", by: "ben@desk" }
+      expect(yield* contentState).toMatchObject({ versionId: second, held, released })
+      expect(yield* dispatch("versions")).toMatchObject({ held, released })
       expect(yield* dispatch("release")).toEqual({ versionId: second, changed: false, held })
       const error = yield* Effect.flip(dispatch("release", { versionId: "20990101T000000Z" }))
       expect(error.message).toContain('There is no version "20990101T000000Z" on disk')

@@ -181,7 +181,7 @@ const follow = (sessions: ReadonlyArray<Session>, keepVersions: number) =>
         }
         case "resume": {
           if (model.active !== undefined) {
-            yield* store.resume
+            yield* store.resume({})
             Object.assign(model, { isHeld: false, active: latestOf(model), waiting: undefined })
           }
           return

@@ -227,7 +227,7 @@ describe("a version that is held and removed by hand", () => {
           ...first,
           held: { since: expect.any(String), lost: second?.versionId, waiting }
         })
-        expect(yield* store.resume).toMatchObject({ versionId: waiting })
+        expect(yield* store.resume({})).toMatchObject({ versionId: waiting })
       }).pipe(Effect.provide(storeIn(directory)), withLog([]))
     })
   )
@@ -559,9 +559,9 @@ describe("a disk (skipped where this user may not mount one)", () => {
               held: { waiting: second?.versionId }
             })
             expect(yield* store.manifest).toEqual({ status: "ok", manifest: back })
-            expect(yield* store.resume).toEqual(second)
+            expect(yield* store.resume({})).toEqual({ ...second, released: { at: expect.any(String) } })
             expect(yield* store.hold({})).toMatchObject({ ...second, held: { since: expect.any(String) } })
-            expect(yield* store.resume).toEqual(second)
+            expect(yield* store.resume({})).toEqual({ ...second, released: { at: expect.any(String) } })
           }
           expect(yield* versionIds).toHaveLength(2)
           expect(yield* Effect.flip(promote("three"))).toMatchObject({ method: "writeFile" })

@@ -40,9 +40,11 @@ describe("versions that are released by hand", () => {
         const released = yield* store.release({ by: "anna@desk" })
         expect(released.versionId).toBe(idOf(2))
         expect(released).not.toHaveProperty("held")
+        expect(released.released).toEqual({ at: since(3), by: "anna@desk" })
         expect((yield* promoteLater("four")).manifest).toMatchObject({
           versionId: idOf(2),
-          held: { since: since(4), byRule: true, waiting: idOf(4) }
+          held: { since: since(4), byRule: true, waiting: idOf(4) },
+          released: { at: since(3), by: "anna@desk" }
         })
         expect(yield* store.release({ versionId: idOf(0) })).toMatchObject({
           versionId: idOf(0),
@@ -80,9 +82,10 @@ describe("versions that are released by hand", () => {
         expect(yield* store.manifest).toMatchObject({ manifest: { versionId, held } })
         expect((yield* store.release({})).held).toEqual({ since: since(1), by: "anna@desk" })
         yield* promoteLater("two")
-        const resumed = yield* store.resume
+        const resumed = yield* store.resume({ by: "ben@desk" })
         expect(resumed.versionId).toBe(idOf(2))
         expect(resumed).not.toHaveProperty("held")
+        expect(resumed.released).toEqual({ at: since(2), by: "ben@desk" })
         expect((yield* promoteLater("three")).manifest).toMatchObject({
           versionId: idOf(2),
           held: { since: since(3), byRule: true, waiting: idOf(3) }

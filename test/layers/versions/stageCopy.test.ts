@@ -229,7 +229,7 @@ it.effect.prop(
             yield* Effect.ignore(store.activate(picked(step.pick)))
             break
           case "resume":
-            yield* Effect.ignore(store.resume)
+            yield* Effect.ignore(store.resume({}))
             break
           case "sweep":
             yield* store.sweep
