@@ -106,7 +106,9 @@ export const AttachmentProgress = Schema.Struct({
   done: counter,
   total: counter,
   /** The size of those that are done, and of what there is of others. */
-  bytes: counter
+  bytes: counter,
+  /** The size of all of them, where that is known. */
+  totalBytes: Schema.optionalWith(counter, { exact: true })
 })
 export type AttachmentProgress = typeof AttachmentProgress.Type
 

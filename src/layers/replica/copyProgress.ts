@@ -15,6 +15,7 @@ const reportEvery = 1000
 interface Counter {
   readonly source: ListedSource
   readonly total: number
+  readonly totalBytes: number
   done: number
   reused: number
   bytes: number
@@ -36,6 +37,7 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
       {
         source,
         total: Object.keys(source.files).length,
+        totalBytes: Object.values(source.files).reduce((sum, { size }) => sum + size, 0),
         done: 0,
         reused: 0,
         bytes: 0,
@@ -53,7 +55,7 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
 
   const reportProgress = ({ path, sourceId }: Step, counter: Counter) => {
     counter.reportedAt = clock.unsafeCurrentTimeMillis()
-    const { bytes, done, source, total } = counter
+    const { bytes, done, source, total, totalBytes } = counter
     return report({
       name: "content:source:progress",
       payload: {
@@ -61,7 +63,7 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
         document: path,
         documents: { done, total },
         records: source.records ?? 0,
-        attachments: { done, total, bytes }
+        attachments: { done, total, bytes, totalBytes }
       }
     })
   }
@@ -116,7 +118,8 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
       ([sourceId, counter]) =>
         Effect.gen(function* () {
           yield* report({ name: "content:source:start", payload: { timestamp: yield* timestamp, sourceId } })
-          yield* counter.total === 0 ? reportDone(counter) : Effect.void
+          const [path] = Object.keys(counter.source.files)
+          yield* path === undefined ? reportDone(counter) : reportProgress({ sourceId, path }, counter)
         }),
       { discard: true }
     ),
