@@ -14,7 +14,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   http: ["fanOut"],
   comparing: ["versions"],
   fetching: ["versions", "comparing"],
-  replica: ["versions", "fetching"],
+  replica: ["versions", "fetching", "fleet"],
   "sources/airtable": ["sources/tableSource"],
   plain: ["sources/tableSource", "httpTransport"],
   control: ["httpTransport"],

@@ -109,7 +109,7 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
  * the place of `content`, with the same commands, events and files.
  */
 export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
-  versionsPlugin(config, ReplicaOptions.decode, makeReplica)
+  versionsPlugin(config, ReplicaOptions.decode, (options, { addLogger }) => makeReplica(options, addLogger))
 
 type VersionsOptions = Pick<
   ContentOptions.ContentOptions,
@@ -122,21 +122,22 @@ const versionsPlugin = <Options extends VersionsOptions, E>(
   config: unknown,
   decode: (config: unknown) => Either.Either<Options, InvalidOptions>,
   make: (
-    options: Options
+    options: Options,
+    context: Plugin.PluginContext
   ) => Effect.Effect<Content.Content["Type"], E, VersionStore | Plugin.PluginEnvironment | Scope.Scope>
 ): Plugin.Plugin => {
   const options = decode(config)
   return {
     name: contentName(options),
     issues: issuesOf(options),
-    setup: ({ cwd }) =>
+    setup: (context) =>
       Effect.gen(function* () {
         const decoded = yield* options
         const { ackLease, downloadPath, keepVersions, release = "at once" } = decoded
         const path = yield* Path.Path
-        const directory = path.resolve(cwd, downloadPath)
+        const directory = path.resolve(context.cwd, downloadPath)
         const { start } = yield* Effect.provideServiceEffect(
-          make(decoded),
+          make(decoded, context),
           VersionStore,
           VersionStoreDisk.make({ ackLease, directory, keepVersions, release })
         )

@@ -19,7 +19,15 @@ export const first: Sources = {
 /** A replica of the addresses in a folder of its own, until the scope ends. */
 export const makeReplica = Effect.fnUntraced(function* (
   from: string | readonly [string, ...Array<string>],
-  { directory, mode = "task" }: { readonly directory?: string; readonly mode?: "task" | "persistent" } = {}
+  {
+    directory,
+    mode = "task",
+    report
+  }: {
+    readonly directory?: string
+    readonly mode?: "task" | "persistent"
+    readonly report?: { readonly to: string; readonly token: string }
+  } = {}
 ) {
   const fs = yield* FileSystem.FileSystem
   const folder = directory ?? (yield* fs.makeTempDirectoryScoped())
@@ -27,7 +35,7 @@ export const makeReplica = Effect.fnUntraced(function* (
   const logged = withLog(log)
   const services = yield* Layer.build(servicesIn(folder, mode))
   const provided = <A, E, R>(effect: Effect.Effect<A, E, R>) => logged(Effect.provide(effect, services))
-  const content = yield* provided(Replica.make({ from }))
+  const content = yield* provided(Replica.make({ from, ...(report === undefined ? {} : { report }) }))
   return {
     folder,
     log,

@@ -6,7 +6,7 @@
 import type * as Effect from "effect/Effect"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
-import type { ContentState, SourceState } from "../../services/Slices.ts"
+import type { ContentState, Reports, SourceState } from "../../services/Slices.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
 import type { Report } from "./report.ts"
 
@@ -31,6 +31,9 @@ export interface Provider {
 
   /** The addresses that versions are copied from, for the state. */
   readonly copiedFrom?: Effect.Effect<NonNullable<ContentState["copiedFrom"]>>
+
+  /** What becomes of the reports to a hub, for the state. */
+  readonly reports?: Effect.Effect<Reports>
 
   /** What each source has to say of itself, by their ids, for the state. */
   readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>

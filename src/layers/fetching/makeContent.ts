@@ -113,7 +113,7 @@ const comparing = (report: Report) =>
 /** The fields of the slice that never rest. */
 const makeMomentary = (
   slice: ContentSlice,
-  { copiedFrom, sourceData }: Provider,
+  { copiedFrom, reports, sourceData }: Provider,
   screens: Effect.Effect<ReadonlyArray<Screen>>
 ) =>
   Effect.map(VersionStore, (store) => {
@@ -137,7 +137,8 @@ const makeMomentary = (
         })),
         ...(yield* versions),
         screens: yield* screens,
-        ...(copiedFrom === undefined ? {} : { copiedFrom: yield* copiedFrom })
+        ...(copiedFrom === undefined ? {} : { copiedFrom: yield* copiedFrom }),
+        ...(reports === undefined ? {} : { reports: yield* reports })
       } satisfies ContentState
     })
   })

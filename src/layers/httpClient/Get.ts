@@ -31,16 +31,18 @@ export type Get = <A, E>(
 
 const maxRedirects = 5
 
+/** Requests as they are: redirects are not followed, and whose traces they belong to is not sent. */
+export const plainRequests = (client: HttpClient.HttpClient) =>
+  client.pipe(
+    HttpClient.withTracerDisabledWhen(constTrue),
+    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
+    HttpClient.withScope
+  )
+
 /** `maxTimeout` are the milliseconds for each response to begin, redirects included, and for every pause in its body. */
 export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
-    const http = client.pipe(
-      HttpClient.withTracerDisabledWhen(constTrue),
-      HttpClient.transformResponse(
-        Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
-      ),
-      HttpClient.withScope
-    )
+    const http = plainRequests(client)
 
     const follow = (
       address: string,

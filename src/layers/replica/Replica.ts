@@ -6,6 +6,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { addLoggerHere } from "../../internal/addLoggerHere.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content } from "../../services/Content.ts"
@@ -36,4 +37,5 @@ export const layer = (
 > => Layer.scoped(Content, make(config))
 
 /** The same without a layer. */
-export const make = (config: ReplicaLayerConfig) => Effect.flatMap(decodeLayer(config), makeReplica)
+export const make = (config: ReplicaLayerConfig) =>
+  Effect.flatMap(decodeLayer(config), (options) => makeReplica(options, addLoggerHere))

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import { duration } from "../../internal/duration.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import { ContentOptions } from "../fetching/ContentOptions.ts"
+import { ReportOptions } from "../fleet/ReportOptions.ts"
 
 /** Where a copy of a downloads folder is served. */
 export interface Address {
@@ -85,7 +86,9 @@ export const FollowingOptions = Schema.Struct({
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     30_000
-  )
+  ),
+  /** The hub that is told what this machine does. Default none. */
+  report: Schema.optionalWith(ReportOptions, { exact: true })
 })
 export type FollowingOptions = typeof FollowingOptions.Type
 export type ReplicaLayerConfig = typeof FollowingOptions.Encoded

@@ -11,26 +11,43 @@ import { makeLastFailure } from "../../internal/lastFailure.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { poll, upstreamPause } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
-import type { CopyFailed, FetchError } from "../../services/Content.ts"
+import { Content, type CopyFailed, type FetchError } from "../../services/Content.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { PluginContext } from "../../services/Plugin.ts"
+import type { Reports } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeContent } from "../fetching/makeContent.ts"
 import type { Fetched, PollResult } from "../fetching/Provider.ts"
 import type { Report } from "../fetching/report.ts"
+import * as SendReports from "../fleet/sendReports.ts"
 import { type HubVersion, isLatestOf, isOf } from "./HubManifest.ts"
 import type { FollowingOptions } from "./ReplicaOptions.ts"
 import { lagsBehind, makeTakeVersion } from "./takeVersion.ts"
 import * as Upstreams from "./Upstreams.ts"
 
-export const makeReplica = (options: FollowingOptions) =>
-  makeContent(
-    { commands: options.commands, name: options.name, schedule: poll(options.pollEvery) },
-    followUpstreams(options)
+/** `addLogger` is that of the controller: the hub is sent the last warnings. */
+export const makeReplica = Effect.fnUntraced(function* (
+  options: FollowingOptions,
+  addLogger: PluginContext["addLogger"]
+) {
+  const { commands, name, pollEvery, report } = options
+  const { mode } = yield* ControllerState
+  const { directory } = yield* VersionStore
+  const sending =
+    report === undefined || mode === "task"
+      ? undefined
+      : yield* SendReports.make({ ...report, content: name, directory, addLogger })
+  const { fetch, start } = yield* makeContent(
+    { commands, name, schedule: poll(pollEvery) },
+    followUpstreams(options, sending?.state)
   )
+  return Content.of({ fetch, start: sending === undefined ? start : Effect.zipRight(start, sending.start) })
+})
 
 /** How often one fetch begins again because the hub has moved on. */
 const maxRestarts = 5
 
-const followUpstreams = ({ from, maxTimeout }: FollowingOptions) =>
+const followUpstreams = ({ from, maxTimeout }: FollowingOptions, reports?: Effect.Effect<Reports>) =>
   Effect.fnUntraced(function* (report: Report) {
     const store = yield* VersionStore
     const { firstOffer, upstreams } = yield* Upstreams.make(from, maxTimeout)
@@ -109,7 +126,8 @@ const followUpstreams = ({ from, maxTimeout }: FollowingOptions) =>
       sourceIds: [],
       fetch: Effect.zipLeft(fetchFrom(upstreams), refused.forget),
       poll: pollOnce,
-      copiedFrom: Effect.forEach(upstreams, ({ hub }) => hub.state)
+      copiedFrom: Effect.forEach(upstreams, ({ hub }) => hub.state),
+      ...(reports === undefined ? {} : { reports })
     }
   })
 

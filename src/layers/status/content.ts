@@ -6,11 +6,13 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { outcomeText, progressText, waitText } from "../../internal/progressText.ts"
 import { countText } from "../../internal/readable.ts"
+import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import {
   type ContentState,
   type HealthRules,
+  type Reports,
   type SourceState,
   TableSourceData,
   type Upstream
@@ -22,8 +24,8 @@ import { kv, list, problemRow, text } from "./rows.ts"
 import * as screens from "./screens.ts"
 import { reported } from "./slices.ts"
 
-/** Those that decide about the word for the whole. */
-export const codes = { none: "content:none", held: "content:held" } as const
+/** Those that decide about the word for the whole, and what a hub need not be sent. */
+export const codes = { none: "content:none", held: "content:held", hubSilent: "hub:silent" } as const
 
 export const problems = (
   name: string,
@@ -31,7 +33,7 @@ export const problems = (
   { failingForMs, maxAgeMs }: HealthRules,
   now: number
 ): ReadonlyArray<Problem> => {
-  const { copiedFrom = [], failingSince, held, sources, versionId } = slice
+  const { copiedFrom = [], failingSince, held, reports, sources, versionId } = slice
   const found: Array<Problem> = []
   const error = errorOf(slice)
   if (versionId === undefined) {
@@ -82,9 +84,26 @@ export const problems = (
         ...warning("content:upstream", `${upstream.url}: ${upstreamText(upstream)}`),
         subject: upstream.url
       })),
+    ...(reports === undefined ? [] : reportsProblems(reports, now)),
     ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))
   ]
 }
+
+/** How long a hub may be away: it is started again, say. */
+const hubSilentMs = 30_000
+
+const reportsProblems = ({ problem, to }: Reports, now: number): ReadonlyArray<Problem> =>
+  problem === undefined || now - Date.parse(problem.since) < hubSilentMs
+    ? []
+    : [
+        {
+          code: codes.hubSilent,
+          severity: "warning",
+          subject: to,
+          text: `The hub has not taken reports since ${problem.since}: ${problem.reason}`,
+          since: problem.since
+        }
+      ]
 
 const warning = (code: string, text: string): Problem => ({ code, severity: "warning", text })
 
@@ -110,7 +129,7 @@ export const rows = (
   slice: ContentState,
   shownBy: ReadonlyArray<screens.ScreenStatus>
 ): ReadonlyArray<Row> => {
-  const { copiedFrom, held, rejection, sources, versions = [] } = slice
+  const { copiedFrom, held, rejection, reports, sources, versions = [] } = slice
   return [
     kv("Active version", activeOf(versions)),
     ...screens.problemRows(shownBy),
@@ -119,6 +138,7 @@ export const rows = (
     lastFetchRow(slice),
     kv("Next fetch", nextFetchText(slice)),
     ...(copiedFrom === undefined ? [] : [list("Copied from", copiedFrom.map(upstreamRow))]),
+    ...(reports === undefined ? [] : reportsRows(reports)),
     list(
       "Sources",
       Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))
@@ -216,6 +236,17 @@ const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
       ...violations.map(violationText)
     ].map((line) => text(line, "error"))
   )
+
+const reportsRows = ({ problem, takenAt, to, vitrine }: Reports): ReadonlyArray<Row> => [
+  problem !== undefined
+    ? kv(`Reports to ${to}`, `not taken since ${problem.since}: ${problem.reason}`, "warn")
+    : takenAt === undefined
+      ? kv(`Reports to ${to}`, "none taken yet", "neutral")
+      : kv(`Reports to ${to}`, `taken at ${takenAt}`, "ok"),
+  ...(vitrine === undefined || vitrine === vitrineVersion
+    ? []
+    : [text(`The hub runs Vitrine ${vitrine}, this is ${vitrineVersion}`, "neutral")])
+]
 
 const upstreamRow = (upstream: Upstream): Row => {
   const { askedAt, url } = upstream

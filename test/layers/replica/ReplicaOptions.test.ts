@@ -45,3 +45,37 @@ describe("the addresses of a replica", () => {
     expect(error.message).not.toContain("secret")
   })
 })
+
+const reportOf = (report: unknown) =>
+  Either.map(decode({ from: "http://hub", report }), ({ report }) => report)
+
+describe("where a replica reports to", () => {
+  it("is an address, with a path or without, and a token that is not shown", () => {
+    const report = Option.getOrThrow(
+      Either.getRight(reportOf({ to: "http://hub:8730", token: "very-secret" }))
+    )
+    expect(report?.to).toBe("http://hub:8730/")
+    expect(report === undefined ? undefined : Redacted.value(report.token)).toBe("very-secret")
+    expect(JSON.stringify(report)).not.toContain("very-secret")
+    expect(Either.getOrThrow(reportOf({ to: "https://hub/a/b", token: Redacted.make("t") }))?.to).toBe(
+      "https://hub/a/b/"
+    )
+    expect(Either.getOrThrow(reportOf(undefined))).toBeUndefined()
+  })
+
+  it.each([
+    [{ to: "hub:8730", token: "secret" }, "report.to: expected the address of the content server of a hub"],
+    [{ to: "http://user:secret@hub", token: "secret" }, "report.to: expected the address"],
+    [{ to: "http://hub?secret", token: "secret" }, "report.to: expected the address"],
+    [{ to: "http://hub" }, "report.token: is required"],
+    [{ to: "http://hub", token: "" }, 'report.token: expected the token of "reports" at the hub'],
+    [{ to: "http://hub", token: "secret token" }, "report.token: expected the token"],
+    [{ to: "http://hub", token: "token", secret: 1 }, "report.secret: there is no such key"],
+    ["secret", "report: expected an object { to, token }"]
+  ])("is not %j, and nothing of it is shown", (report, message) => {
+    const error = Option.getOrThrow(Either.getLeft(reportOf(report)))
+    expect(error.issues).toHaveLength(1)
+    expect(error.message).toContain(message)
+    expect(error.message.replace("report.secret", "")).not.toContain("secret")
+  })
+})

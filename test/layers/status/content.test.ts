@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { rows } from "../../../src/layers/status/content.ts"
+import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
+import { problems, rows } from "../../../src/layers/status/content.ts"
 import { screensOf } from "../../../src/layers/status/screens.ts"
 import type { Row } from "../../../src/services/ControllerState.ts"
-import type { Screen } from "../../../src/services/Slices.ts"
+import type { ContentState, Reports, Screen } from "../../../src/services/Slices.ts"
 
 const versionId = "20261121T093000Z"
 const older = "20261121T092900Z"
@@ -102,6 +103,50 @@ describe("the screens in the status", () => {
     ])
     expect(texts(screen("left"), ...count(22, problem)).slice(20)).toEqual([
       { type: "text", text: "2 more screens with a problem", tone: "warn" }
+    ])
+  })
+})
+
+describe("the reports to a hub", () => {
+  const to = "http://hub:8730/"
+  const takenAt = "2026-11-21T09:00:00.000Z"
+  const slice = (reports: Reports): ContentState => ({ kind: "content", versionId, sources: {}, reports })
+  const rowsOfReports = (reports: Reports) =>
+    rows(slice(reports), []).filter(
+      (row) => row.type === "text" || (row.type === "kv" && row.label.startsWith("Reports"))
+    )
+  const row = (value: string, tone: string) => ({ type: "kv", label: `Reports to ${to}`, value, tone })
+
+  it("are in the status, with when they were taken last", () => {
+    expect(rowsOfReports({ to })).toEqual([row("none taken yet", "neutral")])
+    expect(rowsOfReports({ to, takenAt, vitrine: vitrineVersion })).toEqual([
+      row(`taken at ${takenAt}`, "ok")
+    ])
+  })
+
+  it("say which version of Vitrine the hub runs where it is another one", () => {
+    expect(rowsOfReports({ to, takenAt, vitrine: "0.0.1" })).toEqual([
+      row(`taken at ${takenAt}`, "ok"),
+      { type: "text", text: `The hub runs Vitrine 0.0.1, this is ${vitrineVersion}`, tone: "neutral" }
+    ])
+    expect(problems("content", slice({ to, takenAt, vitrine: "0.0.1" }), { failingForMs: 1 }, 0)).toEqual([])
+  })
+
+  it("are a problem when the hub has not taken them for half a minute", () => {
+    const since = "2026-11-21T09:00:05.000Z"
+    const reports = { to, takenAt, problem: { since, reason: "it is away" } }
+    const found = (seconds: number) =>
+      problems("content", slice(reports), { failingForMs: 1 }, Date.parse(since) + seconds * 1000)
+    expect(rowsOfReports(reports)).toEqual([row(`not taken since ${since}: it is away`, "warn")])
+    expect(found(29)).toEqual([])
+    expect(found(30)).toEqual([
+      {
+        code: "hub:silent",
+        severity: "warning",
+        subject: to,
+        text: `The hub has not taken reports since ${since}: it is away`,
+        since
+      }
     ])
   })
 })

@@ -1,0 +1,37 @@
+/**
+ * Where a player reports to.
+ */
+import * as Schema from "effect/Schema"
+import { expectsSecret } from "../../internal/Options.ts"
+import { secret } from "../../internal/secret.ts"
+
+const isAddress = (text: string): boolean => {
+  if (/[\s?#]/.test(text) || !URL.canParse(text)) return false
+  const { password, protocol, username } = new URL(text)
+  return /^https?:$/.test(protocol) && username === "" && password === ""
+}
+
+/** Not shown where it is wrong: it may have a password. */
+const to = Schema.transform(
+  expectsSecret(
+    Schema.String.pipe(Schema.filter(isAddress)),
+    'the address of the content server of a hub, an http or https URL without credentials, query or fragment, such as "http://hub:8730"'
+  ),
+  Schema.String,
+  { strict: true, decode: (text) => text.replace(/\/*$/, "/"), encode: (address) => address }
+)
+
+export const ReportOptions = expectsSecret(
+  Schema.Struct({
+    /** The address of the content server of a hub, whatever is copied from where. It ends with a slash. */
+    to,
+
+    /** That of the hub's `reports`. */
+    token: secret(
+      (text) => /^[\x21-\x7e]+$/.test(text),
+      'the token of "reports" at the hub: printable ASCII characters without spaces'
+    )
+  }),
+  "an object { to, token }"
+)
+export type ReportOptions = typeof ReportOptions.Type

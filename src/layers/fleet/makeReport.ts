@@ -1,0 +1,127 @@
+/**
+ * What a player says of itself to its hub. Pure.
+ */
+import { nodeIdOf } from "../../internal/nodeId.ts"
+import { excerpt, printableLine } from "../../internal/printable.ts"
+import { maxReportBytes, type PlayerReport, type ReportedScreen } from "../../services/PlayerReport.ts"
+import type { Problem } from "../../services/Problem.ts"
+import type { ContentState, SourceState } from "../../services/Slices.ts"
+import type { GlobalState } from "../../services/StatusSnapshot.ts"
+import { codes } from "../status/content.ts"
+import { problemsOf } from "../status/Health.ts"
+import { type ScreenStatus, screensOf } from "../status/screens.ts"
+import { contentsOf, slicesOf } from "../status/slices.ts"
+
+/** What the state does not say. */
+export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {
+  /** The name of the content that is copied. */
+  readonly content: string
+  /** The oldest first. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** Of names and ids, in characters; texts are excerpts. */
+const maxName = 128
+
+/** More of them do not fit into any report. */
+const maxItems = 256
+
+/**
+ * At most `maxReportBytes` as JSON: of what does not fit, the oldest warnings go first, then the last screens, then the last
+ * problems. `now` is in milliseconds since 1970.
+ */
+export const makeReport = (
+  state: GlobalState,
+  { content, freeDisk, host, runId, vitrine, warnings }: Machine,
+  now: number
+): PlayerReport => {
+  const { node, startTime } = state.system
+  const slice = contentsOf(slicesOf(state)).find(([name]) => name === content)?.[1]
+  const copied = slice === undefined ? undefined : copiedPercent(slice)
+  const empty: PlayerReport = {
+    vitrine: name(vitrine),
+    sentAt: new Date(now).toISOString(),
+    node: {
+      id: name(node?.id ?? nodeIdOf(host)),
+      ...(node?.label === undefined ? {} : { label: name(node.label) }),
+      ...(node?.role === undefined ? {} : { role: name(node.role) })
+    },
+    host: name(host),
+    runId: name(runId),
+    startTime: name(startTime),
+    ...(slice?.versionId === undefined ? {} : { versionId: name(slice.versionId) }),
+    ...(slice?.activeSince === undefined ? {} : { activeSince: name(slice.activeSince) }),
+    ...(copied === undefined ? {} : { copiedPercent: copied }),
+    ...(freeDisk === undefined ? {} : { freeDisk }),
+    problems: [],
+    screens: [],
+    warnings: []
+  }
+  // What the hub reads has reached it.
+  const problems = problemsOf(state, now).filter(
+    ({ code, subject }) => code !== codes.hubSilent || subject !== slice?.reports?.to
+  )
+  const room = makeRoom(maxReportBytes - sizeOf(empty))
+  return {
+    ...empty,
+    problems: room.take(problems.slice(0, maxItems).map(reportedProblem)),
+    screens: room.take(screensOf(state, now).slice(0, maxItems).map(reportedScreen)),
+    warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()
+  }
+}
+
+const name = (text: string): string => printableLine(text, maxName)
+
+const reportedProblem = (problem: Problem): Problem => ({
+  ...problem,
+  code: name(problem.code),
+  text: excerpt(problem.text),
+  ...(problem.subject === undefined ? {} : { subject: name(problem.subject) }),
+  ...(problem.since === undefined ? {} : { since: name(problem.since) })
+})
+
+const reportedScreen = (screen: ScreenStatus): ReportedScreen => ({
+  id: name(screen.id),
+  ...(screen.name === screen.id ? {} : { label: name(screen.name) }),
+  word: screen.word,
+  ...(screen.since === undefined ? {} : { since: name(screen.since) }),
+  ...(screen.said === undefined ? {} : { versionId: name(screen.said.versionId) })
+})
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** So many bytes of JSON. */
+const makeRoom = (bytes: number) => {
+  let left = bytes
+  return {
+    /** The first of them, as many as there is room for. */
+    take: <A>(items: ReadonlyArray<A>): ReadonlyArray<A> => {
+      const none = items.findIndex((item) => {
+        left -= sizeOf(item) + 1
+        return left < 0
+      })
+      if (none === -1) return items
+      left = 0
+      return items.slice(0, none)
+    }
+  }
+}
+
+/** By bytes, as far as it is known how many there are; nothing where no version is being copied. */
+export const copiedPercent = ({ fetchingSince, sources }: ContentState): number | undefined => {
+  if (fetchingSince === undefined) return undefined
+  const parts = Object.values(sources).flatMap((source) => copiedPart(source, fetchingSince))
+  if (parts.length === 0) return undefined
+  const done = parts.reduce((sum, part) => sum + part.done, 0)
+  const total = parts.reduce((sum, part) => sum + part.total, 0)
+  return total === 0 ? 0 : Math.max(0, Math.min(100, Math.floor((100 * done) / total)))
+}
+
+const copiedPart = ({ fetchingSince, lastSuccess, progress }: SourceState, since: string) => {
+  const { bytes: done = 0, totalBytes: total = 0 } = progress?.attachments ?? {}
+  return fetchingSince !== undefined
+    ? [{ done, total }]
+    : lastSuccess !== undefined && lastSuccess.timestamp >= since
+      ? [{ done: lastSuccess.bytes, total: lastSuccess.bytes }]
+      : []
+}

@@ -1,0 +1,141 @@
+/**
+ * Sends what a player says of itself to its hub: at each change, and every ten seconds.
+ *
+ * Only the newest report is sent: while the hub does not take them, nothing waits for it.
+ */
+import { randomUUID } from "node:crypto"
+import { statfs } from "node:fs/promises"
+import { hostname } from "node:os"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Random from "effect/Random"
+import * as Ref from "effect/Ref"
+import { printableLine } from "../../internal/printable.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { vitrineVersion } from "../../internal/vitrineVersion.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import { type PlayerReport, reportEvery } from "../../services/PlayerReport.ts"
+import type { PluginContext } from "../../services/Plugin.ts"
+import type { Reports } from "../../services/Slices.ts"
+import { keepSubscribed } from "../fanOut/keepSubscribed.ts"
+import { makeLastWarnings } from "./lastWarnings.ts"
+import { makeReport } from "./makeReport.ts"
+import * as PostReport from "./postReport.ts"
+import type { ReportOptions } from "./ReportOptions.ts"
+
+export interface Settings extends ReportOptions {
+  /** The name of the content that is copied. */
+  readonly content: string
+  /** Where its versions are. */
+  readonly directory: string
+  /** That of the controller. */
+  readonly addLogger: PluginContext["addLogger"]
+}
+
+export interface SendReports {
+  /** Begins, and goes on until the scope of `make` ends. */
+  readonly start: Effect.Effect<void>
+  /** What becomes of the reports, for the state. */
+  readonly state: Effect.Effect<Reports>
+}
+
+/** The pause between two reports at least, in milliseconds. */
+const shortestPause = 1000
+
+/** While a version is copied, so that its progress is seen. */
+const copyingPause = 2000
+
+/** Of this process: a copy of this machine is another one. */
+const runId = randomUUID()
+
+export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {
+  const { state } = yield* ControllerState
+  const scope = yield* Effect.scope
+  const post = yield* PostReport.make({ to, token })
+  const reports = yield* Ref.make<Reports>({ to })
+  const warning = makeWarnWhile(
+    (reason) => `Reports are not taken by ${to}, and are sent until they are: ${reason}`
+  )
+  const log = makeLastWarnings()
+  yield* addLogger(log.logger)
+
+  const changed = yield* Queue.sliding<void>(1)
+  const isChange = (name: string) =>
+    (name.startsWith(`${content}:`) && name !== `${content}:source:progress`) ||
+    name.startsWith("controller:problem:")
+  yield* keepSubscribed<never>({
+    name: "What is reported to the hub",
+    open: Effect.void,
+    take: (events) =>
+      Chunk.some(events, ({ name }) => isChange(name)) ? Queue.offer(changed, undefined) : Effect.void,
+    lost: Effect.void
+  })
+
+  const report = Effect.gen(function* () {
+    const machine = {
+      content,
+      vitrine: vitrineVersion,
+      host: hostname(),
+      runId,
+      ...(yield* freeBytes(directory)),
+      warnings: log.lines()
+    }
+    return makeReport(yield* state, machine, yield* Clock.currentTimeMillis)
+  })
+
+  const timestamp = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
+
+  const taken = Effect.fnUntraced(function* (vitrine: string) {
+    yield* warning.isFailing() ? Effect.logInfo(`Reports are taken by ${to} again`) : Effect.void
+    yield* warning.works
+    yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
+  })
+
+  const notTaken = Effect.fnUntraced(function* (message: string) {
+    const reason = printableLine(message, maxReason)
+    const now = yield* timestamp
+    yield* warning.fails(reason)
+    yield* Ref.update(reports, (before) => ({
+      ...before,
+      problem: { since: before.problem?.since ?? now, reason }
+    }))
+  })
+
+  /** Gives whether a version is being copied. */
+  const send = Effect.gen(function* () {
+    yield* Queue.takeAll(changed)
+    const current = yield* report
+    yield* Effect.matchEffect(post(current), {
+      onSuccess: ({ vitrine }) => taken(vitrine),
+      onFailure: ({ detail }) => notTaken(detail)
+    })
+    return isCopying(current)
+  }).pipe(Effect.catchAllDefect((defect) => Effect.as(notTaken(messageOf(defect)), false)))
+
+  const pause = Effect.fnUntraced(function* (longest: number) {
+    yield* Effect.sleep(shortestPause)
+    const rest = yield* Random.nextIntBetween(Math.ceil(longest * 0.8), longest + 1)
+    yield* Effect.raceFirst(Queue.take(changed), Effect.sleep(rest - shortestPause))
+  })
+
+  const sendAndPause = Effect.flatMap(send, (copying) => pause(copying ? copyingPause : reportEvery))
+
+  return {
+    start: Effect.asVoid(Effect.forkIn(Effect.forever(sendAndPause), scope)),
+    state: Ref.get(reports)
+  } satisfies SendReports
+})
+
+/** How much of a reason is shown. */
+const maxReason = 500
+
+const isCopying = ({ copiedPercent }: PlayerReport): boolean => copiedPercent !== undefined
+
+const freeBytes = (directory: string): Effect.Effect<Pick<PlayerReport, "freeDisk">> =>
+  Effect.tryPromise(() => statfs(directory)).pipe(
+    Effect.map(({ bavail, bsize }) => ({ freeDisk: bavail * bsize })),
+    Effect.orElseSucceed(() => ({}))
+  )

@@ -1,0 +1,197 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as FastCheck from "effect/FastCheck"
+import * as Schema from "effect/Schema"
+import { copiedPercent, type Machine, makeReport } from "../../../src/layers/fleet/makeReport.ts"
+import { maxReportBytes, PlayerReport } from "../../../src/services/PlayerReport.ts"
+import { Problem } from "../../../src/services/Problem.ts"
+import { ContentState, type SourceState } from "../../../src/services/Slices.ts"
+import type { GlobalState } from "../../../src/services/StatusSnapshot.ts"
+
+const now = Date.parse("2026-11-22T09:00:00.000Z")
+const startTime = "2026-11-22T08:00:00.000Z"
+
+const machine: Machine = {
+  content: "content",
+  vitrine: "1.0.0",
+  host: "Player-1.museum.example",
+  runId: "4f3c",
+  freeDisk: 1_000_000,
+  warnings: []
+}
+
+const stateOf = (
+  content: object,
+  { problems = [], ...system }: Partial<GlobalState["system"] & Pick<GlobalState, "problems">> = {}
+): GlobalState => ({
+  system: { startTime, mode: "persistent", node: { id: "player-1" }, ...system },
+  problems,
+  plugins: { content: { kind: "content", sources: {}, ...content } },
+  _version: 1
+})
+
+const screen = (id: string, versionId: string) => ({
+  id,
+  versionId,
+  shownSince: startTime,
+  heardAt: new Date(now).toISOString(),
+  until: new Date(now + 60_000).toISOString()
+})
+
+const sizeOf = (report: PlayerReport): number => Buffer.byteLength(JSON.stringify(report))
+
+describe("a report", () => {
+  it("says which machine it is, what it shows, and what its screens do", () => {
+    const versionId = "20261122T080000Z"
+    const state = stateOf(
+      { versionId, activeSince: startTime, screens: [screen("left", versionId), screen("right", "older")] },
+      { node: { id: "player-1", label: "Hall 1", role: "player" }, screens: [{ id: "left", label: "Left" }] }
+    )
+    expect(makeReport(state, { ...machine, warnings: ["one", "two"] }, now)).toEqual({
+      vitrine: "1.0.0",
+      sentAt: "2026-11-22T09:00:00.000Z",
+      node: { id: "player-1", label: "Hall 1", role: "player" },
+      host: "Player-1.museum.example",
+      runId: "4f3c",
+      startTime,
+      versionId,
+      activeSince: startTime,
+      freeDisk: 1_000_000,
+      problems: [],
+      screens: [
+        { id: "right", word: "behind", since: startTime, versionId: "older" },
+        { id: "left", label: "Left", word: "showing", since: startTime, versionId }
+      ],
+      warnings: ["one", "two"]
+    })
+  })
+
+  it("says nothing of the silence of the hub that reads it", () => {
+    const silence = (subject: string): Problem => ({
+      code: "hub:silent",
+      severity: "warning",
+      subject,
+      text: "?"
+    })
+    const state = stateOf(
+      { reports: { to: "http://hub:8730/" } },
+      { problems: [silence("http://hub:8730/"), silence("http://other:8730/")] }
+    )
+    expect(makeReport(state, machine, now).problems).toEqual([silence("http://other:8730/")])
+  })
+
+  it("of a machine without a name has that of its host", () => {
+    const { system, ...state } = stateOf({})
+    const { node, ...unnamed } = system
+    expect(makeReport({ ...state, system: unnamed }, machine, now).node).toEqual({ id: "player-1" })
+  })
+
+  const warnings = Array.from({ length: 10 }, (_, index) => `${index} ${"w".repeat(290)}`)
+  const problems = (length: number) =>
+    Array.from(
+      { length },
+      (_, index): Problem => ({ code: "lamp:broken", severity: "error", text: `${index}` })
+    )
+
+  it("that is too large is without the oldest warnings first", () => {
+    const report = makeReport(stateOf({}, { problems: problems(240) }), { ...machine, warnings }, now)
+    expect(report.problems).toHaveLength(240)
+    expect(report.warnings.length).toBeGreaterThan(0)
+    expect(report.warnings).toEqual(warnings.slice(-report.warnings.length))
+    expect(sizeOf(report)).toBeGreaterThan(maxReportBytes - 400)
+  })
+
+  it("that is too large without warnings is without the last screens, then without the last problems", () => {
+    const screens = Array.from({ length: 250 }, (_, index) => screen(`screen-${index}`, "older"))
+    const report = makeReport(
+      stateOf({ screens }, { problems: problems(100) }),
+      { ...machine, warnings },
+      now
+    )
+    expect(report.problems).toHaveLength(100)
+    expect(report.screens.length).toBeGreaterThan(50)
+    expect(report.screens.length).toBeLessThan(250)
+    expect(report.warnings).toEqual([])
+    const long = problems(200).map((problem) => ({ ...problem, text: problem.text.padEnd(300, ".") }))
+    const less = makeReport(stateOf({ screens }, { problems: long }), { ...machine, warnings }, now)
+    expect(less.problems).toEqual(long.slice(0, less.problems.length))
+    expect(less.problems.length).toBeGreaterThan(30)
+    expect(less.screens).toEqual([])
+  })
+
+  it("is small enough and can be decoded, whatever the state", () => {
+    const text = FastCheck.oneof(
+      FastCheck.fullUnicodeString({ maxLength: 20 }),
+      FastCheck.string16bits({ maxLength: 20 }),
+      FastCheck.constantFrom('"'.repeat(30_000), "\u0000\u202e".repeat(9000), "💡".repeat(9000))
+    )
+    const problem = FastCheck.tuple(Arbitrary.make(Problem), text).map(([problem, text]) => ({
+      ...problem,
+      text,
+      count: 2
+    }))
+    const content = FastCheck.tuple(
+      Arbitrary.make(ContentState),
+      FastCheck.array(FastCheck.tuple(text, text), { maxLength: 400, size: "max" })
+    ).map(([content, screens]) => ({
+      ...content,
+      screens: screens.map(([id, versionId]) => screen(id, versionId))
+    }))
+    const machines = FastCheck.record({
+      content: FastCheck.constant("content"),
+      vitrine: text,
+      host: text,
+      runId: text,
+      freeDisk: FastCheck.nat(),
+      warnings: FastCheck.array(text, { maxLength: 400, size: "max" })
+    })
+    const problems = FastCheck.array(problem, { maxLength: 400, size: "max" })
+    const node = FastCheck.record({ id: text, label: text, role: text })
+    FastCheck.assert(
+      FastCheck.property(content, machines, node, problems, (content, machine, node, problems) => {
+        const report = makeReport(stateOf(content, { node, problems }), machine, now)
+        expect(sizeOf(report)).toBeLessThanOrEqual(maxReportBytes)
+        const copy: unknown = JSON.parse(JSON.stringify(report))
+        expect(Schema.decodeUnknownSync(PlayerReport)(copy, { onExcessProperty: "error" })).toEqual(report)
+      }),
+      { numRuns: 25 }
+    )
+  })
+})
+
+describe("a copy", () => {
+  const fetchingSince = "2026-11-22T08:59:00.000Z"
+  const percentOf = (sources: Readonly<Record<string, SourceState>>) =>
+    copiedPercent({ kind: "content", fetchingSince, sources })
+  const progress = (bytes: number, totalBytes: number): SourceState => ({
+    fetchingSince,
+    progress: {
+      document: "film.mp4",
+      documents: { done: 0, total: 1 },
+      records: 0,
+      attachments: { done: 0, total: 1, bytes, totalBytes }
+    }
+  })
+  const done = (timestamp: string, bytes: number): SourceState => ({
+    lastSuccess: { timestamp, sourceId: "films", records: 0, bytes, durationMs: 1 }
+  })
+
+  it("has come so far as its bytes have", () => {
+    expect(percentOf({ films: progress(0, 300) })).toBe(0)
+    expect(percentOf({ films: progress(299, 300) })).toBe(99)
+    expect(percentOf({ films: progress(300, 300) })).toBe(100)
+    expect(percentOf({ films: progress(150, 300), tours: progress(50, 100) })).toBe(50)
+  })
+
+  it("counts the sources that are done, but not those of an earlier copy", () => {
+    expect(percentOf({ films: progress(0, 300), tours: done("2026-11-22T08:59:30.000Z", 100) })).toBe(25)
+    expect(percentOf({ films: progress(150, 300), tours: done(startTime, 100) })).toBe(50)
+    expect(percentOf({ tours: done("2026-11-22T08:59:30.000Z", 100) })).toBe(100)
+  })
+
+  it("has no percentage where there is none", () => {
+    expect(percentOf({})).toBeUndefined()
+    expect(percentOf({ tours: done(startTime, 100) })).toBeUndefined()
+    expect(copiedPercent({ kind: "content", sources: { films: progress(1, 2) } })).toBeUndefined()
+  })
+})
