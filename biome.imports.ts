@@ -13,6 +13,8 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   memory: ["status"],
   http: ["fanOut"],
   comparing: ["versions"],
+  contentServer: ["fleet"],
+  fleet: ["versions"],
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],
   "sources/airtable": ["sources/tableSource"],

@@ -71,9 +71,12 @@ export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()
 /** The largest body that is accepted, in bytes. */
 export const maxBodyBytes = 65_536
 
-export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("vitrine/BodyTooLarge", {}) {
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("vitrine/BodyTooLarge", {
+  /** In bytes. Default `maxBodyBytes`. */
+  limit: Schema.propertySignature(Schema.Number).pipe(Schema.withConstructorDefault(() => maxBodyBytes))
+}) {
   override get message() {
-    return `The body exceeds ${maxBodyBytes} bytes.`
+    return `The body exceeds ${this.limit} bytes.`
   }
 }
 
@@ -125,6 +128,22 @@ export class TooManyConnections extends Schema.TaggedError<TooManyConnections>()
   }
 }
 
+export class TooManyPlayers extends Schema.TaggedError<TooManyPlayers>()("vitrine/TooManyPlayers", {
+  limit: Schema.Number
+}) {
+  override get message() {
+    return `Too many players: ${this.limit} report here already. Those among the "players" of the hub always find a place.`
+  }
+}
+
+export class TooManyReports extends Schema.TaggedError<TooManyReports>()("vitrine/TooManyReports", {
+  limit: Schema.Number
+}) {
+  override get message() {
+    return `Too many reports: this player sent more than ${this.limit} in ten seconds.`
+  }
+}
+
 export type RequestError =
   | BadRequest
   | BodyTooLarge
@@ -141,4 +160,6 @@ export type RequestError =
   | TokenRequired
   | TooManyClients
   | TooManyConnections
+  | TooManyPlayers
+  | TooManyReports
   | Unreadable

@@ -1,0 +1,92 @@
+/**
+ * Takes what players report: the route of a hub, and what it knows of its players.
+ */
+import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import { vitrineVersion } from "../../internal/vitrineVersion.ts"
+import { makeWarnOnce } from "../../internal/warnOnce.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import type { ReportAnswer } from "../../services/PlayerReport.ts"
+import { isJson, tokenCheck } from "../http/access.ts"
+import { JsonRequired, TokenRequired } from "../http/errors.ts"
+import { json } from "../http/responses.ts"
+import * as PlayersFile from "./playersFile.ts"
+import { readReport } from "./readReport.ts"
+import { playersOf, restored, take } from "./registry.ts"
+
+export interface Options {
+  readonly downloadPath: string
+  readonly reports: { readonly token: Redacted.Redacted }
+}
+
+/** How often the players are written down at most. */
+const saveEvery = "1 minute"
+
+/** How long the end waits until they are written. */
+const lastSave = "1 second"
+
+/** The players that were known last are known from the start, and are written down until the scope ends. */
+export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { token } }: Options) {
+  const file = yield* PlayersFile.make(downloadPath)
+  const { system } = yield* (yield* ControllerState).state
+  const expected = new Set((system.players ?? []).map(({ id }) => id))
+  const isExpected = (id: string) => expected.has(id)
+  const found = restored(yield* file.read, isExpected, yield* Clock.currentTimeMillis)
+  const registry = yield* Ref.make(found)
+  const saved = yield* Ref.make(found)
+  const warnOnce = makeWarnOnce((message) => message)
+  const hasToken = tokenCheck(token)
+
+  const players = Effect.zipWith(Ref.get(registry), Clock.currentTimeMillis, (registry, now) =>
+    playersOf(registry, isExpected, now)
+  )
+
+  const save = Effect.gen(function* () {
+    const now = yield* Ref.get(registry)
+    if (now !== (yield* Ref.get(saved)) && (yield* file.write(yield* players))) {
+      yield* Ref.set(saved, now)
+    }
+  }).pipe(Effect.disconnect, Effect.interruptible)
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(save, lastSave))
+  yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
+
+  const report = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    if (!hasToken(request)) {
+      return yield* tokenRequired
+    }
+    if (!isJson(request.headers["content-type"])) {
+      return yield* new JsonRequired()
+    }
+    const report = yield* readReport
+    const now = yield* Clock.currentTimeMillis
+    const received = { report, address: addressOf(request), now }
+    const outcome = yield* Ref.modify(registry, (before) => {
+      const outcome = take(before, received, isExpected)
+      return [outcome, Either.getOrElse(outcome, () => before)] as const
+    })
+    yield* Effect.tapErrorTag(outcome, "vitrine/TooManyPlayers", ({ message }) => warnOnce(message))
+    return answer
+  })
+
+  return {
+    route: HttpRouter.route("POST", "/vitrine/reports", report),
+    players
+  }
+})
+
+const answer = json({ vitrine: vitrineVersion } satisfies ReportAnswer)
+
+const tokenRequired = new TokenRequired({
+  message:
+    'Token required: send "Authorization: Bearer TOKEN" with the "token" of the "reports" of the content server.'
+})
+
+const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string =>
+  Option.getOrElse(remoteAddress, () => "unknown").replace(/^::ffff:/, "")

@@ -1,0 +1,61 @@
+/**
+ * The body of a report: JSON, in gzip or not, up to its limit in either form.
+ */
+import { gunzipSync } from "node:zlib"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import { errorCode } from "../../internal/systemError.ts"
+import { maxReportBytes, type PlayerReport } from "../../services/PlayerReport.ts"
+import { BadRequest, BodyTooLarge } from "../http/errors.ts"
+import * as RequestBody from "../http/RequestBody.ts"
+import { cleanReport } from "./cleanReport.ts"
+
+const tooLarge = new BodyTooLarge({ limit: maxReportBytes })
+
+const notJson = new BadRequest({ message: "The body is not valid JSON." })
+
+/** It stops where the limit is exceeded; so little is unpacked sooner than it is handed to another thread. */
+const gunzip = (bytes: Uint8Array): Effect.Effect<Uint8Array, BadRequest | BodyTooLarge> =>
+  Effect.try({
+    try: () => gunzipSync(bytes, { maxOutputLength: maxReportBytes }),
+    catch: (error) =>
+      errorCode(error) === "ERR_BUFFER_TOO_LARGE"
+        ? tooLarge
+        : new BadRequest({ message: "The body is not valid gzip." })
+  })
+
+const unpacked = (
+  bytes: Uint8Array,
+  encoding: string
+): Effect.Effect<Uint8Array, BadRequest | BodyTooLarge> => {
+  switch (encoding.toLowerCase()) {
+    case "identity":
+      return bytes.length > maxReportBytes ? tooLarge : Effect.succeed(bytes)
+    case "gzip":
+      return gunzip(bytes)
+    default:
+      return new BadRequest({ message: 'The "Content-Encoding" must be gzip, if there is one.' })
+  }
+}
+
+const parse = Schema.decodeUnknownEither(Schema.parseJson())
+
+const decoded = (bytes: Uint8Array): Either.Either<PlayerReport, BadRequest> =>
+  parse(Buffer.from(bytes).toString()).pipe(
+    Either.mapLeft(() => notJson),
+    Either.flatMap((input) =>
+      Either.mapLeft(
+        cleanReport(input),
+        (reason) => new BadRequest({ message: `The report cannot be used: ${reason}` })
+      )
+    )
+  )
+
+/** The report in the body of the request, cleaned. */
+export const readReport = Effect.gen(function* () {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const body = yield* RequestBody.read
+  return yield* decoded(yield* unpacked(body, headers["content-encoding"] ?? "identity"))
+})

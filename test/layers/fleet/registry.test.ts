@@ -1,0 +1,221 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as fc from "effect/FastCheck"
+import * as HashMap from "effect/HashMap"
+import {
+  maxPlayers,
+  maxReports,
+  playersOf,
+  type Registry,
+  restored,
+  take
+} from "../../../src/layers/fleet/registry.ts"
+import type { Player } from "../../../src/services/Slices.ts"
+import { report } from "../../support/fleet.ts"
+
+const start = Date.parse("2026-11-23T10:00:00.000Z")
+const at = (seconds: number) => start + seconds * 1000
+const timeAt = (seconds: number) => new Date(at(seconds)).toISOString()
+
+interface Said {
+  readonly seconds: number
+  readonly id?: string
+  readonly runId?: string
+  readonly address?: string
+  readonly sentAt?: string
+}
+
+const nobody = () => false
+
+const hear = (
+  registry: Registry,
+  { address = "10.0.0.3", id = "hall-3", runId = "a", seconds, sentAt = timeAt(seconds) }: Said,
+  isExpected: (id: string) => boolean = nobody
+) =>
+  take(
+    registry,
+    { report: report({ node: { id }, runId, sentAt, host: `host-${address}` }), address, now: at(seconds) },
+    isExpected
+  )
+
+const heard = (...said: ReadonlyArray<Said>): Registry =>
+  said.reduce<Registry>(
+    (registry, said) => Either.getOrElse(hear(registry, said), () => registry),
+    HashMap.empty()
+  )
+
+const shown = (registry: Registry, seconds: number): ReadonlyArray<Player> =>
+  playersOf(registry, nobody, at(seconds))
+
+const full = (seconds: number) =>
+  heard(
+    ...Array.from({ length: maxPlayers }, (_, index) => ({
+      seconds: seconds + index / 1000,
+      id: `p${index}`
+    }))
+  )
+
+const refusal = (outcome: ReturnType<typeof take>) =>
+  Either.match(outcome, { onLeft: ({ _tag }) => _tag, onRight: () => undefined })
+
+describe("a player", () => {
+  it("is what it reported last, with when and from where, and how wrong its clock is", () => {
+    const [player] = shown(
+      heard({ seconds: 0 }, { seconds: 10, sentAt: "2031-01-01T00:00:00.000Z", address: "10.0.0.4" }),
+      12
+    )
+    expect(player).toMatchObject({
+      node: { id: "hall-3" },
+      heardAt: timeAt(10),
+      address: "10.0.0.4",
+      clockOffset: Date.parse("2031-01-01T00:00:00.000Z") - at(10)
+    })
+    expect(player).not.toHaveProperty("duplicate")
+  })
+
+  it("that was started again is the same one", () => {
+    const [player, ...others] = shown(
+      heard(
+        { seconds: 0 },
+        { seconds: 5, runId: "b" },
+        { seconds: 15, runId: "b" },
+        { seconds: 20, runId: "c" }
+      ),
+      21
+    )
+    expect(player).toMatchObject({ runId: "c" })
+    expect(player).not.toHaveProperty("duplicate")
+    expect(others).toEqual([])
+  })
+
+  it("that starts again and again is the same one", () => {
+    const runs = Array.from({ length: 100 }, (_, index) => ({ seconds: 3 * index, runId: `run${index}` }))
+    expect(shown(heard(...runs), 298)).toEqual([expect.objectContaining({ runId: "run99" })])
+    expect(shown(heard(...runs), 298)[0]).not.toHaveProperty("duplicate")
+  })
+
+  it("that two machines say they are is the first of them, and names the other one", () => {
+    const two = heard(
+      { seconds: 0 },
+      { seconds: 5, runId: "b", address: "10.0.0.9" },
+      { seconds: 10 },
+      { seconds: 15, runId: "b", address: "10.0.0.9" }
+    )
+    expect(shown(two, 16)).toEqual([
+      expect.objectContaining({
+        runId: "a",
+        address: "10.0.0.3",
+        duplicate: { host: "host-10.0.0.9", address: "10.0.0.9", heardAt: timeAt(15) }
+      })
+    ])
+    const [known] = shown(two, 74)
+    expect(known).toHaveProperty("duplicate")
+    const [alone] = shown(two, 76)
+    expect(alone).not.toHaveProperty("duplicate")
+  })
+
+  it("is the other machine when the first one is not heard of for a minute", () => {
+    const both = [{ seconds: 0 }, { seconds: 5, runId: "b" }, { seconds: 10 }]
+    const later = [15, 25, 35, 45, 55, 65, 75].map((seconds) => ({ seconds, runId: "b" }))
+    expect(shown(heard(...both, ...later.slice(0, -1)), 66)[0]).toMatchObject({ runId: "a" })
+    const [player] = shown(heard(...both, ...later), 76)
+    expect(player).toMatchObject({ runId: "b" })
+    expect(player).not.toHaveProperty("duplicate")
+  })
+
+  it("loses nothing to one that sends as fast as it can in its name, always as another run", () => {
+    let registry: Registry = heard({ seconds: 0 })
+    for (let second = 1; second <= 120; second++) {
+      for (let count = 0; count < 50; count++) {
+        const lie = { seconds: second, runId: `lie ${second} ${count}`, address: "10.0.0.66" }
+        registry = Either.getOrElse(hear(registry, lie), () => registry)
+      }
+      if (second % 10 === 0) {
+        const outcome = hear(registry, { seconds: second })
+        expect(refusal(outcome)).toBeUndefined()
+        registry = Either.getOrThrow(outcome)
+        expect(shown(registry, second)).toEqual([
+          expect.objectContaining({
+            runId: "a",
+            heardAt: timeAt(second),
+            duplicate: expect.objectContaining({ address: "10.0.0.66" })
+          })
+        ])
+      }
+    }
+  })
+
+  it("that sends too much is refused until ten seconds have passed", () => {
+    const flood = Array.from({ length: maxReports }, () => ({ seconds: 1 }))
+    const registry = heard(...flood)
+    expect(refusal(hear(registry, { seconds: 2 }))).toBe("vitrine/TooManyReports")
+    expect(refusal(hear(registry, { seconds: 2, id: "other" }))).toBeUndefined()
+    expect(refusal(hear(registry, { seconds: 11 }))).toBeUndefined()
+    // The clock of the hub was set back.
+    expect(refusal(hear(registry, { seconds: -3600 }))).toBeUndefined()
+  })
+})
+
+describe("players", () => {
+  it("that are not expected are forgotten a day after they were last heard of", () => {
+    const registry = heard({ seconds: 0 }, { seconds: 0, id: "known" })
+    const listed = (seconds: number) =>
+      playersOf(registry, (id) => id === "known", at(seconds)).map(({ node }) => node.id)
+    expect(listed(86_399).toSorted()).toEqual(["hall-3", "known"])
+    expect(listed(86_401)).toEqual(["known"])
+  })
+
+  it("are 1,024 at most, of which a silent one makes room", () => {
+    const registry = full(0)
+    expect(refusal(hear(registry, { seconds: 30, id: "new" }))).toBe("vitrine/TooManyPlayers")
+    const later = Either.getOrThrow(hear(registry, { seconds: 90, id: "new" }))
+    const ids = shown(later, 90).map(({ node }) => node.id)
+    expect(ids).toHaveLength(maxPlayers)
+    expect(ids).toContain("new")
+    expect(ids).not.toContain("p0")
+  })
+
+  it("that are expected find a place at any time, and keep it", () => {
+    const isExpected = (id: string) => id === "known" || id === "p0"
+    const registry = Either.getOrThrow(hear(full(0), { seconds: 5, id: "known" }, isExpected))
+    const ids = shown(registry, 5).map(({ node }) => node.id)
+    expect(ids).toHaveLength(maxPlayers)
+    expect(ids).toEqual(expect.arrayContaining(["known", "p0"]))
+    expect(ids).not.toContain("p1")
+  })
+
+  it("that are all expected are full", () => {
+    expect(refusal(hear(full(0), { seconds: 5, id: "new" }, () => true))).toBe("vitrine/TooManyPlayers")
+  })
+
+  it("that were written down are there again, none of them in the future", () => {
+    const registry = heard({ seconds: 0 }, { seconds: 1, id: "b" }, { seconds: 5000, id: "c" })
+    const again = restored(shown(registry, 2), nobody, at(2))
+    const players = shown(again, 2)
+    expect(players).toHaveLength(3)
+    expect(players.find(({ node }) => node.id === "c")?.heardAt).toBe(timeAt(2))
+    expect(shown(Either.getOrThrow(hear(again, { seconds: 3, runId: "z" })), 3)[0]).not.toHaveProperty(
+      "duplicate"
+    )
+  })
+
+  it("are never more than there may be, whatever comes in", () => {
+    const said = fc.record({
+      seconds: fc.integer({ min: -100, max: 200 }),
+      id: fc.integer({ min: 0, max: 3 }).map((index) => `p${index}`),
+      runId: fc.constantFrom("a", "b", "c"),
+      address: fc.constantFrom("10.0.0.1", "10.0.0.2")
+    })
+    fc.assert(
+      fc.property(fc.array(said, { maxLength: 60 }), (all) => {
+        const registry = heard(...all)
+        expect(new Set(shown(registry, 200).map(({ node }) => node.id))).toEqual(
+          new Set(all.map(({ id }) => id))
+        )
+        for (const entry of HashMap.values(registry)) {
+          expect(entry.others.length).toBeLessThanOrEqual(8)
+        }
+      })
+    )
+  })
+})
