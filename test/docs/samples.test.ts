@@ -15,6 +15,7 @@ import * as vitrine from "../../src/index.ts"
 import { pageTemplate } from "../../src/layers/cli/projectTemplate.ts"
 import { loadConfiguration } from "../../src/layers/controller/loadConfiguration.ts"
 import { parseViews } from "../../src/layers/tableServer/Views.ts"
+import { PlayerReport } from "../../src/services/PlayerReport.ts"
 import { allSamples, placeOf, repository, type Sample } from "../support/documents.ts"
 
 /** By what the sample says that it is, behind its language. */
@@ -22,6 +23,7 @@ const shapes: Readonly<Record<string, (text: string) => Either.Either<unknown, u
   Manifest: Schema.decodeUnknownEither(Schema.parseJson(vitrine.VersionStore.Manifest), {
     onExcessProperty: "error"
   }),
+  PlayerReport: Schema.decodeUnknownEither(Schema.parseJson(PlayerReport), { onExcessProperty: "error" }),
   Views: (text) => parseViews("views.json", text)
 }
 

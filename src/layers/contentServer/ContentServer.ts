@@ -13,12 +13,18 @@ import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { ContentServerState } from "../../services/Slices.ts"
+import * as Reports from "../fleet/Reports.ts"
 import { refuseHost } from "../http/access.ts"
 import * as application from "../http/application.ts"
 import * as ConnectionLimit from "../http/connectionLimit.ts"
 import { MethodNotAllowed } from "../http/errors.ts"
 import { type BindError, listen, urlOf } from "../http/listen.ts"
-import { type ContentServerConfig, decode, nameOf } from "./ContentServerOptions.ts"
+import {
+  type ContentServerConfig,
+  type ContentServerOptions,
+  decode,
+  nameOf
+} from "./ContentServerOptions.ts"
 import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
@@ -60,11 +66,15 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     'Try again later, or raise "maxConnections" of the content server.'
   )
   const recorder = makeRecorder()
+  const reports = yield* reportsOf(options)
   const server = yield* application.make({
-    routes: yield* routes.make({
-      reading: yield* Reading.make(options.content),
-      resources: yield* Resources.make(options)
-    }),
+    routes: [
+      ...(yield* routes.make({
+        reading: yield* Reading.make(options.content),
+        resources: yield* Resources.make(options)
+      })),
+      ...Option.toArray(Option.map(reports, ({ route }) => route))
+    ],
     refuse: ({ headers }) => refuseHost(options.allowedHosts, headers.host, "the content server"),
     connections,
     headers: () => ({ ...routes.everyResponse, "Cache-Control": "no-store" }),
@@ -84,12 +94,26 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
   const { maxConnections } = options
+  const players = Option.match(reports, {
+    onNone: () => Effect.succeed({}),
+    onSome: ({ players }) => Effect.map(players, (players) => ({ players }))
+  })
   yield* addMomentary(
     name,
-    Effect.map(
+    Effect.zipWith(
       statistics,
-      (statistics): ContentServerState => ({ kind: "content-server", url, maxConnections, ...statistics })
+      players,
+      (statistics, players): ContentServerState => ({
+        kind: "content-server",
+        url,
+        maxConnections,
+        ...statistics,
+        ...players
+      })
     )
   )
   return ContentServer.of({ address: Option.some(address), statistics })
 })
+
+const reportsOf = ({ downloadPath, reports }: ContentServerOptions) =>
+  reports === undefined ? Effect.succeedNone : Effect.asSome(Reports.make({ downloadPath, reports }))

@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, optional } from "../../internal/Options.ts"
-import { allowedHosts, host, integer, port } from "../http/serverOptions.ts"
+import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
 
 const folder = expects(Schema.NonEmptyString, "the path of a folder")
 
@@ -35,7 +35,16 @@ export const ContentServerOptions = Schema.Struct({
   maxConnections: optional(integer(1, 100_000), 1024),
 
   /** Names that the `Host` header may have, without a port; others are answered with 403. Default: every name. */
-  allowedHosts
+  allowedHosts,
+
+  /**
+   * Takes the reports of players at `POST /vitrine/reports`: those that have the `token`, at least 16 of the characters
+   * `A-Z a-z 0-9 - . _ ~ + /`. Default: none are taken.
+   */
+  reports: Schema.optionalWith(
+    expects(Schema.Struct({ token }), "what players need to report, such as { token }"),
+    { exact: true }
+  )
 })
 export type ContentServerOptions = typeof ContentServerOptions.Type
 

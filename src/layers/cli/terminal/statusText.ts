@@ -65,8 +65,7 @@ interface Format {
   readonly readable: (text: string) => string
 }
 
-/** What stands in front of a line. */
-export const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
+const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
 
 const rowsText = (rows: ReadonlyArray<Row>, depth: number, format: Format): ReadonlyArray<string> => {
   const { palette, readable } = format

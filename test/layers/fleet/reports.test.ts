@@ -1,0 +1,227 @@
+import { gzipSync } from "node:zlib"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { maxReportBytes, ReportAnswer } from "../../../src/services/PlayerReport.ts"
+import { ContentServerState } from "../../../src/services/Slices.ts"
+import * as server from "../../support/contentServer.ts"
+import { player, report, sending, token } from "../../support/fleet.ts"
+import { withLog } from "../../support/logged.ts"
+import * as rawHttp from "../../support/rawHttp.ts"
+import { eventually } from "../../support/waiting.ts"
+
+const { request } = server
+
+/** A hub that expects `hall-1`. */
+const environment = Layer.mergeAll(
+  ControllerStateMemory.layer("persistent", { node: { id: "hub" }, players: [{ id: "hall-1" }] }),
+  CommandBusMemory.layer,
+  NodeContext.layer
+)
+
+const withHub = <A, E, R>(
+  test: (downloads: string) => Effect.Effect<A, E, R>,
+  { file, takesReports = true }: { readonly file?: string; readonly takesReports?: boolean } = {}
+) =>
+  Effect.gen(function* () {
+    const downloadPath = `${yield* server.makeFolder}/downloads`
+    yield* server.addVersion(downloadPath, { "Objects.json": "[]" })
+    if (file !== undefined) {
+      yield* server.writeFile(`${downloadPath}/.players.json`, file)
+    }
+    return yield* test(downloadPath).pipe(
+      Effect.provide(server.layer({ downloadPath, ...(takesReports ? { reports: { token } } : {}) }))
+    )
+  }).pipe(Effect.provide(environment))
+
+const post = (body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
+  request(sending(body, headers))
+
+const messageOf = ({ body }: server.Answer): string => JSON.parse(body.toString()).error.message
+
+const slice = Effect.flatMap(ControllerState, ({ state }) =>
+  Effect.flatMap(state, ({ plugins }) => Schema.decodeUnknown(ContentServerState)(plugins["content-server"]))
+)
+
+const players = Effect.map(slice, ({ players = [] }) => players)
+
+describe("a hub", () => {
+  it.scoped("takes a report, and has the player in its state", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        expect(yield* players).toEqual([])
+        const answer = yield* post(JSON.stringify(report()))
+        expect(answer).toMatchObject({
+          status: 200,
+          headers: { "content-type": "application/json", "cache-control": "no-store" }
+        })
+        expect(
+          Either.isRight(Schema.decodeUnknownEither(Schema.parseJson(ReportAnswer))(answer.body.toString()))
+        ).toBe(true)
+        expect(yield* players).toEqual([
+          { ...report(), heardAt: expect.any(String), address: "127.0.0.1", clockOffset: expect.any(Number) }
+        ])
+      })
+    )
+  )
+
+  it.scoped("takes a report in gzip", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const body = gzipSync(JSON.stringify(report()))
+        expect((yield* post(body, { "Content-Encoding": "gzip" })).status).toBe(200)
+        expect(yield* players).toHaveLength(1)
+      })
+    )
+  )
+
+  it.scoped("takes none without the option, and says nothing of players", () =>
+    withHub(
+      () =>
+        Effect.gen(function* () {
+          const answer = yield* post(JSON.stringify(report()))
+          expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, OPTIONS" } })
+          expect((yield* slice).players).toBeUndefined()
+        }),
+      { takesReports: false }
+    )
+  )
+
+  it.scoped("takes none without its token", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        for (const authorization of ["", "Bearer", `Bearer ${token}x`, `Basic ${token}`, "Bearer \u00e9"]) {
+          const answer = yield* post(JSON.stringify(report()), { Authorization: authorization })
+          expect(answer).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } })
+          expect(messageOf(answer)).not.toContain(token)
+        }
+        const inQuery = yield* request({
+          ...sending(JSON.stringify(report()), { Authorization: "" }),
+          target: `/vitrine/reports?token=${token}`
+        })
+        expect(inQuery.status).toBe(401)
+        expect(yield* players).toEqual([])
+      })
+    )
+  )
+
+  it.scoped("lets no page of a browser send one", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const asked = yield* request({
+          method: "OPTIONS",
+          target: "/vitrine/reports",
+          headers: {
+            Origin: "http://attacker.example",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization,content-type"
+          }
+        })
+        const allowed = asked.headers["access-control-allow-headers"]?.toLowerCase() ?? ""
+        expect(allowed).not.toMatch(/authorization|content-type|\*/)
+        expect(asked.headers["access-control-allow-methods"]).not.toMatch(/POST|\*/)
+        for (const type of ["text/plain", "application/x-www-form-urlencoded", ""]) {
+          expect((yield* post(JSON.stringify(report()), { "Content-Type": type })).status).toBe(415)
+        }
+        expect(yield* players).toEqual([])
+      })
+    )
+  )
+
+  it.scoped("refuses what it cannot use, and says what and why", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const refused = (body: string | Uint8Array, headers = {}) =>
+          Effect.map(post(body, headers), (answer) => [answer.status, messageOf(answer)] as const)
+        const gzip = { "Content-Encoding": "gzip" }
+        expect(yield* refused("{")).toEqual([400, "The body is not valid JSON."])
+        expect(yield* refused(JSON.stringify({ ...report(), sentAt: "now" }))).toEqual([
+          400,
+          'The report cannot be used: sentAt: expected a time in ISO 8601, UTC, got "now"'
+        ])
+        expect(yield* refused("no gzip", gzip)).toEqual([400, "The body is not valid gzip."])
+        expect(yield* refused("x", { "Content-Encoding": "br" })).toEqual([
+          400,
+          'The "Content-Encoding" must be gzip, if there is one.'
+        ])
+        const tooLarge = [413, `The body exceeds ${maxReportBytes} bytes.`]
+        expect(yield* refused(JSON.stringify({ ...report(), extra: "x".repeat(maxReportBytes) }))).toEqual(
+          tooLarge
+        )
+        const bomb = gzipSync(Buffer.alloc(20_000_000, " "), { level: 9 })
+        expect(bomb.length).toBeLessThan(65_536)
+        expect(yield* refused(bomb, gzip)).toEqual(tooLarge)
+        const screens = Array.from({ length: 100_000 }, (_, index) => ({ id: `${index}`, word: "showing" }))
+        expect((yield* post(JSON.stringify({ ...report(), screens }))).status).toBe(413)
+        expect((yield* post(gzipSync(JSON.stringify({ ...report(), screens })), gzip)).status).toBe(413)
+        expect(yield* players).toEqual([])
+        expect((yield* post(JSON.stringify(report()))).status).toBe(200)
+      })
+    )
+  )
+
+  it.scoped("goes on while a body does not end, and keeps nothing of it", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const half = rawHttp.format(sending(JSON.stringify(report())))
+        const slow = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const connection = yield* server.connect
+            connection.send(half.subarray(0, half.length - 10))
+            expect((yield* post(JSON.stringify(report({ node: { id: "hall-4" } })))).status).toBe(200)
+            return connection
+          })
+        )
+        expect(slow.received.bytes()).toHaveLength(0)
+        yield* eventually(Effect.map(slice, ({ connections }) => connections === 0))
+        expect((yield* players).map(({ node }) => node.id)).toEqual(["hall-4"])
+      })
+    )
+  )
+
+  it.scoped("slows down one that floods, and no other", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 40 }),
+          () => post(JSON.stringify(report())),
+          {
+            concurrency: 8
+          }
+        )
+        const refused = answers.filter(({ status }) => status === 429)
+        expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(20)
+        expect(refused.length).toBeGreaterThan(0)
+        expect(refused[0]?.headers["retry-after"]).toBe("10")
+        expect((yield* post(JSON.stringify(report({ node: { id: "hall-4" } })))).status).toBe(200)
+      })
+    )
+  )
+
+  it.scoped("has a place for a player that is expected, and says once that there is none for others", () => {
+    const log: Array<string> = []
+    const many = Array.from({ length: 1024 }, (_, index) => player({ node: { id: `other-${index}` } }))
+    return withHub(
+      () =>
+        Effect.gen(function* () {
+          for (const id of ["new", "newer"]) {
+            const answer = yield* post(JSON.stringify(report({ node: { id } })))
+            expect(answer.status).toBe(503)
+            expect(messageOf(answer)).toMatch(/^Too many players: 1024 report here already/)
+          }
+          expect((yield* post(JSON.stringify(report({ node: { id: "hall-1" } })))).status).toBe(200)
+          const ids = (yield* players).map(({ node }) => node.id)
+          expect(ids).toHaveLength(1024)
+          expect(ids).toContain("hall-1")
+          expect(log.filter((line) => line.includes("Too many players"))).toHaveLength(1)
+        }),
+      { file: JSON.stringify(many) }
+    ).pipe(withLog(log))
+  })
+})
