@@ -20,6 +20,7 @@ import { completionScript } from "./layers/cli/completions.ts"
 import * as diff from "./layers/cli/diff.ts"
 import { end, endFirmly } from "./layers/cli/ending.ts"
 import * as fetch from "./layers/cli/fetch.ts"
+import * as fleet from "./layers/cli/fleet.ts"
 import * as init from "./layers/cli/init.ts"
 import { globalOptions } from "./layers/cli/options.ts"
 import { overview } from "./layers/cli/overview.ts"
@@ -43,6 +44,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   init.command,
   start.makeCommand(library),
   status.command,
+  fleet.command,
   fetch.makeCommand(library),
   check.makeCommand(library),
   verify.makeCommand(library),

@@ -12,6 +12,7 @@ import { nameOf } from "../../src/layers/cli/Command.ts"
 import * as check from "../../src/layers/cli/check.ts"
 import * as diff from "../../src/layers/cli/diff.ts"
 import * as fetch from "../../src/layers/cli/fetch.ts"
+import * as fleet from "../../src/layers/cli/fleet.ts"
 import * as init from "../../src/layers/cli/init.ts"
 import { globalOptions } from "../../src/layers/cli/options.ts"
 import { commands } from "../../src/layers/cli/overview.ts"
@@ -99,6 +100,7 @@ describe("the options of vitrine", () => {
     init: init.command.options,
     start: start.makeCommand({}).options,
     status: status.command.options,
+    fleet: fleet.command.options,
     fetch: fetch.makeCommand({}).options,
     stop: stop.command.options,
     tables: [...tablesCommand.options, ...tablesCommand.arguments],

@@ -8,8 +8,8 @@ import { keyOf, maxProblems } from "../status/remembered.ts"
 export type StandingProblems = ReadonlyMap<string, Problem>
 
 export type ProblemChange =
-  /** It has begun, or is an error now and was a warning. */
-  | { readonly _tag: "Begin"; readonly key: string; readonly problem: Problem }
+  /** It has begun, or is worse: an error now, and was a warning. */
+  | { readonly _tag: "Begin"; readonly key: string; readonly problem: Problem; readonly isWorse: boolean }
   /** It is over. `endedAt` is ISO 8601, UTC. */
   | { readonly _tag: "End"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
 
@@ -25,7 +25,7 @@ export const compare = (before: StandingProblems, problems: ReadonlyArray<Proble
   const begun = [...standing].flatMap(([key, problem]): ReadonlyArray<ProblemChange> => {
     const known = before.get(key)
     const isWorse = known?.severity === "warning" && problem.severity === "error"
-    return known === undefined || isWorse ? [{ _tag: "Begin", key, problem }] : []
+    return known === undefined || isWorse ? [{ _tag: "Begin", key, problem, isWorse }] : []
   })
   const ended = [...before].flatMap(
     ([key, problem]): ReadonlyArray<ProblemChange> =>

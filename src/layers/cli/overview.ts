@@ -16,6 +16,10 @@ export const commands = {
     usage: "status",
     description: "Show what the running controller says of itself."
   },
+  fleet: {
+    usage: "fleet",
+    description: "Show the players that report to this machine, the worst first."
+  },
   fetch: {
     usage: "fetch",
     description: "Fetch the content once: in the controller that runs, or else here, and end."

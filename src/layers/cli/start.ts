@@ -107,8 +107,8 @@ const announceProblems = Effect.fnUntraced(function* ({ alerts, identity }: Load
 })
 
 /**
- * Looks every ten seconds, until the scope ends, whether the file has another text than it had when it was loaded; then the
- * log and the status say so. A file that cannot be read has not changed.
+ * Looks every ten seconds, until the scope ends, whether the file has another text than it had when it was loaded; then that
+ * is a problem. A file that cannot be read has not changed.
  */
 export const reportChange = Effect.fnUntraced(function* (file: string, loaded: string) {
   const fs = yield* FileSystem.FileSystem
@@ -118,15 +118,16 @@ export const reportChange = Effect.fnUntraced(function* (file: string, loaded: s
     Effect.map((text) => text !== loaded),
     Effect.orElseSucceed(() => false)
   )
-  const said = (name: string) =>
-    `${name} has changed since the start: it takes effect when the controller is restarted.`
   yield* hasChanged.pipe(
     Effect.repeat({ until: identity<boolean>, schedule: Schedule.spaced("10 seconds") }),
-    Effect.zipRight(Effect.logWarning(said(file))),
     Effect.zipRight(
       updateSlice("configuration", () => ({
         problems: [
-          { code: "configuration:changed", severity: "warning", text: said(path.basename(file)) }
+          {
+            code: "configuration:changed",
+            severity: "warning",
+            text: `${path.basename(file)} has changed since the start: it takes effect when the controller is restarted.`
+          }
         ] satisfies ReadonlyArray<Problem>
       }))
     ),

@@ -10,7 +10,7 @@ const text = Schema.optionalWith(Schema.String, { exact: true })
 const node = Schema.optionalWith(Schema.Struct({ id: Schema.String, label: text, role: text }), {
   exact: true
 })
-const screens = Schema.optionalWith(Schema.Array(Schema.Struct({ id: Schema.String, label: text })), {
+const expected = Schema.optionalWith(Schema.Array(Schema.Struct({ id: Schema.String, label: text })), {
   exact: true
 })
 const tone = Schema.optionalWith(Schema.Literal("ok", "warn", "error", "neutral"), { exact: true })
@@ -38,7 +38,7 @@ export const StatusSnapshotSchema: Schema.Schema<StatusSnapshot> = Schema.Struct
 })
 
 export const GlobalStateSchema: Schema.Schema<GlobalState> = Schema.Struct({
-  system: Schema.Struct({ startTime: Schema.String, mode: Mode, node, screens }),
+  system: Schema.Struct({ startTime: Schema.String, mode: Mode, node, screens: expected, players: expected }),
   plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   problems: Schema.optionalWith(Schema.Array(Problem), { exact: true }),
   _version: Schema.Number

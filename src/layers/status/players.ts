@@ -1,7 +1,6 @@
 /**
  * What the players of a hub do: each in one word, what is wrong with it as a problem, and both for the status.
  */
-import * as Number from "effect/Number"
 import * as Order from "effect/Order"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
@@ -182,12 +181,10 @@ const problemOf = (player: Found, now: number): Pick<PlayerStatus, "problem"> =>
       since
     )
   }
-  const reported = worstOf(said)
   if (word === "behind") {
-    const version = said.versionId === undefined ? "no version" : `version ${said.versionId}`
-    const why = reported === undefined ? "" : `; ${reportText(said)}`
-    return problem("behind", "warning", ` is behind since ${since}: it has ${version}${why}`, since)
+    return problem("behind", "warning", ` is behind since ${since}: it has ${behindText(said)}`, since)
   }
+  const reported = worstOf(said)
   return reported === undefined
     ? {}
     : problem("problem", reported.severity, `: ${reportText(said)}`, hubTime(said, reported.since))
@@ -211,13 +208,20 @@ const machinesText = (said: Player): string =>
     .toSorted()
     .join(" and ")
 
-/** What else there is to say beside its word: what is wrong in its own words, or which machines it is. Empty where there is nothing. */
+const behindText = (said: Player): string => {
+  const version = said.versionId === undefined ? "no version" : `version ${said.versionId}`
+  return worstOf(said) === undefined ? version : `${version}; ${reportText(said)}`
+}
+
+/** What there is to say beside its word: its version, what it reports, or which machines it is. Empty where there is nothing. */
 export const detailOf = ({ problem, said, word }: PlayerStatus): string =>
   said === undefined || word === "silent"
     ? ""
     : problem?.code === codes.duplicate
-      ? machinesText(said)
-      : reportText(said)
+      ? `two machines, ${machinesText(said)}`
+      : word === "behind"
+        ? behindText(said)
+        : reportText(said)
 
 /** From the worst. */
 const words: ReadonlyArray<PlayerWord> = [
@@ -246,24 +250,32 @@ export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
   if (players.length === 0) {
     return "no player has reported yet"
   }
-  const counts = words.map((word) => [players.filter((player) => player.word === word).length, word] as const)
-  const others = counts.filter(([count, word]) => count > 0 && word !== "up to date")
-  const good = players.length - Number.sumAll(others.map(([count]) => count))
+  const good = players.filter(({ word }) => word === "up to date")
+  const others = countsOf(players.filter(({ word }) => word !== "up to date"))
   const total = countText(players.length, "player")
-  const rest = others.map(([count, word]) => `${count} ${word}`).join(", ")
-  return `${good} of ${total} ${players.length === 1 ? "is" : "are"} up to date${rest === "" ? "" : `; ${rest}`}`
+  return `${good.length} of ${total} ${players.length === 1 ? "is" : "are"} up to date${others === "" ? "" : `; ${others}`}`
 }
+
+/** `1 silent, 1 behind`, from the worst. */
+export const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
+  words
+    .map((word) => [players.filter((player) => player.word === word).length, word] as const)
+    .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
+    .join(", ")
 
 /** The name of the section: what is wrong in it is in `problems`. */
 export const sectionName = "players"
 
-/** How many are up to date, and each that is not, or has a problem. Nothing where no reports are taken. */
+/** Whether there is something to look at: it is not up to date, or has a problem. */
+export const isUnwell = ({ problem, word }: PlayerStatus): boolean =>
+  problem !== undefined || word !== "up to date"
+
+/** How many are up to date, and each with something to look at. Nothing where no reports are taken. */
 export const sectionsOf = (
   players: ReadonlyArray<PlayerStatus>,
   slices: ReadonlyArray<Named<Slice>>
 ): ReadonlyArray<Section> => {
-  const unwell = players.filter(({ problem, word }) => problem !== undefined || word !== "up to date")
-  const rows = [kv("All", summaryOf(players)), ...firstRows(unwell, playerRow)]
+  const rows = [kv("All", summaryOf(players)), ...firstRows(players.filter(isUnwell), playerRow)]
   return takesReports(slices) ? [{ name: sectionName, order: 31, title: "Players", rows }] : []
 }
 
@@ -275,10 +287,13 @@ const playerRow = (player: PlayerStatus): Row =>
   kv(player.name, playerText(player), player.problem === undefined ? "neutral" : toneOf(player.problem))
 
 const playerText = (player: PlayerStatus): string => {
-  const { said, since, word } = player
-  const percent = word === "copying" ? `, ${said?.copiedPercent} %` : ""
+  const { since, word } = player
   const when =
     since === undefined ? "" : word === "silent" ? `, last heard of at ${since}` : ` since ${since}`
   const detail = detailOf(player)
-  return `${word}${percent}${when}${detail === "" ? "" : `: ${detail}`}`
+  return `${wordText(player)}${when}${detail === "" ? "" : `: ${detail}`}`
 }
+
+/** Its word, and how far it has come. */
+export const wordText = ({ said, word }: PlayerStatus): string =>
+  word === "copying" ? `copying ${Math.floor(said?.copiedPercent ?? 0)} %` : word

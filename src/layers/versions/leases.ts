@@ -2,8 +2,7 @@
  * Leases of consumers on versions: how old they are, and which files of theirs are removed.
  *
  * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
- * it. A consumer that has missed two renewals is silent: what it could not show is of no account any more. A problem that
- * a consumer has is logged when it comes, changes and goes. Files of leases that are over are removed; whatever else lies in
+ * it. A consumer that has missed two renewals is silent: what it could not show is of no account any more. Files of leases that are over are removed; whatever else lies in
  * the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxLeases`: one
  * more consumer is refused.
  */
@@ -106,8 +105,8 @@ export const make = Effect.fnUntraced(function* (
       .slice(0, maxLeases)
   )
 
-  /** Keeps what its file says now, and logs once what a consumer cannot show, and when it can. */
-  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: LeaseFile.Now): Effect.Effect<void> => {
+  /** Keeps what its file says now. */
+  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: LeaseFile.Now) => {
     const before = known.get(consumerId)
     const problem = LeaseFile.problemIn(file)
     const isKnown = before !== undefined && !isSilent(before, now) && LeaseFile.problemIn(before) === problem
@@ -122,14 +121,6 @@ export const make = Effect.fnUntraced(function* (
       shownSince: since(before?.shownSince, saidBefore?.versionId === said?.versionId),
       closedAt: since(before?.closedAt, saidBefore?.closing === said?.closing)
     })
-    if (isKnown || isSilent(file, now)) {
-      return Effect.void
-    }
-    return problem !== undefined
-      ? Effect.logWarning(`Screen ${consumerId} has a problem: ${problem}`)
-      : LeaseFile.problemIn(before) === undefined
-        ? Effect.void
-        : Effect.logInfo(`Screen ${consumerId} has no problem any more`)
   }
 
   /** Brings what is known of a consumer's file up to date, unless a lease is taken during that. */
@@ -141,7 +132,7 @@ export const make = Effect.fnUntraced(function* (
       if (after === undefined) {
         known.delete(consumerId)
       } else {
-        yield* learn(consumerId, after, now)
+        learn(consumerId, after, now)
       }
     }
   })
@@ -230,7 +221,7 @@ export const make = Effect.fnUntraced(function* (
     const lease =
       said.closing === true && Option.isSome(before) ? { ...before.value, closing: said.closing } : said
     const file = yield* renew(fileOf(consumerId), lease, before)
-    yield* learn(consumerId, file, yield* LeaseFile.now)
+    learn(consumerId, file, yield* LeaseFile.now)
   }, Effect.provide(platform))
 
   return {

@@ -20,6 +20,7 @@ const broken = (code: string, severity: Problem["severity"] = "warning"): Proble
 
 const begin = (code: string, severity?: Problem["severity"]): ProblemChange => ({
   _tag: "Begin",
+  isWorse: false,
   key: code,
   problem: broken(code, severity)
 })

@@ -9,11 +9,36 @@ import * as ControllerStateMemory from "../../../src/layers/memory/ControllerSta
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
+import type { Problem } from "../../../src/services/Problem.ts"
+import { withLog } from "../../support/logged.ts"
 
-const lamp = { code: "lamp:broken", severity: "warning", subject: "left", text: "The left lamp is broken." }
+const lamp: Problem = {
+  code: "lamp:broken",
+  severity: "warning",
+  subject: "left",
+  text: "The left lamp is broken."
+}
+
+const node = { id: "hall-3", label: "Hall 3" }
+
+const services = Layer.merge(EventBusMemory.layer, ControllerStateMemory.layer("persistent", { node }))
+
+/** What is logged while there are these problems, in rounds of twenty seconds. */
+const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
+  const log: Array<string> = []
+  return Effect.gen(function* () {
+    const { updateSlice } = yield* ControllerState
+    yield* reportProblems()
+    for (const problems of rounds) {
+      yield* updateSlice("lamps", () => ({ problems }))
+      yield* TestClock.adjust("20 seconds")
+    }
+    return log
+  }).pipe(withLog(log), Effect.provide(services))
+}
 
 describe("problems of a controller", () => {
-  it.scoped("are announced when they begin and when they are over, each once", () =>
+  it.scoped("are announced when they begin and when they are over, each once, with the machine", () =>
     Effect.gen(function* () {
       const { updateSlice } = yield* ControllerState
       const { subscribe } = yield* EventBus
@@ -30,13 +55,35 @@ describe("problems of a controller", () => {
       const since = "1970-01-01T00:00:00.000Z"
       expect(yield* Queue.take(heard)).toEqual({
         name: "controller:problem:begin",
-        payload: { ...lamp, since, count: 1 }
+        payload: { ...lamp, since, count: 1, node }
       })
       expect(yield* Queue.take(heard)).toEqual({
         name: "controller:problem:end",
-        payload: { ...lamp, since, count: 1, endedAt: "1970-01-01T00:00:25.000Z" }
+        payload: { ...lamp, since, count: 1, endedAt: "1970-01-01T00:00:25.000Z", node }
       })
       expect(yield* Queue.size(heard)).toBe(0)
-    }).pipe(Effect.provide(Layer.merge(EventBusMemory.layer, ControllerStateMemory.layer("persistent"))))
+    }).pipe(Effect.provide(services))
+  )
+
+  it.scoped("are in the log once when they begin, when they become errors, and when they are over", () =>
+    Effect.gen(function* () {
+      const worse: Problem = { ...lamp, severity: "error", text: "The left lamp burns." }
+      expect(yield* logOf([lamp], [{ ...lamp, text: "The left lamp is out." }], [worse], [lamp], [])).toEqual(
+        [
+          "WARN The left lamp is broken.",
+          "ERROR The left lamp burns.",
+          "INFO Over after 1 min 25 s: The left lamp is broken."
+        ]
+      )
+    })
+  )
+
+  it.scoped("are not logged again where what found them has done so, unless they become errors", () =>
+    Effect.gen(function* () {
+      const failing: Problem = { ...lamp, code: "content:failing", text: "Fetches fail." }
+      expect(yield* logOf([failing], [{ ...failing, severity: "error" }], [])).toEqual([
+        "ERROR Fetches fail."
+      ])
+    })
   )
 })

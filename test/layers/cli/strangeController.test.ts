@@ -11,6 +11,7 @@ import type { Command } from "../../../src/layers/cli/Command.ts"
 import * as check from "../../../src/layers/cli/check.ts"
 import * as diff from "../../../src/layers/cli/diff.ts"
 import * as fetch from "../../../src/layers/cli/fetch.ts"
+import * as fleet from "../../../src/layers/cli/fleet.ts"
 import * as status from "../../../src/layers/cli/status.ts"
 import * as stop from "../../../src/layers/cli/stop.ts"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
@@ -25,6 +26,7 @@ const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
 
 const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platform>>> = [
   status.command,
+  fleet.command,
   stop.command,
   fetch.makeCommand({}),
   check.makeCommand({}),

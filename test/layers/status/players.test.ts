@@ -274,7 +274,7 @@ describe("the players", () => {
       },
       { type: "kv", label: "d", value: `problem since ${at(0)}: Screen Left was closed`, tone: "error" },
       { type: "kv", label: "c", value: `silent, last heard of at ${at(-30)}`, tone: "warn" },
-      { type: "kv", label: "b", value: "copying, 40 %", tone: "neutral" }
+      { type: "kv", label: "b", value: "copying 40 %", tone: "neutral" }
     ])
   })
 

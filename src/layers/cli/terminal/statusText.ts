@@ -65,7 +65,8 @@ interface Format {
   readonly readable: (text: string) => string
 }
 
-const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
+/** What stands in front of a line. */
+export const marks: Readonly<Record<Tone, string>> = { ok: "✓", warn: "!", error: "✗", neutral: "·" }
 
 const rowsText = (rows: ReadonlyArray<Row>, depth: number, format: Format): ReadonlyArray<string> => {
   const { palette, readable } = format

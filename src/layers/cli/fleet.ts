@@ -1,0 +1,60 @@
+/**
+ * `vitrine fleet`
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { printableJson } from "../../internal/printable.ts"
+import { IpcClient } from "../../services/IpcClient.ts"
+import { playersOf, takesReports } from "../status/players.ts"
+import { contentsOf, slicesOf } from "../status/slices.ts"
+import * as Command from "./Command.ts"
+import { configOption, jsonOption, runDirOption } from "./options.ts"
+import { commands } from "./overview.ts"
+import { asking, show, watchOption } from "./showing.ts"
+import { fleetText } from "./terminal/fleetText.ts"
+import { isColourful, makePalette } from "./terminal/statusText.ts"
+
+/** No player can report to this machine. */
+export class TakesNoReports extends Schema.TaggedError<TakesNoReports>()("vitrine/TakesNoReports", {
+  /** The address of the hub that this machine reports to. */
+  hub: Schema.optional(Schema.String)
+}) {
+  override get message() {
+    return this.hub === undefined
+      ? 'No players report to this machine. Here, give contentServer the option reports: { token: "…" }; on each player, give replica the option report: { to: "http://<this machine>:8730", token: "…" }.'
+      : `No players report to this machine: it is a player itself, and reports to ${this.hub}. Run "vitrine fleet" there.`
+  }
+}
+
+export const command = Command.make({
+  name: "fleet",
+  description: commands.fleet.description,
+  parameters: { config: configOption, json: jsonOption, runDir: runDirOption, watch: watchOption },
+  run: ({ config, json, runDir, watch }) => {
+    const palette = makePalette(isColourful(process.stdout))
+    const text = Effect.gen(function* () {
+      const client = yield* IpcClient
+      const state = yield* client.state
+      const now = yield* Clock.currentTimeMillis
+      const slices = slicesOf(state)
+      if (!takesReports(slices)) {
+        const [hub] = contentsOf(slices).flatMap(([, { reports }]) =>
+          reports === undefined ? [] : [reports.to]
+        )
+        return yield* new TakesNoReports({ hub })
+      }
+      const players = playersOf(state, now, slices)
+      return json
+        ? printableJson(players, watch ? 0 : 2)
+        : fleetText(players, { ...sizeOf(process.stdout), now, palette })
+    })
+    return show(asking(config, runDir)(text), watch)
+  }
+})
+
+/** Without a terminal there is room for everything. */
+const sizeOf = ({ columns, isTTY, rows }: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">) =>
+  isTTY
+    ? { columns: columns || 80, rows: rows || 24 }
+    : { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }

@@ -1,0 +1,45 @@
+/**
+ * What a controller that runs says of itself, on the terminal: once, or for as long as somebody looks.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as IpcClientSocket from "../control/IpcClientSocket.ts"
+import { locateConfiguration } from "../controller/loadConfiguration.ts"
+import * as Parameter from "./Parameter.ts"
+import { makeLiveText } from "./terminal/liveText.ts"
+import { failureText } from "./terminal/log.ts"
+
+export const watchOption = Parameter.flag({
+  name: "watch",
+  description: "Go on showing it, once a second, until Ctrl-C."
+})
+
+/** Asks the controller of this configuration file, whose socket is in this folder. */
+export const asking =
+  (config: Option.Option<string>, runDir: Option.Option<string>) =>
+  <A, E, R>(question: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      const file = yield* locateConfiguration(config)
+      const client = IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))
+      return yield* Effect.provide(question, client)
+    })
+
+/** Prints a text, or where it is watched, one after the other in its place, with a failure as the text. */
+export const show = <E, R>(text: Effect.Effect<string, E, R>, isWatched: boolean) =>
+  isWatched ? Effect.scoped(keepShowing(text)) : Effect.flatMap(text, Console.log)
+
+/** A controller that is not running may have been started since. */
+const keepShowing = <E, R>(text: Effect.Effect<string, E, R>) =>
+  Effect.gen(function* () {
+    const show = yield* makeLiveText(process.stdout)
+    yield* text.pipe(
+      Effect.catchAll((error) => Effect.succeed(failureText(Cause.fail(error), false))),
+      Effect.flatMap(show),
+      Effect.zipRight(Effect.sleep("1 second")),
+      Effect.forever
+    )
+  })

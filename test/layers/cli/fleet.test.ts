@@ -1,0 +1,108 @@
+/**
+ * What `vitrine fleet` says at a hub, at a player, and where nothing reports.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as fleet from "../../../src/layers/cli/fleet.ts"
+import { failureText } from "../../../src/layers/cli/terminal/log.ts"
+import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
+import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
+import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { says } from "../../support/says.ts"
+
+const services = ControllerServices.layer("persistent", undefined, {
+  node: { id: "hub" },
+  players: [{ id: "hall-3", label: "Hall 3" }]
+})
+
+/** A controller with a slice; what the command takes. */
+const running = (plugin: string, slice: object) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
+    const { updateSlice } = yield* ControllerState
+    yield* updateSlice(plugin, () => slice)
+    yield* IpcServer.make({ folder, stop: Effect.void })
+    return ["--config", `${folder}/vitrine.config.mjs`]
+  })
+
+const platform = Layer.merge(services, NodeContext.layer)
+
+const live = (
+  title: string,
+  test: Effect.Effect<void, unknown, Layer.Layer.Success<typeof platform> | Scope.Scope>
+) => it.scopedLive(title, () => Effect.provide(test, platform))
+
+const server = {
+  kind: "content-server",
+  url: "http://127.0.0.1:8730",
+  maxConnections: 10,
+  connections: 0,
+  openResponses: 0,
+  requests: 0,
+  bytes: 0
+}
+
+const player = () => ({
+  vitrine: "0.1.0",
+  sentAt: new Date().toISOString(),
+  node: { id: "hall-4", label: "Hall 4" },
+  host: "box-4",
+  runId: "a",
+  startTime: new Date().toISOString(),
+  problems: [],
+  screens: [{ id: "left", word: "showing" }],
+  warnings: [],
+  heardAt: new Date().toISOString(),
+  address: "10.0.0.4",
+  clockOffset: 0
+})
+
+live(
+  "shows the players of a hub, those too that were never seen",
+  Effect.gen(function* () {
+    const args = yield* running("content-server", { ...server, players: [player()] })
+    const [text = "", ...others] = yield* says(fleet.command, "fleet", ...args)
+    expect(others).toEqual([])
+    expect(text.replace(/\d+ s/, "0 s").split("\n")).toEqual([
+      "1 of 2 players are up to date; 1 never seen",
+      "  player  state       since  screens    problem",
+      "· Hall 3  never seen  0 s",
+      "✓ Hall 4  up to date         1 showing  not expected"
+    ])
+    const [json = ""] = yield* says(fleet.command, "fleet", "--json", ...args)
+    expect(JSON.parse(json)).toMatchObject([
+      { id: "hall-3", word: "never seen", isExpected: true },
+      { id: "hall-4", name: "Hall 4", word: "up to date", said: { host: "box-4" } }
+    ])
+  })
+)
+
+const failing = (plugin: string, slice: object) =>
+  Effect.gen(function* () {
+    const args = yield* running(plugin, slice)
+    const cause = yield* Effect.flip(Effect.sandbox(says(fleet.command, "fleet", ...args)))
+    return failureText(cause, false)
+  })
+
+live(
+  "says how players report where none can",
+  Effect.gen(function* () {
+    const text = yield* failing("content-server", server)
+    expect(text).toContain("No players report to this machine. Here, give contentServer the option reports:")
+  })
+)
+
+live(
+  "names the hub of a player",
+  Effect.gen(function* () {
+    const reports = { to: "http://hub.local:8730" }
+    const text = yield* failing("content", { kind: "content", sources: {}, reports })
+    expect(text).toContain('and reports to http://hub.local:8730. Run "vitrine fleet" there.')
+  })
+)
