@@ -6,6 +6,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
+import { playerMetrics } from "../../src/layers/dashboard/playerMetrics.ts"
+import { prometheusText } from "../../src/layers/dashboard/prometheus.ts"
 import { Browser, openTab } from "../support/browser.ts"
 import { samplesOf } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
@@ -157,6 +159,36 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
       expect(stderr.split("\n").filter((line) => line !== "" && !line.startsWith("effect_"))).toEqual([])
     })
   )
+
+  it("are what Prometheus understands of players, too", () => {
+    const player = {
+      id: 'hall "3"\\\n',
+      name: "Hall 3",
+      isExpected: true,
+      word: "up to date",
+      said: {
+        vitrine: "0.1.0",
+        sentAt: "1970-01-01T00:00:01.000Z",
+        node: { id: 'hall "3"\\\n' },
+        host: "box",
+        runId: "a",
+        startTime: "1970-01-01T00:00:00.000Z",
+        freeDisk: 1_000_000,
+        problems: [],
+        screens: [{ id: "a", word: "never seen" }],
+        warnings: [],
+        heardAt: "1970-01-01T00:00:01.500Z",
+        address: "10.0.0.3",
+        clockOffset: -250
+      }
+    } as const
+    const unseen = { id: "hall-4", name: "Hall 4", isExpected: true, word: "never seen" } as const
+    const checked = spawnSync(pathOf("promtool"), ["check", "metrics"], {
+      input: prometheusText(playerMetrics([player, unseen])),
+      encoding: "utf8"
+    })
+    expect(checked).toMatchObject({ status: 0, stderr: "" })
+  })
 
   it.scopedLive("are there for the alerts in the documentation before anything was fetched", () =>
     Effect.gen(function* () {

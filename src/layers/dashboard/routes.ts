@@ -3,6 +3,7 @@
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
@@ -14,12 +15,14 @@ import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result, text } from "../http/responses.ts"
 import type { Health } from "../status/Health.ts"
+import { playersOf } from "../status/players.ts"
 import { toneOf } from "../status/rows.ts"
 import { type Access, isLoopback } from "./access.ts"
 import type { Act } from "./actions.ts"
 import type { Live } from "./live.ts"
 import { makeHealth } from "./overview.ts"
 import { readPageFiles } from "./pageFiles.ts"
+import { playerMetrics } from "./playerMetrics.ts"
 import { contentType, prometheusText } from "./prometheus.ts"
 
 export interface Context {
@@ -42,6 +45,7 @@ export const everyResponse = {
 export const make = Effect.fnUntraced(function* ({ access, act, live }: Context) {
   const { state, status } = yield* ControllerState
   const health = yield* makeHealth
+  const players = Effect.zipWith(state, Clock.currentTimeMillis, playersOf)
   const { css, html, js } = yield* Effect.sync(readPageFiles)
   const acting = yield* FiberSet.make<unknown, Effect.Effect.Error<ReturnType<Act>>>()
 
@@ -74,7 +78,9 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     HttpRouter.route(
       "GET",
       "/metrics",
-      Effect.map(Metric.snapshot, (pairs) => text(prometheusText(pairs), contentType))
+      Effect.map(Effect.all([Metric.snapshot, players]), ([pairs, players]) =>
+        text(prometheusText([...pairs, ...playerMetrics(players)]), contentType)
+      )
     ),
     HttpRouter.route("GET", "/state", Effect.map(state, json)),
     HttpRouter.route("GET", "/status", Effect.map(status, json))

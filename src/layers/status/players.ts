@@ -8,6 +8,7 @@ import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player, Slice } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import { firstProblems, firstRows, kv, toneOf } from "./rows.ts"
+import type { ScreenWord } from "./screens.ts"
 import { contentsOf, type Named, slicesOf } from "./slices.ts"
 
 /**
@@ -297,3 +298,24 @@ const playerText = (player: PlayerStatus): string => {
 /** Its word, and how far it has come. */
 export const wordText = ({ said, word }: PlayerStatus): string =>
   word === "copying" ? `copying ${Math.floor(said?.copiedPercent ?? 0)} %` : word
+
+const screenWords: ReadonlyArray<string> = [
+  "problem",
+  "silent",
+  "closed",
+  "hidden",
+  "never seen",
+  "behind",
+  "showing"
+] satisfies ReadonlyArray<ScreenWord>
+
+/** How many of its screens do what, the worst word first. */
+export const screenCounts = ({ screens }: Player): Readonly<Record<string, number>> => {
+  const counts = new Map<string, number>()
+  for (const { word } of screens) {
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return Object.fromEntries(
+    [...counts].toSorted(([one], [other]) => screenWords.indexOf(one) - screenWords.indexOf(other))
+  )
+}

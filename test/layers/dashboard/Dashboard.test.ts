@@ -107,6 +107,24 @@ describe("what can be read", () => {
     }).pipe(over())
   )
 
+  it.effect("has the players of a hub in its metrics", () =>
+    Effect.gen(function* () {
+      const { updateSlice } = yield* ControllerState
+      const idle = { url: "", maxConnections: 1, connections: 0, openResponses: 0, requests: 0, bytes: 0 }
+      const said = { vitrine: "0.1.0", sentAt: epoch, host: "box", runId: "a", startTime: epoch }
+      const lists = { problems: [], screens: [], warnings: [] }
+      const player = { ...said, ...lists, heardAt: epoch, address: "10.0.0.3", clockOffset: 0 }
+      yield* updateSlice("content-server", () => ({
+        ...idle,
+        kind: "content-server",
+        players: [{ ...player, node: { id: "hall-3" } }]
+      }))
+      expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 1\n')
+      yield* TestClock.adjust("25 seconds")
+      expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 0\n')
+    }).pipe(over())
+  )
+
   it.effect("has the machine and the version of Vitrine as labels of a metric", () =>
     Effect.gen(function* () {
       const { body } = yield* dashboard.get("/metrics")

@@ -2,13 +2,19 @@
  * The players of a hub for people: what they come to, and then as much of each as there is room for, the worst first.
  */
 import * as Array from "effect/Array"
-import * as Record from "effect/Record"
 import * as String from "effect/String"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText } from "../../../internal/readable.ts"
-import type { ReportedScreen } from "../../../services/PlayerReport.ts"
 import type { Tone } from "../../../services/StatusSnapshot.ts"
-import { countsOf, detailOf, isUnwell, type PlayerStatus, summaryOf, wordText } from "../../status/players.ts"
+import {
+  countsOf,
+  detailOf,
+  isUnwell,
+  type PlayerStatus,
+  screenCounts,
+  summaryOf,
+  wordText
+} from "../../status/players.ts"
 import { toneOf } from "../../status/rows.ts"
 import { marks, type Palette } from "./statusText.ts"
 
@@ -97,7 +103,7 @@ const fieldsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): Re
   nameOf(player),
   wordText(player),
   sinceText(player, now),
-  player.word === "silent" ? "" : cut(screensText(player.said?.screens ?? []), maxScreens),
+  cut(screensText(player), maxScreens),
   [...(isAnyExpected && !player.isExpected ? ["not expected"] : []), printableLine(detailOf(player))]
     .filter(String.isNonEmpty)
     .join("; ")
@@ -114,19 +120,13 @@ const sinceText = ({ since }: PlayerStatus, now: number): string =>
         .slice(0, 2)
         .join(" ")
 
-const screenWords = ["problem", "silent", "closed", "hidden", "never seen", "behind", "showing"]
-
-/** `1 hidden, 3 showing`, from the worst. */
-const screensText = (screens: ReadonlyArray<ReportedScreen>): string => {
-  const counts = Record.map(
-    Array.groupBy(screens, ({ word }) => printableLine(word)),
-    (same) => same.length
-  )
-  return Record.toEntries(counts)
-    .toSorted(([one], [other]) => screenWords.indexOf(one) - screenWords.indexOf(other))
-    .map(([word, count]) => `${count} ${word}`)
-    .join(", ")
-}
+/** `1 hidden, 3 showing` */
+const screensText = ({ said, word }: PlayerStatus): string =>
+  said === undefined || word === "silent"
+    ? ""
+    : Object.entries(screenCounts(said))
+        .map(([word, count]) => `${count} ${printableLine(word)}`)
+        .join(", ")
 
 /** In rows of equal cells, and what there is no room for as a count. */
 const sideBySide = (
