@@ -33,6 +33,8 @@ export interface Options {
   readonly uid?: number
   /** Default: the one that was built here. */
   readonly bin?: string
+  /** What it is started by, which becomes it: `ip netns exec hall`, for example. */
+  readonly by?: ReadonlyArray<string>
 }
 
 export const builtBin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
@@ -40,13 +42,13 @@ export const builtBin = fileURLToPath(new URL("../../dist/bin.js", import.meta.u
 /** Runs `vitrine …`; it is killed with the scope if it still runs then. */
 export const runVitrine = (
   args: ReadonlyArray<string>,
-  { bin = builtBin, cwd, env, onTerminal = false, uid }: Options
+  { bin = builtBin, by = [], cwd, env, onTerminal = false, uid }: Options
 ): Effect.Effect<VitrineProcess, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const command = [process.execPath, bin, ...args] as const
-      const [program, ...programArgs] = onTerminal
-        ? (["script", "-qec", command.map((part) => `'${part}'`).join(" "), "/dev/null"] as const)
+      const command = [...by, process.execPath, bin, ...args]
+      const [program = "", ...programArgs] = onTerminal
+        ? ["script", "-qec", command.map((part) => `'${part}'`).join(" "), "/dev/null"]
         : command
       return spawn(program, programArgs, {
         cwd,

@@ -1,0 +1,223 @@
+/**
+ * A hub and its players, each a controller in a process and a folder of its own, and what each says of itself.
+ */
+import { fileURLToPath } from "node:url"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import * as IpcClientSocket from "../../src/layers/control/IpcClientSocket.ts"
+import { locateController } from "../../src/layers/control/socketPath.ts"
+import type { PlayerStatus } from "../../src/layers/status/players.ts"
+import { playersOf } from "../../src/layers/status/players.ts"
+import { type ScreenStatus, screensOf } from "../../src/layers/status/screens.ts"
+import { contentsOf, slicesOf } from "../../src/layers/status/slices.ts"
+import type { Problem } from "../../src/services/Problem.ts"
+import type { ContentState } from "../../src/services/Slices.ts"
+import { token } from "./fleet.ts"
+import { runVitrine, type VitrineProcess } from "./vitrineProcess.ts"
+
+const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+/** Of tables beside it, on loopback. */
+const hubConfig = `import { content, contentServer, defineConfig, tableServer, tableSource } from "vitrine"
+const { env } = process
+export default defineConfig({
+  node: { id: "hub" },
+  players: (env.PLAYERS ?? "").split(" ").filter((id) => id !== "").map((id) => ({ id })),
+  plugins: [
+    tableServer({ directory: "tables", port: Number(env.TABLES_PORT), rateLimit: false }),
+    content({
+      fetchEvery: "1 second",
+      sources: [
+        tableSource({
+          id: "museum",
+          baseId: "appMuseum",
+          apiKey: "any",
+          endpointUrl: "http://127.0.0.1:" + env.TABLES_PORT,
+          tables: ["Objects"]
+        })
+      ]
+    }),
+    contentServer({ host: env.HOST, port: Number(env.CONTENT_PORT), reports: { token: "${token}" } })
+  ]
+})
+`
+
+/** With a page for its screens. */
+const playerConfig = `import { contentServer, defineConfig, httpTransport, replica } from "vitrine"
+const { env } = process
+export default defineConfig({
+  node: { id: env.ID },
+  screens: (env.SCREENS ?? "").split(" ").filter((id) => id !== "").map((id) => ({ id })),
+  plugins: [
+    replica({
+      from: env.HUB,
+      pollEvery: "1 second",
+      maxTimeout: 3000,
+      report: { to: env.HUB, token: "${token}" },
+      downloadPath: env.DOWNLOADS ?? "downloads"
+    }),
+    httpTransport({ port: Number(env.TRANSPORT_PORT ?? 0) }),
+    contentServer({ port: Number(env.CONTENT_PORT ?? 0), downloadPath: env.DOWNLOADS ?? "downloads", site: "page" })
+  ]
+})
+`
+
+const page = `<!doctype html>
+<title>Screen</title>
+<p></p>
+<script src="/vitrine/client.global.js"></script>
+<script>
+  vitrine.connect({
+    load: (version) => version.table("museum", "Objects"),
+    show: (objects) => { document.querySelector("p").textContent = objects.map(({ title }) => title).join() }
+  })
+</script>
+`
+
+/** What a machine says of itself at some time. */
+export interface View {
+  readonly content: ContentState
+  readonly problems: ReadonlyArray<Problem>
+  readonly players: ReadonlyArray<PlayerStatus>
+  readonly screens: ReadonlyArray<ScreenStatus>
+}
+
+export interface Machine {
+  readonly name: string
+  readonly folder: string
+  /** Waits until it is ready. */
+  readonly start: Effect.Effect<void>
+  /** As a loss of power does. */
+  readonly kill: Effect.Effect<void>
+  /** As an operator does; waits for its end. */
+  readonly stop: Effect.Effect<void>
+  /** None while it does not run. */
+  readonly view: Effect.Effect<Option.Option<View>>
+}
+
+export interface Place {
+  /** What starts its programs, where they do not run beside the test. */
+  readonly by?: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What runs when the scope ends is killed. */
+const makeMachine = Effect.fnUntraced(function* (name: string, config: string, { by = [], env }: Place) {
+  const fs = yield* FileSystem.FileSystem
+  const scope = yield* Effect.scope
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: `vitrine-${name}-` }))
+  yield* fs.makeDirectory(`${folder}/node_modules`)
+  yield* fs.symlink(repository, `${folder}/node_modules/vitrine`)
+  yield* fs.writeFileString(`${folder}/vitrine.config.ts`, config)
+  const running = yield* Ref.make<Option.Option<VitrineProcess>>(Option.none())
+  const { socket } = yield* locateController(folder)
+  const { state } = yield* IpcClientSocket.make(socket)
+
+  const end = (signal: NodeJS.Signals): Effect.Effect<void> =>
+    Effect.flatMap(
+      Ref.getAndSet(running, Option.none()),
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: (process) => Effect.zipRight(process.signal(signal), Effect.asVoid(process.ended))
+      })
+    )
+
+  return {
+    name,
+    folder,
+    start: Effect.gen(function* () {
+      const process = yield* runVitrine(["start"], { by, cwd: folder, env })
+      yield* Ref.set(running, Option.some(process))
+      yield* process.logged(/(Ready)$/m)
+    }).pipe(Effect.provideService(Scope.Scope, scope)),
+    kill: end("SIGKILL"),
+    stop: end("SIGTERM"),
+    view: Effect.zipWith(state, Clock.currentTimeMillis, (state, now): View => {
+      const slices = slicesOf(state)
+      const [content] = contentsOf(slices)
+      return {
+        content: content?.[1] ?? { kind: "content", sources: {} },
+        problems: state.problems ?? [],
+        players: playersOf(state, now, slices),
+        screens: screensOf(state, now, slices)
+      }
+    }).pipe(Effect.option)
+  } satisfies Machine
+})
+
+/** A hub with one table. */
+export const makeHub = Effect.fnUntraced(function* (place: Place) {
+  const fs = yield* FileSystem.FileSystem
+  const machine = yield* makeMachine("hub", hubConfig, place)
+  const table = `${machine.folder}/tables/Objects.csv`
+  yield* fs.makeDirectory(`${machine.folder}/tables`)
+  const write = (title: string) =>
+    Effect.zipRight(
+      fs.writeFileString(`${table}.new`, `inventory,title\nA-1,${title}\n`),
+      fs.rename(`${table}.new`, table)
+    )
+  yield* write("Astrolabe")
+  return { ...machine, write: (title: string) => Effect.orDie(write(title)) }
+})
+
+export const makePlayer = Effect.fnUntraced(function* (id: string, { env, ...place }: Place) {
+  const fs = yield* FileSystem.FileSystem
+  const machine = yield* makeMachine(id, playerConfig, { ...place, env: { ID: id, ...env } })
+  yield* fs.makeDirectory(`${machine.folder}/page`)
+  yield* fs.writeFileString(`${machine.folder}/page/index.html`, page)
+  return machine
+})
+
+/** Waits until it holds of what the machine says. It fails with what that was if it does not in so many seconds. */
+export const sees = (
+  { name, view }: Pick<Machine, "name" | "view">,
+  what: string,
+  seconds: number,
+  holds: (view: View) => boolean
+) =>
+  Effect.gen(function* () {
+    const startedAt = yield* Clock.currentTimeMillis
+    const last = yield* Ref.make(Option.none<View>())
+    yield* view.pipe(
+      Effect.tap((view) => Ref.set(last, view)),
+      Effect.repeat({ schedule: Schedule.spaced("200 millis"), until: Option.exists(holds) }),
+      Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => "late" as const }),
+      Effect.catchAll(() =>
+        Effect.flatMap(Ref.get(last), (view) =>
+          Effect.dieMessage(`${name} does not say within ${seconds} s that ${what}: ${inShort(view)}`)
+        )
+      )
+    )
+    yield* Effect.logDebug(
+      `${name}: ${what}, after ${((yield* Clock.currentTimeMillis) - startedAt) / 1000} s of ${seconds}`
+    )
+  })
+
+const inShort = Option.match({
+  onNone: () => "it does not run",
+  onSome: ({ content, players, problems, screens }: View) =>
+    JSON.stringify({
+      versionId: content.versionId,
+      reports: content.reports,
+      problems: problems.map(({ code, text }) => `${code}: ${text}`),
+      players: players.map(({ id, said, word }) => [id, word, said?.versionId]),
+      screens: screens.map(({ id, word }) => [id, word])
+    })
+})
+
+export const hasProblem =
+  (code: string, subject?: string) =>
+  ({ problems }: View): boolean =>
+    problems.some(
+      (problem) => problem.code === code && (subject === undefined || problem.subject === subject)
+    )
+
+export const playerIs =
+  (id: string, word: PlayerStatus["word"]) =>
+  ({ players }: View): boolean =>
+    players.some((player) => player.id === id && player.word === word)
