@@ -196,6 +196,8 @@ export type Player = typeof Player.Type
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
   url: Schema.String,
+  /** The address of its page; missing where it serves none. With `?version=waiting`, the page may show what waits. */
+  page: optional(Schema.String),
   maxConnections: count,
   connections: count,
   openResponses: count,

@@ -89,8 +89,10 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   const address = yield* listen(server, options)
 
   const url = urlOf(options.host, address.port)
-  const page = options.site === undefined ? "" : `page at ${url}/, `
-  yield* Effect.logInfo(`Content server on ${url}: ${page}manifest at ${url}/manifest.json`)
+  const page = options.site === undefined ? undefined : `${url}/`
+  yield* Effect.logInfo(
+    `Content server on ${url}: ${page === undefined ? "" : `page at ${page}, `}manifest at ${url}/manifest.json`
+  )
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
   const { maxConnections } = options
@@ -106,6 +108,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
       (statistics, players): ContentServerState => ({
         kind: "content-server",
         url,
+        ...(page === undefined ? {} : { page }),
         maxConnections,
         ...statistics,
         ...players

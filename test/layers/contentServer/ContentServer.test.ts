@@ -349,6 +349,18 @@ describe("the server", () => {
     }).pipe(Effect.provide([server.environment, memoryServices("task")]))
   )
 
+  it.scoped("says in the state where its page is", () =>
+    serving(
+      () =>
+        Effect.gen(function* () {
+          const { plugins } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
+          const page = `http://127.0.0.1:${yield* server.port}/`
+          expect(plugins["content-server"]).toMatchObject({ page })
+        }),
+      { site: "page" }
+    )
+  )
+
   it.scoped("says where it is in the state and the status, and what it has done", () =>
     serving(() =>
       Effect.gen(function* () {
@@ -366,6 +378,7 @@ describe("the server", () => {
         })
         yield* get(`${version}/exhibits/Objects.json`)
         expect(yield* slice).toMatchObject({ requests: 1 })
+        expect(yield* slice).not.toHaveProperty("page")
         const { sections } = yield* status
         expect(sections).toMatchObject([
           {
