@@ -61,15 +61,17 @@ const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly f
   { ...forNode, entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"], plugins: [apart] },
   // Shares its Effect with plugins, which may bring a copy of the same version.
   { ...forNode, entry: "src/bundle.ts", file: "dist/bundle.js", plugins: [withPage] },
-  { ...forBrowsers, entry: "src/client.ts", file: "dist/client.js", format: "esm" },
-  // For a script element: `vitrine.connect`.
-  {
-    ...forBrowsers,
-    entry: "src/client.ts",
-    file: "dist/client.global.js",
-    format: "iife",
-    globalName: "vitrine"
-  }
+  ...["client", "preview"].flatMap((name) => [
+    { ...forBrowsers, entry: `src/${name}.ts`, file: `dist/${name}.js`, format: "esm" as const },
+    // For a script element: `vitrine.connect`.
+    {
+      ...forBrowsers,
+      entry: `src/${name}.ts`,
+      file: `dist/${name}.global.js`,
+      format: "iife" as const,
+      globalName: "vitrine"
+    }
+  ])
 ]
 
 const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Promise<Metafile> => {

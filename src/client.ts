@@ -1,7 +1,8 @@
 /**
  * `vitrine/client`: what a page needs to show the content of a controller. For browsers; it needs nothing but these.
  */
-export { connect, type Exhibit, type State } from "./layers/client/connect.ts"
+export { connect } from "./layers/client/connect.ts"
 export type { Options } from "./layers/client/Options.ts"
 export type { Media, Preload } from "./layers/client/preload.ts"
+export type { Exhibit, State } from "./layers/client/state.ts"
 export type { Row, Version } from "./layers/client/Version.ts"

@@ -41,7 +41,7 @@ const undocumented = (file: string, names?: ReadonlyArray<string>): ReadonlyArra
 }
 
 describe("what the package exports has a doc comment", () => {
-  it.each(["index", "plain", "nats", "client", "testing"])("from src/%s.ts", (entry) => {
+  it.each(["index", "plain", "nats", "client", "preview", "testing"])("from src/%s.ts", (entry) => {
     expect(undocumented(`src/${entry}.ts`)).toEqual([])
   })
 })

@@ -36,7 +36,9 @@ import {
 import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
-it.each(["client.js", "client.global.js"])("dist/%s is no larger than 5.5 KB, compressed", (name) => {
+const files = ["client.js", "client.global.js", "preview.js", "preview.global.js"]
+
+it.each(files)("dist/%s is no larger than 5.5 KB, compressed", (name) => {
   expect(gzipSync(readFileSync(new URL(`../../dist/${name}`, import.meta.url))).length).toBeLessThan(5632)
 })
 

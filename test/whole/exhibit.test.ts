@@ -11,7 +11,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import type { Page } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { Browser, openTab } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
 import { transportUrl } from "../support/project.ts"
@@ -135,6 +135,55 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
         yield* waitForTitle(page, inventory, "A cell changed meanwhile")
         yield* waitForData(page, "connection", "live")
         expect(yield* evaluate(page, "window.unreloaded")).toBe(true)
+      })
+    )
+
+    it.scoped("is looked at before a version is released, which changes nothing for others", () =>
+      Effect.gen(function* () {
+        const { downloads, folder, start } = yield* makeExhibit
+        const controller = yield* start()
+        const vitrine = (...args: ReadonlyArray<string>) =>
+          Effect.flatMap(runVitrine(args, { cwd: folder }), ({ ended }) => ended)
+        const first = yield* controller.logged(/New version (\S+):/)
+        const page = yield* openTab(`${controller.kiosk}?screen=public`)
+        yield* waitForData(page, "version", first)
+        yield* vitrine("hold")
+        yield* edit(`${folder}/tables/Objects.csv`, "The Penrice Fog Bell", "A changed cell")
+        const second = yield* controller.logged(/New version (\S+) waits/)
+        const manifest = yield* readManifest(downloads)
+
+        const requests: Array<Request> = []
+        const preview = yield* openTab("about:blank")
+        preview.on("request", (request) => requests.push(request))
+        const look = (version: string) =>
+          Effect.promise(() => preview.goto(`${controller.kiosk}?screen=desk&version=${version}`))
+        const says = (text: string) =>
+          Effect.promise(() =>
+            preview.waitForSelector(`[data-vitrine=preview] [role=status]:text-is("Preview · ${text}")`)
+          )
+        yield* look("20990101T000000Z")
+        yield* says("There is no version 20990101T000000Z")
+        yield* look(first)
+        yield* says(`Version ${first} is what everybody sees`)
+        yield* look("waiting")
+        yield* says(`Version ${second} waits to be released`)
+        yield* waitForTitle(preview, bell, "A changed cell")
+        yield* waitForData(preview, "connection", "polling")
+
+        expect(yield* titles(page)).not.toContain("A changed cell")
+        expect(yield* evaluate(page, "document.querySelector('[data-vitrine=preview]')")).toBeNull()
+        expect(yield* readManifest(downloads)).toBe(manifest)
+        expect(requests.length).toBeGreaterThan(10)
+        const others = requests.filter(
+          (request) => request.method() !== "GET" || !request.url().startsWith(controller.kiosk)
+        )
+        expect(others.map((request) => request.url()).filter((url) => !/^(data|blob):/.test(url))).toEqual([])
+        expect(yield* leases(downloads)).toEqual([first])
+
+        expect((yield* vitrine("release")).stdout).toContain(`Version ${second} is active now`)
+        yield* waitForTitle(page, bell, "A changed cell")
+        yield* says(`Version ${second} is what everybody sees`)
+        expect((yield* vitrine("status")).stdout).not.toContain("desk")
       })
     )
 
@@ -342,3 +391,6 @@ const leases = (downloads: string) =>
     )
     return texts.map((text): unknown => JSON.parse(text).versionId)
   })
+
+const readManifest = (downloads: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(`${downloads}/manifest.json`))

@@ -1,6 +1,6 @@
 /** The exhibit's screen: puts its parts together and says of itself, on the root element, how it is. */
 
-import { connect } from "/vitrine/client.js"
+import { connect } from "/vitrine/preview.js"
 import { toExhibit } from "./exhibit.js"
 import { screen } from "./render.js"
 import { slideShow } from "./slideshow.js"

@@ -93,7 +93,7 @@ export const pageTemplate: Readonly<Record<string, string>> = {
   <table></table>
   <footer>No version yet</footer>
   <script type="module">
-    import { connect } from "/vitrine/client.js"
+    import { connect } from "/vitrine/preview.js"
 
     connect({
       load: async (version) => ({

@@ -7,6 +7,8 @@ export interface Manifest {
   readonly versionId: string
   readonly versionPath: string
   readonly sources: ReadonlyArray<{ readonly sourceId: string; readonly path: string }>
+  /** While the active version is held, with the one that waits behind it. */
+  readonly held?: { readonly waiting?: string }
 }
 
 /** A record of a table: its id, and the cells that are not empty. */

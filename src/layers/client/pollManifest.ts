@@ -8,8 +8,8 @@ export interface PollOptions {
   readonly address: string
   /** In milliseconds, up to a fifth shorter or longer. */
   readonly every: number
-  /** What was seen; nothing where no version was promoted yet. */
-  readonly found: (manifest: Manifest | undefined) => void
+  /** What was seen; nothing where no version was promoted yet. It may fail as the request may. */
+  readonly found: (manifest: Manifest | undefined) => Promise<void> | void
   /** With the reason, which names the address. */
   readonly failed: (reason: string) => void
   readonly signal: AbortSignal
@@ -33,7 +33,7 @@ export const pollManifest = ({ address, every, failed, found, signal }: PollOpti
     clearTimeout(timer)
     try {
       // The browser asks with the tag of what it has, and takes that where nothing has changed.
-      found(await request<Manifest>(address, { cache: "no-cache", signal }))
+      await found(await request<Manifest>(address, { cache: "no-cache", signal }))
     } catch (error) {
       failed(error instanceof Error ? error.message : `${error}`)
     }

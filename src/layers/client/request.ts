@@ -27,3 +27,6 @@ export const request = async <Body>(
     signal?.removeEventListener("abort", abort)
   }
 }
+
+/** Of an address, as paths are put behind it. */
+export const withoutSlash = (url: string) => url.replace(/\/$/, "")

@@ -10,7 +10,7 @@ const membersIn = (file: string, name: string) => {
 
 it.each([
   ["Options", "Options", "## Options"],
-  ["connect", "State", "## The state"],
+  ["state", "State", "## The state"],
   ["Version", "Version", "## The version"]
 ])("the page of the client names what %s has", (file, name, heading) => {
   const documented = rowsOf(below(heading, read("docs/page.md"))).flatMap(([cell = ""]) =>

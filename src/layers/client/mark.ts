@@ -1,0 +1,41 @@
+/** What says that a page is a preview: a frame around it, and a line at its top. */
+
+const yellow = "#ffc83d"
+
+/** Styles are set one by one: a page may forbid those in attributes. It is beside the body, which pages replace. */
+export const makeMark = () => {
+  const frame = document.createElement("div")
+  const line = document.createElement("div")
+  Object.assign(frame.style, {
+    position: "fixed",
+    inset: "0",
+    zIndex: "2147483647",
+    border: `5px solid ${yellow}`,
+    pointerEvents: "none"
+  })
+  Object.assign(line.style, {
+    width: "fit-content",
+    maxWidth: "90%",
+    margin: "0 auto",
+    padding: "2px 14px 7px",
+    borderRadius: "0 0 10px 10px",
+    background: yellow,
+    color: "#1c1400",
+    font: "600 16px/1.4 system-ui, sans-serif",
+    textAlign: "center",
+    overflowWrap: "anywhere"
+  })
+  line.setAttribute("role", "status")
+  frame.dataset.vitrine = "preview"
+  frame.append(line)
+  document.documentElement.append(frame)
+
+  return {
+    say: (text: string) => {
+      if (line.textContent !== text) {
+        line.textContent = text
+      }
+    },
+    remove: () => frame.remove()
+  }
+}

@@ -1,0 +1,130 @@
+/** A look at a version that visitors do not see yet, or no more. */
+import { connect as follow } from "./connect.ts"
+import { makeMark } from "./mark.ts"
+import type { Options } from "./Options.ts"
+import { pollManifest } from "./pollManifest.ts"
+import { request, withoutSlash } from "./request.ts"
+import { type Exhibit, makeState } from "./state.ts"
+import { makeSwap } from "./swap.ts"
+import type { Manifest } from "./Version.ts"
+
+/** The `files.json` of a version. */
+interface FileList {
+  readonly sources: ReadonlyArray<{ readonly sourceId: string }>
+}
+
+/** How often the list of files is read again: a version that is read stays on disk for two minutes. */
+const keepMs = 60_000
+
+/**
+ * As `connect` of `vitrine/client`, but for pages with `version` in their address: `?version=waiting` shows the version that waits to be
+ * released, or the active one where none does, and `?version=20261121T093000Z` the one of this id.
+ *
+ * Such a page has a mark, and only reads from the content server: it has no event stream and no ack, so that it is no
+ * screen of the controller, and nothing of it is kept in the browser.
+ */
+export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
+  const version = new URLSearchParams(location.search).get("version")
+  return version ? preview(options, version) : follow(options)
+}
+
+const preview = <Loaded>(options: Options<Loaded>, asked: string): Exhibit<Loaded> => {
+  const { content = location.origin, pollEvery = 5000 } = options
+  const base = withoutSlash(content)
+  const life = new AbortController()
+  const { signal } = life
+  const state = makeState<Loaded>({ connection: "offline", isCached: false })
+  const mark = makeMark()
+  let isReachable = false
+  /** What the manifest said last. */
+  let manifest: Manifest | undefined
+  /** Why there is nothing to look at. */
+  let trouble: string | undefined
+  let listed: string | undefined
+  let listedAt = 0
+
+  const update = () => {
+    if (signal.aborted) {
+      return
+    }
+    const { problem = trouble, shown, wanted } = swap.current()
+    const id = shown?.version.id
+    state.set({
+      connection: isReachable ? "polling" : "offline",
+      version: shown?.version,
+      shown: shown?.loaded,
+      next: wanted === id ? undefined : wanted,
+      problem,
+      isCached: false
+    })
+    mark.say(
+      `Preview · ${problem ?? (id === wanted ? standing(id, manifest) : `Version ${wanted} is loading`)}`
+    )
+  }
+
+  const swap = makeSwap({ ...options, content: base, changed: update })
+
+  const look = async (versionId: string) => {
+    const versionPath = `versions/${encodeURIComponent(versionId)}`
+    const list = await request<FileList>(`${base}/${versionPath}/files.json`, { cache: "no-cache", signal })
+    trouble = list ? undefined : `There is no version ${versionId}`
+    if (list) {
+      listed = versionId
+      listedAt = performance.now()
+      const sources = list.sources.map(({ sourceId }) => ({ sourceId, path: sourceId }))
+      swap.follow({ schemaVersion: 1, versionId, versionPath, sources })
+    }
+  }
+
+  const poll = pollManifest({
+    address: `${base}/manifest.json`,
+    every: pollEvery,
+    found: async (found) => {
+      isReachable = true
+      manifest = found
+      const versionId = asked === "waiting" ? (found?.held?.waiting ?? found?.versionId) : asked
+      if (!versionId) {
+        trouble = "There is no version yet"
+      } else if (versionId !== listed || performance.now() - listedAt > keepMs) {
+        await look(versionId)
+      }
+      update()
+    },
+    failed: (reason) => {
+      isReachable = false
+      trouble = `The content cannot be reached: ${reason}`
+      update()
+    },
+    signal
+  })
+
+  for (const event of ["online", "visibilitychange"]) {
+    addEventListener(event, poll, { signal })
+  }
+
+  return {
+    get state() {
+      return state.get()
+    },
+    subscribe: state.subscribe,
+    close: () => {
+      life.abort()
+      swap.end()
+      mark.remove()
+    }
+  }
+}
+
+/** What others see of a version. */
+const standing = (id: string | undefined, manifest: Manifest | undefined): string => {
+  switch (id) {
+    case undefined:
+      return "Looking for the version"
+    case manifest?.held?.waiting:
+      return `Version ${id} waits to be released`
+    case manifest?.versionId:
+      return `Version ${id} is what everybody sees`
+    default:
+      return `Version ${id} is not what everybody sees`
+  }
+}
