@@ -83,8 +83,7 @@ describe("a sample of the documentation", () => {
       "sh",
       "text",
       "ts",
-      "vue",
-      "yaml"
+      "vue"
     ])
   })
 

@@ -9,7 +9,7 @@ import type { Page } from "playwright-core"
 import { playerMetrics } from "../../src/layers/dashboard/playerMetrics.ts"
 import { prometheusText } from "../../src/layers/dashboard/prometheus.ts"
 import { Browser, openTab } from "../support/browser.ts"
-import { samplesOf } from "../support/documents.ts"
+import { read } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import { makeProject, objectsCsv } from "../support/project.ts"
@@ -190,27 +190,28 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
     expect(checked).toMatchObject({ status: 0, stderr: "" })
   })
 
-  it.scopedLive("are there for the alerts in the documentation before anything was fetched", () =>
+  it.scopedLive("have the problems, by which Prometheus raises alerts", () =>
     Effect.gen(function* () {
       const { run } = yield* project
       const controller = yield* run(["start"], { TABLES: yield* unreachable })
       const url = yield* controller.logged(dashboardUrl)
-      yield* controller.logged(/(Ready)/)
+      yield* controller.logged(/(Fetch failed)/)
       const metrics = yield* metricsOf({ url })
-      const [, rules = ""] = documented()
-      const asked = rules.match(/vitrine_\w+(\{.*?\})?/g) ?? []
-      expect(asked.length).toBeGreaterThan(2)
-      expect(asked.filter((series) => !metrics.includes(`\n${series} `))).toEqual([])
+      expect(metrics).toContain(
+        '\nvitrine_problem{code="content:none",severity="error",subject="content"} 1\n'
+      )
       expect(metrics).toContain("\nvitrine_content_last_success_timestamp_seconds 0\n")
     })
   )
+})
 
-  it.scopedLive("raise the alerts in the documentation when they should, and only then", () =>
+describe.skipIf(isMissing("promtool"))("the rules for Prometheus", () => {
+  it.scopedLive("are valid, and raise alerts when they should, and only then", () =>
     Effect.gen(function* () {
       const { folder, write } = yield* project
-      const [scraping = "", rules = ""] = documented()
-      yield* write("prometheus.yml", `${scraping}\nrule_files: [rules.yml]\n`)
-      yield* write("rules.yml", `${rules}\n`)
+      for (const file of ["prometheus.yml", "vitrine.rules.yml"]) {
+        yield* write(file, read(`deploy/prometheus/${file}`))
+      }
       yield* write("alerts.json", JSON.stringify(alertTests))
       const promtool = (...args: ReadonlyArray<string>) =>
         spawnSync(pathOf("promtool"), args, { cwd: folder, encoding: "utf8" })
@@ -223,20 +224,20 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
 const metricsOf = ({ url }: { readonly url: string }) =>
   Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
 
-/** How Prometheus is set up, and its rules. */
-const documented = () =>
-  samplesOf("docs/dashboard.md")
-    .filter(({ language }) => language === "yaml")
-    .map(({ text }) => text)
-
-/** Series of values from minute to minute, and when an alert is raised; promtool's clock begins in 1970. */
-const raised = (alertname: string, series: string, values: string, expected: Record<string, boolean>) => ({
+/** Values of a series from minute to minute, and whether an alert is raised; promtool's clock begins in 1970. */
+const raised = (
+  alertname: string,
+  series: string,
+  values: string,
+  expected: Readonly<Record<string, boolean>>,
+  { exp_annotations, severity }: { readonly exp_annotations: object; readonly severity: string }
+) => ({
   interval: "1m",
   input_series: [{ series, values }],
   alert_rule_test: Object.entries(expected).map(([eval_time, isRaised]) => ({
     eval_time,
     alertname,
-    exp_alerts: isRaised ? [{ exp_labels: labelsOf(series) }] : []
+    exp_alerts: isRaised ? [{ exp_labels: { ...labelsOf(series), severity }, exp_annotations }] : []
   }))
 })
 
@@ -245,22 +246,38 @@ const labelsOf = (series: string) =>
     [...series.matchAll(/(\w+)="(.*?)"/g)].map(([, label = "", value = ""]) => [label, value])
   )
 
-const lastSuccess = "vitrine_content_last_success_timestamp_seconds{}"
-const failures = 'vitrine_content_fetches_total{outcome="failed"}'
+const closed =
+  'vitrine_problem{instance="hall-3:8720",code="screen:closed",severity="error",subject="left-wall"}'
+const failing = 'vitrine_problem{instance="hall-3:8720",code="content:failing",severity="warning"}'
+
+const description = "The sentence is on the dashboard and in vitrine status on the machine."
 
 const alertTests = {
-  rule_files: ["rules.yml"],
+  rule_files: ["vitrine.rules.yml"],
   tests: [
-    raised("ExhibitDown", 'up{job="vitrine"}', "1 0x9", { "4m": false, "7m": true }),
-    // Started without a network, long after 1970: nothing has ever been fetched.
-    raised("ContentNotFetched", lastSuccess, "_x100 0x20", { "101m": false, "117m": true }),
-    // Started, and fetched a minute later.
-    raised("ContentNotFetched", lastSuccess, "_x100 0 6120x30", { "101m": false, "120m": false }),
-    raised("ContentNotFetched", lastSuccess, "60x100", { "59m": false, "80m": true }),
-    raised("FetchesFail", failures, "0x30", { "30m": false }),
-    raised("FetchesFail", failures, "0x20 1x40", { "30m": false, "50m": false }),
-    // One every ten minutes.
-    raised("FetchesFail", failures, "0x9 1x9 2x9 3x9", { "15m": false, "35m": true }),
-    raised("ScreenMissing", "vitrine_http_transport_clients", "4x10 3x20", { "15m": false, "22m": true })
+    raised(
+      "ExhibitDown",
+      'up{job="vitrine",instance="hall-3:8720"}',
+      "1 0x9",
+      { "4m": false, "7m": true },
+      { exp_annotations: { summary: "hall-3:8720 does not respond" }, severity: "error" }
+    ),
+    raised(
+      "ExhibitProblem",
+      closed,
+      "_x2 1x5 stale",
+      { "3m": false, "6m": true, "9m": false },
+      {
+        exp_annotations: { summary: "hall-3:8720: screen:closed of left-wall", description },
+        severity: "error"
+      }
+    ),
+    raised(
+      "ExhibitProblem",
+      failing,
+      "1x9",
+      { "1m": false, "3m": true },
+      { exp_annotations: { summary: "hall-3:8720: content:failing", description }, severity: "warning" }
+    )
   ]
 }

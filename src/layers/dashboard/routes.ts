@@ -3,7 +3,6 @@
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
@@ -23,6 +22,7 @@ import type { Live } from "./live.ts"
 import { makeHealth } from "./overview.ts"
 import { readPageFiles } from "./pageFiles.ts"
 import { playerMetrics } from "./playerMetrics.ts"
+import { problemMetrics } from "./problemMetrics.ts"
 import { contentType, prometheusText } from "./prometheus.ts"
 
 export interface Context {
@@ -45,7 +45,6 @@ export const everyResponse = {
 export const make = Effect.fnUntraced(function* ({ access, act, live }: Context) {
   const { state, status } = yield* ControllerState
   const health = yield* makeHealth
-  const players = Effect.zipWith(state, Clock.currentTimeMillis, playersOf)
   const { css, html, js } = yield* Effect.sync(readPageFiles)
   const acting = yield* FiberSet.make<unknown, Effect.Effect.Error<ReturnType<Act>>>()
 
@@ -78,8 +77,11 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     HttpRouter.route(
       "GET",
       "/metrics",
-      Effect.map(Effect.all([Metric.snapshot, players]), ([pairs, players]) =>
-        text(prometheusText([...pairs, ...playerMetrics(players)]), contentType)
+      Effect.zipWith(Metric.snapshot, health, (pairs, { now, problems, state }) =>
+        text(
+          prometheusText([...pairs, ...problemMetrics(problems), ...playerMetrics(playersOf(state, now))]),
+          contentType
+        )
       )
     ),
     HttpRouter.route("GET", "/state", Effect.map(state, json)),

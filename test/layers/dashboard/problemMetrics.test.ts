@@ -1,0 +1,36 @@
+import { describe, expect, it } from "@effect/vitest"
+import { problemMetrics } from "../../../src/layers/dashboard/problemMetrics.ts"
+import { prometheusText } from "../../../src/layers/dashboard/prometheus.ts"
+import type { Problem } from "../../../src/services/Problem.ts"
+
+const closed: Problem = { code: "screen:closed", severity: "error", subject: "left", text: "It is closed." }
+const odd: Problem = { code: "source:warning", severity: "warning", text: "A table is empty." }
+
+const linesOf = (...problems: ReadonlyArray<Problem>) =>
+  prometheusText(problemMetrics(problems))
+    .split("\n")
+    .filter((line) => line.startsWith("vitrine_"))
+
+describe("problems as metrics", () => {
+  it("have their code, severity and subject as labels, and no text, which may change", () => {
+    expect(linesOf(closed, odd)).toEqual([
+      'vitrine_problem{code="screen:closed",severity="error",subject="left"} 1',
+      'vitrine_problem{code="source:warning",severity="warning",subject=""} 1'
+    ])
+    expect(linesOf()).toEqual([])
+  })
+
+  it("are counted where the labels are the same: a sample must not be there twice", () => {
+    expect(linesOf(odd, { ...odd, text: "Another table is empty." })).toEqual([
+      'vitrine_problem{code="source:warning",severity="warning",subject=""} 2'
+    ])
+  })
+
+  it("are cut and cleaned where somebody else has named the subject", () => {
+    const [line = ""] = linesOf({ ...closed, subject: `\u202e"\n${"x".repeat(5000)}` })
+    expect(line.length).toBeLessThan(300)
+    expect(line).toMatch(
+      /^vitrine_problem\{code="screen:closed",severity="error",subject="[^\n\u202e]*"\} 1$/
+    )
+  })
+})
