@@ -2,23 +2,7 @@
  * What a fetch would change: the result of `content.check`.
  */
 import * as Schema from "effect/Schema"
-
-const counter = Schema.NonNegativeInt
-
-/** How many of something a fetch would change. */
-export const Changes = Schema.Struct({ added: counter, changed: counter, removed: counter })
-export type Changes = typeof Changes.Type
-
-/** What would change in the records of a document; of a key/value table, in its keys. */
-export const DocumentChanges = Schema.Struct({
-  document: Schema.String,
-  /** Of its file, in the folder of the source. */
-  path: Schema.String,
-  /** How many there would be. */
-  records: counter,
-  ...Changes.fields
-})
-export type DocumentChanges = typeof DocumentChanges.Type
+import { ContentDiff } from "./ContentDiff.ts"
 
 /** What a fetch would change; the result of `content.check`. */
 export const ContentCheck = Schema.Struct({
@@ -28,14 +12,12 @@ export const ContentCheck = Schema.Struct({
       sourceId: Schema.String,
       /** Whether anything in it would change, if only the order of records: there would be a new version. */
       changed: Schema.Boolean,
-      records: counter,
-      /** Missing where the source cannot compare what it fetched. */
-      documents: Schema.optionalWith(Schema.Array(DocumentChanges), { exact: true }),
-      /** The other files of the source. */
-      files: Changes,
+      records: Schema.NonNegativeInt,
       warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
     })
-  )
+  ),
+  /** What would be different from the latest version, as in two versions. */
+  ...ContentDiff.omit("from", "to").fields
 })
 export type ContentCheck = typeof ContentCheck.Type
 

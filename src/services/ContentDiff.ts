@@ -2,8 +2,13 @@
  * What is different in two versions: the result of `content.diff`.
  */
 import * as Schema from "effect/Schema"
-import { Changes } from "./ContentCheck.ts"
 import { VersionId } from "./VersionStore.ts"
+
+const counter = Schema.NonNegativeInt
+
+/** How many of something are different. */
+export const Changes = Schema.Struct({ added: counter, changed: counter, removed: counter })
+export type Changes = typeof Changes.Type
 
 /** What became of a record, a key or a file. */
 export const ChangeKind = Schema.Literal("added", "changed", "removed")

@@ -15,7 +15,6 @@ import type { InvalidOptions } from "../internal/Options.ts"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
-import type { DocumentChanges } from "./ContentCheck.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
 import { Violation } from "./Violation.ts"
 import { WaitReason } from "./WaitObserver.ts"
@@ -31,14 +30,6 @@ export interface ContentSource {
    * not used, and may be incomplete.
    */
   readonly fetch: (target: FetchTarget) => Effect.Effect<FetchedSource, SourceFailed>
-
-  /**
-   * What is different, in the terms of the source, between what `fetch` has put into `directory` and the latest version.
-   * Asked for after a fetch that is not to be promoted, and only where its fingerprint is not the one in `previous`.
-   */
-  readonly compare?: (
-    target: Pick<FetchTarget, "directory" | "previous">
-  ) => Effect.Effect<ReadonlyArray<DocumentChanges>, SourceFailed>
 
   /**
    * A cheap question: what has changed since the cursor that an earlier poll gave; `None` at the first. It is asked at each tick, and

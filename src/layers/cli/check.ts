@@ -4,8 +4,9 @@
 import * as Console from "effect/Console"
 import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import { type Changes, ContentCheck } from "../../services/ContentCheck.ts"
+import { ContentCheck } from "../../services/ContentCheck.ts"
 import * as ContentCommand from "./ContentCommand.ts"
+import { changeLines } from "./diff.ts"
 import { jsonOption } from "./options.ts"
 
 export const makeCommand = ContentCommand.make({
@@ -19,31 +20,17 @@ export const makeCommand = ContentCommand.make({
 
 type CheckedSource = ContentCheck["sources"][number]
 
-const checkText = ({ sources }: ContentCheck): string =>
+const checkText = ({ sources, ...changes }: ContentCheck): string =>
   [
     ...sources.map(sourceText),
+    ...changeLines(changes),
     sources.some(({ changed }) => changed)
       ? "Everything is as expected. A fetch makes a new version."
       : "Everything is as expected. A fetch changes nothing."
   ].join("\n")
 
-const sourceText = ({
-  changed,
-  documents = [],
-  files,
-  records,
-  sourceId,
-  warnings = []
-}: CheckedSource): string =>
+const sourceText = ({ changed, records, sourceId, warnings = [] }: CheckedSource): string =>
   [
     `${printableLine(sourceId)}: ${countText(records, "record")}${changed ? "" : ", nothing has changed"}`,
-    ...documents.map(
-      ({ document, records, ...changes }) =>
-        `  ${printableLine(document)}: ${records} in all, ${changesText(changes)}`
-    ),
-    ...(changed ? [`  files: ${changesText(files)}`] : []),
     ...warnings.map((warning) => `  warning: ${printableLine(warning)}`)
   ].join("\n")
-
-const changesText = ({ added, changed, removed }: Changes): string =>
-  `${added} added, ${changed} changed, ${removed} removed`

@@ -4,8 +4,12 @@
 import * as Console from "effect/Console"
 import * as Option from "effect/Option"
 import { printableJson, printableLine } from "../../internal/printable.ts"
-import type { Changes } from "../../services/ContentCheck.ts"
-import { ContentDiff, type DocumentDiff, type RecordChange } from "../../services/ContentDiff.ts"
+import {
+  type Changes,
+  ContentDiff,
+  type DocumentDiff,
+  type RecordChange
+} from "../../services/ContentDiff.ts"
 import { recordTitle, valueWords } from "../status/changes.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 import { jsonOption } from "./options.ts"
@@ -34,15 +38,21 @@ export const makeCommand = ContentCommand.make({
 const field = (name: "from" | "to", value: Option.Option<string>) =>
   Option.match(value, { onNone: () => ({}), onSome: (versionId) => ({ [name]: versionId }) })
 
-const diffText = ({ documents, files, from, to }: ContentDiff): string => {
-  const lines = [
-    ...documents.flatMap(documentLines),
-    ...(files.added + files.changed + files.removed === 0 ? [] : fileLines(files))
-  ]
+const diffText = ({ from, to, ...changes }: ContentDiff): string => {
+  const lines = changeLines(changes)
   return [`From version ${from} to ${to}:`, ...(lines.length === 0 ? ["Nothing is different."] : lines)].join(
     "\n"
   )
 }
+
+/** What is different, a line for each table, record, field and file. */
+export const changeLines = ({
+  documents,
+  files
+}: Pick<ContentDiff, "documents" | "files">): ReadonlyArray<string> => [
+  ...documents.flatMap(documentLines),
+  ...(files.added + files.changed + files.removed === 0 ? [] : fileLines(files))
+]
 
 const documentLines = ({ document, more, records, sourceId, ...changes }: DocumentDiff) => [
   `${printableLine(sourceId)}, ${printableLine(document)}: ${changesText(changes)}`,

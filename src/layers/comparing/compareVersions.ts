@@ -10,10 +10,10 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { printableLine } from "../../internal/printable.ts"
-import type { Changes } from "../../services/ContentCheck.ts"
 import {
   CannotCompare,
   type ChangeKind,
+  type Changes,
   type ContentDiff,
   type DocumentDiff,
   type FileChange,
@@ -75,14 +75,24 @@ export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: Ve
     )
   })
   const [from, to] = [yield* listOf(fromId), yield* listOf(toId)]
-  return { from: from.list, to: to.list, changed: changedFiles(from.list, to.list) } satisfies Pair
+  return {
+    from: from.list,
+    to: to.list,
+    changed: changedFiles(from.list.sources, to.list.sources)
+  } satisfies Pair
 })
 
-/** Files that have no equal digest under their path in the other version. */
-const changedFiles = (from: FileList, to: FileList): ReadonlyArray<ChangedFile> => {
-  const filesIn = ({ sources }: FileList, id: string) =>
+/** The files of a source. */
+type Listed = Pick<FileList["sources"][number], "files" | "sourceId">
+
+/** Files that have no equal digest under their path on the other side. */
+export const changedFiles = (
+  from: ReadonlyArray<Listed>,
+  to: ReadonlyArray<Listed>
+): ReadonlyArray<ChangedFile> => {
+  const filesIn = (sources: ReadonlyArray<Listed>, id: string) =>
     sources.find(({ sourceId }) => sourceId === id)?.files ?? {}
-  const ids = new Set([...to.sources, ...from.sources].map(({ sourceId }) => sourceId))
+  const ids = new Set([...to, ...from].map(({ sourceId }) => sourceId))
   return [...ids].flatMap((sourceId) => {
     const [before, after] = [filesIn(from, sourceId), filesIn(to, sourceId)]
     const removed = Object.keys(before).filter((path) => !Object.hasOwn(after, path))
@@ -117,13 +127,35 @@ const mayBeDocument = ({ after = 0, before = 0, path }: ChangedFile): boolean =>
 
 /** What is different in two versions. */
 export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: Pair) {
+  const store = yield* VersionStore
+  const path = yield* Path.Path
+  const inVersion =
+    ({ versionId }: FileList): FolderOf =>
+    (sourceId) =>
+      path.join(store.directory, pathOf(versionId), sourceId)
+  return {
+    from: from.versionId,
+    to: to.versionId,
+    ...(yield* compareFiles(changed, inVersion(from), inVersion(to)))
+  } satisfies ContentDiff
+})
+
+/** The absolute path of the folder of a source. */
+type FolderOf = (sourceId: string) => string
+
+/** What is different in files that have changed, from those in some folders to those in others. */
+export const compareFiles = Effect.fnUntraced(function* (
+  changed: ReadonlyArray<ChangedFile>,
+  from: FolderOf,
+  to: FolderOf
+) {
   const documents: Array<DocumentDiff> = []
   const files: Array<FileChange> = []
   let room = maxRecords - minRecords * maxDocuments
   for (const file of changed) {
     const document =
       documents.length < maxDocuments && mayBeDocument(file)
-        ? yield* compareFile(from.versionId, to.versionId, file, minRecords + room)
+        ? yield* compareFile(from, to, file, minRecords + room)
         : Option.none()
     if (Option.isSome(document)) {
       documents.push(document.value)
@@ -134,11 +166,9 @@ export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: P
   }
   const listed = files.slice(0, maxFiles).map(({ path, ...file }) => ({ ...file, path: shownPath(path) }))
   return {
-    from: from.versionId,
-    to: to.versionId,
     documents,
     files: { ...countChanges(files), list: listed, more: files.length - listed.length }
-  } satisfies ContentDiff
+  }
 })
 
 const shownPath = (path: string): string => printableLine(path, maxPath)
@@ -151,13 +181,13 @@ const countChanges = (changes: ReadonlyArray<{ readonly change: ChangeKind }>): 
 
 /** `None` where one of the two is no table, or they are tables of different kinds. */
 const compareFile = Effect.fnUntraced(function* (
-  from: VersionId,
-  to: VersionId,
+  from: FolderOf,
+  to: FolderOf,
   { after: sizeAfter, before: sizeBefore, path, sourceId }: ChangedFile,
   room: number
 ) {
-  const read = (versionId: VersionId, size: number | undefined) =>
-    size === undefined ? Effect.succeedNone : Effect.asSome(readIn(versionId, sourceId, path))
+  const read = (folderOf: FolderOf, size: number | undefined) =>
+    size === undefined ? Effect.succeedNone : Effect.asSome(readIn(folderOf(sourceId), path))
   const before = yield* read(from, sizeBefore)
   const after = yield* read(to, sizeAfter)
   const compare = (tables: Option.Option<Tables>) =>
@@ -179,11 +209,10 @@ const compareFile = Effect.fnUntraced(function* (
   )
 })
 
-const readIn = Effect.fnUntraced(function* (versionId: VersionId, sourceId: string, file: string) {
+const readIn = Effect.fnUntraced(function* (folder: string, file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const store = yield* VersionStore
-  const place = path.join(store.directory, pathOf(versionId), sourceId, file)
+  const place = path.join(folder, file)
   const { buffer, byteLength, byteOffset } = yield* fs.readFile(place).pipe(mapDiskError("read", place))
   return Buffer.from(buffer, byteOffset, byteLength)
 })

@@ -3,64 +3,49 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
-import type { Changes, ContentCheck } from "../../services/ContentCheck.ts"
-import type { ContentSource, SourceFile } from "../../services/ContentSource.ts"
+import type { ContentCheck } from "../../services/ContentCheck.ts"
+import type { ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
+import { changedFiles, compareFiles } from "../comparing/compareVersions.ts"
 import { fetchSource } from "./fetchSource.ts"
 
+const none = { directory: "", files: {} }
+
 export const checkSources = (sources: ReadonlyArray<ContentSource>) =>
-  Effect.map(VersionStore, (store) => {
+  Effect.gen(function* () {
+    const store = yield* VersionStore
+    const platform = yield* Effect.context<Effect.Effect.Context<ReturnType<typeof compareFiles>>>()
+
+    /** With what is in the folder of the source now and was before; nothing of both where it has not changed. */
     const checkSource = Effect.fnUntraced(function* (source: ContentSource, staged: StagedVersion) {
-      const { directory, version, ...found } = yield* fetchSource(
-        source,
-        staged,
-        "everything",
-        () => Effect.void
-      )
-      const { sourceId } = version
+      const fetched = yield* fetchSource(source, staged, "everything", () => Effect.void)
+      const { directory, version, ...found } = fetched
+      const { fingerprint, sourceId } = version
       const previous = staged.previous(sourceId)
-      const isSame = Option.exists(previous, ({ fingerprint }) =>
-        Option.contains(fingerprint, version.fingerprint)
+      const changed = !Option.exists(previous, (previous) =>
+        Option.contains(previous.fingerprint, fingerprint)
       )
-      if (isSame) {
-        return { sourceId, changed: false, ...found, files: noChanges }
-      }
-      const documents = yield* source.compare?.({ directory, previous }) ?? Effect.succeed(undefined)
-      const paths = new Set(documents?.map(({ path }) => path))
-      const others = (files: Files) => Record.filter(files, (_, path) => !paths.has(path))
-      const before = Option.match(previous, { onNone: () => ({}), onSome: ({ files }) => files })
       return {
-        sourceId,
-        changed: true,
-        ...found,
-        ...(documents === undefined ? {} : { documents }),
-        files: changedFiles(others(before), others(yield* staged.files(version)))
+        checked: { sourceId, changed, ...found },
+        before: { sourceId, ...(changed ? Option.getOrElse(previous, () => none) : none) },
+        after: { sourceId, directory, files: changed ? yield* staged.files(version) : {} }
       }
     })
 
-    const check = Effect.gen(function* () {
+    return Effect.gen(function* () {
       const staged = yield* store.stage
+      const checks = yield* Effect.forEach(sources, (source) => checkSource(source, staged), {
+        concurrency: "unbounded"
+      })
+      const [before, after] = [checks.map(({ before }) => before), checks.map(({ after }) => after)]
+      const differences = yield* compareFiles(changedFiles(before, after), folderIn(before), folderIn(after))
       return {
-        sources: yield* Effect.forEach(sources, (source) => checkSource(source, staged), {
-          concurrency: "unbounded"
-        })
+        sources: checks.map(({ checked }) => checked),
+        ...differences
       } satisfies ContentCheck
-    }).pipe(Effect.scoped, Effect.withSpan("Content.check"))
-
-    return check
+    }).pipe(Effect.scoped, Effect.withSpan("Content.check"), Effect.provide(platform))
   })
 
-type Files = Record.ReadonlyRecord<string, SourceFile>
-
-const noChanges: Changes = { added: 0, changed: 0, removed: 0 }
-
-const changedFiles = (before: Files, after: Files): Changes => {
-  const names = Object.keys(after)
-  const kept = names.filter((name) => Object.hasOwn(before, name))
-  return {
-    added: names.length - kept.length,
-    changed: kept.filter((name) => before[name]?.sha256 !== after[name]?.sha256).length,
-    removed: Object.keys(before).length - kept.length
-  }
-}
+const folderIn =
+  (sources: ReadonlyArray<{ readonly sourceId: string; readonly directory: string }>) => (id: string) =>
+    sources.find(({ sourceId }) => sourceId === id)?.directory ?? ""

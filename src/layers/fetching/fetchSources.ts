@@ -3,6 +3,8 @@
  *
  * Those that can be asked cheaply what has changed are only fetched where something has (docs/guide.md, section 8).
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
 import * as Boolean from "effect/Boolean"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -23,7 +25,7 @@ const settlePause = Duration.seconds(1)
 export const fetchSources = (
   sources: ReadonlyArray<ContentSource>,
   settle: Duration.Duration
-): MakeProvider<never, VersionStore> =>
+): MakeProvider<never, VersionStore | FileSystem.FileSystem | Path.Path> =>
   Effect.fnUntraced(function* (report) {
     const store = yield* VersionStore
     const polling = makePolling(sources)

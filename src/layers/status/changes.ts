@@ -3,8 +3,7 @@
  */
 import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import type { Changes } from "../../services/ContentCheck.ts"
-import type { ContentDiff, FieldChange, RecordChange } from "../../services/ContentDiff.ts"
+import type { Changes, ContentDiff, FieldChange, RecordChange } from "../../services/ContentDiff.ts"
 
 /** How many changes are named. */
 const maxNamed = 3

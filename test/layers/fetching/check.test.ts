@@ -8,15 +8,19 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import { attachments } from "../../../src/layers/sources/airtable/tableClient.ts"
 import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { ContentCheck } from "../../../src/services/ContentCheck.ts"
 import { type ContentSource, SourceFailed } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { type TableRecord, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { fetch, follow, names, readManifest, services } from "../../support/content.ts"
+
+const noChanges = { added: 0, changed: 0, removed: 0 }
 
 const check = Effect.flatMap(CommandBus, ({ dispatch }) => dispatch({ type: "content.check" }))
 
@@ -71,14 +75,35 @@ describe("a check", () => {
           {
             sourceId: "exhibits",
             changed: true,
-            records: 5,
-            documents: [
-              { document: "Objects", path: "Objects.json", records: 3, added: 3, changed: 0, removed: 0 },
-              { document: "Settings", path: "Settings.json", records: 2, added: 2, changed: 0, removed: 0 }
-            ],
-            files: { added: 1, changed: 0, removed: 0 }
+            records: 5
           }
-        ]
+        ],
+        documents: [
+          {
+            sourceId: "exhibits",
+            document: "Objects",
+            path: "Objects.json",
+            added: 3,
+            changed: 0,
+            removed: 0,
+            records: [
+              { id: "rec1", name: "A bell", change: "added" },
+              { id: "rec2", change: "added" },
+              { id: "rec3", change: "added" }
+            ],
+            more: 0
+          },
+          expect.objectContaining({ document: "Settings", added: 2, changed: 0, removed: 0 })
+        ],
+        files: {
+          added: 1,
+          changed: 0,
+          removed: 0,
+          list: [
+            { sourceId: "exhibits", path: expect.stringMatching(/^attachments\/.*\.png$/), change: "added" }
+          ],
+          more: 0
+        }
       })
       expect(yield* readManifest).toEqual({ status: "missing" })
       yield* fetch
@@ -89,10 +114,11 @@ describe("a check", () => {
           {
             sourceId: "exhibits",
             changed: false,
-            records: 5,
-            files: { added: 0, changed: 0, removed: 0 }
+            records: 5
           }
-        ]
+        ],
+        documents: [],
+        files: { ...noChanges, list: [], more: 0 }
       })
 
       // Signed anew, the first record is the same.
@@ -103,15 +129,21 @@ describe("a check", () => {
       })
       yield* settings({ title: "Lost" })
       expect(yield* check).toMatchObject({
-        sources: [
+        documents: [
           {
-            documents: [
-              { document: "Objects", records: 3, added: 1, changed: 1, removed: 1 },
-              { document: "Settings", records: 1, added: 0, changed: 1, removed: 1 }
-            ],
-            files: { added: 1, changed: 0, removed: 0 }
-          }
-        ]
+            document: "Objects",
+            added: 1,
+            changed: 1,
+            removed: 1,
+            records: [
+              { id: "rec3", change: "changed", fields: [{ field: "title", to: '"A tin"' }] },
+              { id: "rec4", change: "added" },
+              { id: "rec2", change: "removed" }
+            ]
+          },
+          { document: "Settings", added: 0, changed: 1, removed: 1 }
+        ],
+        files: { added: 1, changed: 0, removed: 0 }
       })
       yield* settings({ titel: "Lost" })
       expect((yield* Effect.flip(check)).message).toContain('"titel" is new: was it renamed?')
@@ -153,10 +185,22 @@ describe("a check", () => {
             sourceId: "files",
             changed: true,
             records: 0,
-            files: { added: 2, changed: 1, removed: 1 },
             warnings: ["odd"]
           }
-        ]
+        ],
+        documents: [],
+        files: {
+          added: 2,
+          changed: 1,
+          removed: 1,
+          list: [
+            { sourceId: "files", path: "b", change: "changed" },
+            { sourceId: "files", path: "d", change: "added" },
+            { sourceId: "files", path: "e", change: "added" },
+            { sourceId: "files", path: "a", change: "removed" }
+          ],
+          more: 0
+        }
       })
     }).pipe(run)
   )
@@ -184,21 +228,15 @@ describe("a check", () => {
         yield* all(after)
         yield* settings({ title: "Lost" })
         const kept = Object.keys(after).filter((id) => Object.hasOwn(before, id))
-        expect(yield* check).toMatchObject({
-          sources: [
-            {
-              documents: [
-                {
-                  records: Object.keys(after).length,
-                  added: Object.keys(after).length - kept.length,
-                  changed: kept.filter((id) => canonical(before[id]) !== canonical(after[id])).length,
-                  removed: Object.keys(before).length - kept.length
-                },
-                { changed: 1 }
-              ]
-            }
-          ]
+        const { documents } = Schema.decodeUnknownSync(ContentCheck)(yield* check)
+        const { added, changed, removed } =
+          documents.find(({ document }) => document === "Objects") ?? noChanges
+        expect({ added, changed, removed }).toEqual({
+          added: Object.keys(after).length - kept.length,
+          changed: kept.filter((id) => canonical(before[id]) !== canonical(after[id])).length,
+          removed: Object.keys(before).length - kept.length
         })
+        expect(documents).toContainEqual(expect.objectContaining({ document: "Settings", changed: 1 }))
       }).pipe(run),
     { fastCheck: { numRuns: 15 } }
   )

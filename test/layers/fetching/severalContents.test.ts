@@ -56,6 +56,7 @@ const commandsOf = (name: string) =>
     "hold",
     "keep",
     "manifest.read",
+    "release",
     "resume",
     "rollback",
     "verify",

@@ -12,9 +12,7 @@ import { type ContentSource, type FetchTarget, SourceFailed } from "../../../ser
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../../services/WaitObserver.ts"
 import { makeProgressReporter } from "../progressReporter.ts"
-import * as AttachmentCells from "./AttachmentCells.ts"
 import type { AttachmentOptions } from "./AttachmentFiles.ts"
-import { compareTable } from "./compareTables.ts"
 import { NotAsExpected } from "./Expectations.ts"
 import { makeFetchTables, type Step, tablesOf } from "./fetchTables.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
@@ -32,10 +30,9 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
   const { id } = options
   yield* warnOfNoTables(options)
   const environment = yield* withoutParentSpan(Effect.context<Environment>())
-  const { attachments, calls, changes } = yield* TableSourceClient
+  const { calls, changes } = yield* TableSourceClient
   const tables = tablesOf(options)
   const fetchTables = yield* makeFetchTables(options)
-  const cells = AttachmentCells.make(attachments)
   const names = tables.map(({ table }) => table)
   const polling = changes === undefined ? undefined : makePolling(names, ofPlain(options.wholeEvery), changes)
   const { countWhole, data, polled } = makeSourceStatus(calls, polling)
@@ -53,25 +50,22 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
     return fetched
   })
 
-  const ofSource = <A, E extends { readonly isTransient: boolean }, R>(effect: Effect.Effect<A, E, R>) =>
-    effect.pipe(
-      Effect.mapError(
-        (cause) =>
-          new SourceFailed({
-            sourceId: id,
-            cause,
-            isTransient: cause.isTransient,
-            ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
-          })
-      ),
-      Effect.annotateLogs("source", id),
-      Effect.provide(environment)
-    )
-
   const source: ContentSource = {
     id,
-    fetch: (target) => ofSource(fetch(target)),
-    compare: (target) => ofSource(Effect.forEach(tables, (table) => compareTable(table, target, cells))),
+    fetch: (target) =>
+      fetch(target).pipe(
+        Effect.mapError(
+          (cause) =>
+            new SourceFailed({
+              sourceId: id,
+              cause,
+              isTransient: cause.isTransient,
+              ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
+            })
+        ),
+        Effect.annotateLogs("source", id),
+        Effect.provide(environment)
+      ),
     ...(polling === undefined
       ? {}
       : {
