@@ -94,13 +94,13 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
   })
 
-  const notTaken = Effect.fnUntraced(function* (message: string) {
+  /** `since` is when it was sent. */
+  const notTaken = Effect.fnUntraced(function* (since: string, message: string) {
     const reason = printableLine(message, maxReason)
-    const now = yield* timestamp
     yield* warning.fails(reason)
     yield* Ref.update(reports, (before) => ({
       ...before,
-      problem: { since: before.problem?.since ?? now, reason }
+      problem: { since: before.problem?.since ?? since, reason }
     }))
   })
 
@@ -110,10 +110,17 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     const current = yield* report
     yield* Effect.matchEffect(post(current), {
       onSuccess: ({ vitrine }) => taken(vitrine),
-      onFailure: ({ detail }) => notTaken(detail)
+      onFailure: ({ detail }) => notTaken(current.sentAt, detail)
     })
     return isCopying(current)
-  }).pipe(Effect.catchAllDefect((defect) => Effect.as(notTaken(messageOf(defect)), false)))
+  }).pipe(
+    Effect.catchAllDefect((defect) =>
+      timestamp.pipe(
+        Effect.flatMap((now) => notTaken(now, messageOf(defect))),
+        Effect.as(false)
+      )
+    )
+  )
 
   const pause = Effect.fnUntraced(function* (longest: number) {
     yield* Effect.sleep(shortestPause)

@@ -191,9 +191,13 @@ describe("a player that reports", () => {
         expect(yield* state).toEqual({ to, takenAt: reports.at(-1)?.sentAt, vitrine: vitrineVersion })
         expect(log.slice(1)).toEqual([`INFO Reports are taken by ${to} again`])
         answers(silence)
+        const lastTaken = reports.length
         yield* passes(60_000)
         expect(yield* state).toMatchObject({
-          problem: { reason: "http://192.0.2.1:8730 did not respond within 10000 ms" }
+          problem: {
+            since: reports[lastTaken]?.sentAt,
+            reason: "http://192.0.2.1:8730 did not respond within 10000 ms"
+          }
         })
         expect(log).toHaveLength(3)
       })
