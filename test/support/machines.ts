@@ -221,3 +221,23 @@ export const playerIs =
   (id: string, word: PlayerStatus["word"]) =>
   ({ players }: View): boolean =>
     players.some((player) => player.id === id && player.word === word)
+
+export const screenIs =
+  (id: string, word: ScreenStatus["word"]) =>
+  ({ screens }: View): boolean =>
+    screens.some((screen) => screen.id === id && screen.word === word)
+
+/** As its last report says. */
+export const reportedScreenIs =
+  (player: string, id: string, word: ScreenStatus["word"]) =>
+  ({ players }: View): boolean =>
+    players.some(
+      ({ id: found, said }) =>
+        found === player && said?.screens.some((screen) => screen.id === id && screen.word === word)
+    )
+
+/** As its last report says. */
+export const reportsProblem =
+  (player: string, code: string) =>
+  ({ players }: View): boolean =>
+    players.some(({ id, said }) => id === player && said?.problems.some((problem) => problem.code === code))
