@@ -3,6 +3,9 @@
  *
  *     npm run venue
  *
+ * `npx vitrine fleet --watch` with the options below shows at the hub what the players do, and so does the dashboard,
+ * http://127.0.0.1:8720.
+ *
  * Change a cell in `scratchpad/exhibit/tables/Objects.csv`: three pages show it. Stop the hub by
  * `npx vitrine stop --config scratchpad/venue/hub/vitrine.config.ts --run-dir scratchpad/venue/.vitrine/hub`: they go on.
  *
@@ -57,11 +60,15 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 try {
-  const hub = await start("hub", "hub/vitrine.config.ts", { PAGE_PORT: port(8730) })
+  const hub = await start("hub", "hub/vitrine.config.ts", {
+    PAGE_PORT: port(8730),
+    DASHBOARD_PORT: port(8720)
+  })
   const pages = await Promise.all(
     [1, 2, 3].map((number) =>
       start(`player-${number}`, "player/vitrine.config.ts", {
         HUB_URL: hub,
+        PLAYER: `player-${number}`,
         PAGE_PORT: port(8730 + number),
         TRANSPORT_PORT: port(8710 + number)
       })

@@ -1,13 +1,15 @@
 /**
- * The hub of the venue: the only machine that fetches. Players copy its versions over HTTP.
+ * The hub of the venue: the only machine that fetches. Players copy its versions over HTTP, and report to it what they do.
  */
 import { fileURLToPath } from "node:url"
-import { content, contentServer, defineConfig, tableServer, tableSource } from "vitrine"
+import { content, contentServer, dashboard, defineConfig, tableServer, tableSource } from "vitrine"
 
 const { env } = process
 const tablesPort = Number(env.TABLES_PORT ?? 8740)
 
 export default defineConfig({
+  node: { id: "hub", label: "Hub", role: "hub" },
+  players: [1, 2, 3].map((number) => ({ id: `player-${number}`, label: `Hall ${number}` })),
   plugins: [
     ...(env.TABLES_URL === undefined
       ? [
@@ -32,6 +34,11 @@ export default defineConfig({
       ]
     }),
     // A hub whose players are other machines binds "0.0.0.0", or the address that they reach it by.
-    contentServer({ downloadPath: env.DOWNLOADS ?? "downloads", port: Number(env.PAGE_PORT ?? 8730) })
+    contentServer({
+      downloadPath: env.DOWNLOADS ?? "downloads",
+      port: Number(env.PAGE_PORT ?? 8730),
+      reports: { token: env.REPORTS_TOKEN ?? "a-token-of-the-venue" }
+    }),
+    dashboard({ port: Number(env.DASHBOARD_PORT ?? 8720) })
   ]
 })

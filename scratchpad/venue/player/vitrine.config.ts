@@ -5,11 +5,18 @@ import { fileURLToPath } from "node:url"
 import { contentServer, defineConfig, httpTransport, replica } from "vitrine"
 
 const { env } = process
+const hub = env.HUB_URL ?? "http://127.0.0.1:8730"
 const downloadPath = env.DOWNLOADS ?? "downloads"
 
 export default defineConfig({
+  node: { id: env.PLAYER ?? "player-1", role: "player" },
   plugins: [
-    replica({ from: env.HUB_URL ?? "http://127.0.0.1:8730", downloadPath, pollEvery: "1 second" }),
+    replica({
+      from: hub,
+      downloadPath,
+      pollEvery: "1 second",
+      report: { to: hub, token: env.REPORTS_TOKEN ?? "a-token-of-the-venue" }
+    }),
     httpTransport({ port: Number(env.TRANSPORT_PORT ?? 8711) }),
     contentServer({
       downloadPath,

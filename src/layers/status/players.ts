@@ -261,7 +261,9 @@ export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
 export const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
   words
     .map((word) => [players.filter((player) => player.word === word).length, word] as const)
-    .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
+    .flatMap(([count, word]) =>
+      count === 0 ? [] : [`${count} ${word === "problem" ? "with a problem" : word}`]
+    )
     .join(", ")
 
 /** The name of the section: what is wrong in it is in `problems`. */

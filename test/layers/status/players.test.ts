@@ -253,7 +253,7 @@ describe("the players", () => {
     const found = playersAt({ players: [...players, ...silent], expected: [{ id: "h" }, { id: "i" }] }, 100)
     expect(found.map(({ id }) => id)).toEqual(["h", "i", "c", "g", "d", "e", "b", "a", "f"])
     expect(summaryOf(found)).toBe(
-      "3 of 9 players are up to date; 2 silent, 1 never seen, 1 problem, 1 behind, 1 copying"
+      "3 of 9 players are up to date; 2 silent, 1 never seen, 1 with a problem, 1 behind, 1 copying"
     )
     expect(summaryOf([])).toBe("no player has reported yet")
     expect(summaryOf(playersAt({ players: [hall3] }, 1))).toBe("1 of 1 player is up to date")
@@ -270,7 +270,7 @@ describe("the players", () => {
       {
         type: "kv",
         label: "All",
-        value: "1 of 4 players are up to date; 1 silent, 1 problem, 1 copying"
+        value: "1 of 4 players are up to date; 1 silent, 1 with a problem, 1 copying"
       },
       { type: "kv", label: "d", value: `problem since ${at(0)}: Screen Left was closed`, tone: "error" },
       { type: "kv", label: "c", value: `silent, last heard of at ${at(-30)}`, tone: "warn" },

@@ -79,7 +79,7 @@ const linesOf = (players: ReadonlyArray<PlayerStatus>, size: { columns?: number;
 describe("the text of a fleet", () => {
   it("sums up, and has a line for each player with what there is to know", () => {
     expect(linesOf([silent("Hall 1"), unseen, failing, good("Hall 3")])).toEqual([
-      "1 of 4 players are up to date; 1 silent, 1 never seen, 1 problem",
+      "1 of 4 players are up to date; 1 silent, 1 never seen, 1 with a problem",
       "  player  state       since  screens              problem",
       "✗ Hall 1  silent      3 min",
       "✗ Hall 9  never seen  1 min",
