@@ -192,6 +192,17 @@ export const Player = Schema.Struct({
 })
 export type Player = typeof Player.Type
 
+const isPlayer = Schema.is(Player)
+
+const checked = new WeakSet<object>()
+
+/** Each is checked once: a hub has a thousand, and its state is read far more often than they report. */
+const Players = Schema.declare(
+  (input): input is ReadonlyArray<Player> =>
+    Array.isArray(input) &&
+    input.every((player) => checked.has(player) || (isPlayer(player) && checked.add(player)))
+)
+
 /** Of a content server. */
 export const ContentServerState = Schema.Struct({
   kind: Schema.Literal("content-server"),
@@ -204,7 +215,7 @@ export const ContentServerState = Schema.Struct({
   requests: count,
   bytes: count,
   /** Those that report here, 1,024 at most; absent where it takes no reports. */
-  players: optional(Schema.Array(Player))
+  players: optional(Players)
 })
 export type ContentServerState = typeof ContentServerState.Type
 

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import { Slice } from "../../src/services/Slices.ts"
+import { player } from "../support/fleet.ts"
+
+const decode = Schema.decodeUnknownEither(Slice)
+
+const contentServer = (players: unknown) => ({
+  kind: "content-server",
+  url: "http://127.0.0.1:8730",
+  maxConnections: 1024,
+  connections: 0,
+  openResponses: 0,
+  requests: 0,
+  bytes: 0,
+  players
+})
+
+describe("the players of a content server", () => {
+  it("are those that are there, again and again", () => {
+    const players = [player(), player({ node: { id: "hall-4" } })]
+    for (const slice of [
+      contentServer(players),
+      contentServer(players),
+      contentServer([...players, player()])
+    ]) {
+      expect(decode(slice)).toEqual(Either.right(slice))
+    }
+  })
+
+  it.each([
+    ["no array", { length: 1 }],
+    ["something else than a player", [player(), { node: { id: "hall-4" } }]],
+    ["null", [null]],
+    ["text", ["hall-3"]],
+    ["a time that is none", [{ ...player(), heardAt: 7 }]]
+  ])("are not read where there is %s, at the second time neither", (_, players) => {
+    expect(Either.isLeft(decode(contentServer(players)))).toBe(true)
+    expect(Either.isLeft(decode(contentServer(players)))).toBe(true)
+  })
+})
