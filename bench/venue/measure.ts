@@ -10,7 +10,7 @@ import { median, quantile } from "../statistics.ts"
 import { withFolder } from "../tables/folders.ts"
 import { type ContentPlan, changedFile, editionOf, writeEdition } from "./content.ts"
 import { type Machine, openLines, promotedAt, startHub, startReplica, until, versionOf } from "./machines.ts"
-import type { Kind, PollersApi, ReaderApi } from "./protocol.ts"
+import type { CrowdApi, Kind, ReaderApi } from "./protocol.ts"
 import { keepPulling, pullAll, startDaemon, type Way } from "./rsync.ts"
 import { cpuOf, cpuOfAll, cpuOfChildren, peakMemoryOf } from "./usage.ts"
 
@@ -227,49 +227,50 @@ export const rsync = (
   more: ReadonlyArray<string> = []
 ): Promise<Figures> => by[what](withRsync(trigger, way, plan, more), plan)
 
-export interface PollingPlan {
+export interface CrowdPlan {
   readonly machines: number
   readonly processes: number
   readonly restMs: number
   readonly durationMs: number
 }
 
-/** Machines that only ask whether there is something new. */
-export const polling = (
+/** Machines that only ask whether there is something new, or that only report. */
+export const crowd = (
+  what: "pollers" | "reporters",
   { nodeArguments }: Settings,
-  { durationMs, machines, processes, restMs }: PollingPlan
+  { durationMs, machines, processes, restMs }: CrowdPlan
 ): Promise<Figures> =>
   withFolder(async (directory) => {
     const content = join(directory, "content")
     writeEdition(content, 1, { files: 2, bytes: 2048, changed: 1, changedBytes: 1024 })
     const hub = await startHub({ directory: join(directory, "hub"), content, nodeArguments })
-    const pollers = Array.from({ length: processes }, () => start<PollersApi>("./venue/pollers.js", []))
-    const polls = async () => {
-      const counted = await Promise.all(pollers.map((poller) => poller.call("polls")))
-      return counted.reduce((sum, { failed, polls }) => ({
+    const crowd = Array.from({ length: processes }, () => start<CrowdApi>(`./venue/${what}.js`, []))
+    const requests = async () => {
+      const counted = await Promise.all(crowd.map((process) => process.call("requests")))
+      return counted.reduce((sum, { failed, requests }) => ({
         failed: sum.failed + failed,
-        polls: sum.polls + polls
+        requests: sum.requests + requests
       }))
     }
     try {
       await Promise.all(
-        pollers.map((poller) => poller.call("start", { port: hub.port, machines: machines / processes }))
+        crowd.map((process) => process.call("start", { port: hub.port, machines: machines / processes }))
       )
       await sleep(restMs)
-      await polls()
+      await requests()
       const [before, from] = [cpuOf(hub.pid), performance.now()]
       await sleep(durationMs)
       const cpu = cpuOf(hub.pid) - before
       const time = performance.now() - from
-      const counted = await polls()
+      const counted = await requests()
       return {
         share: cpu / time,
-        cpu: (cpu * 1000) / counted.polls,
-        rate: (counted.polls * 1000) / time,
+        cpu: machines === 0 ? Number.NaN : (cpu * 1000) / counted.requests,
+        rate: (counted.requests * 1000) / time,
         failed: counted.failed,
         memory: peakMemoryOf(hub.pid)
       }
     } finally {
-      await Promise.all([...pollers, hub].map(({ stop }) => stop()))
+      await Promise.all([...crowd, hub].map(({ stop }) => stop()))
     }
   })

@@ -8,9 +8,9 @@ import * as schedules from "#dist/internal/schedules.js"
 import * as HttpClient from "#dist/layers/httpClient/HttpClientNode.js"
 import * as Hub from "#dist/layers/replica/Hub.js"
 import { answer } from "../processes.ts"
-import type { PollersApi } from "./protocol.ts"
+import type { CrowdApi } from "./protocol.ts"
 
-let polls = 0
+let requests = 0
 let failed = 0
 
 const machine = (port: number) =>
@@ -22,14 +22,14 @@ const machine = (port: number) =>
         return true
       },
       onSuccess: () => {
-        polls++
+        requests++
         return false
       }
     })
     yield* Effect.repeat(poll, schedules.poll("5 seconds"))
   }).pipe(Effect.provide(Layer.merge(HttpClient.layer, NodeContext.layer)))
 
-answer<PollersApi>({
+answer<CrowdApi>({
   start: ({ machines, port }) => {
     Effect.runFork(
       Effect.all(
@@ -38,9 +38,9 @@ answer<PollersApi>({
       )
     )
   },
-  polls: () => {
-    const counted = { polls, failed }
-    polls = 0
+  requests: () => {
+    const counted = { requests, failed }
+    requests = 0
     failed = 0
     return counted
   }

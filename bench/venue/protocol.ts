@@ -36,14 +36,17 @@ export interface ReaderApi {
   readonly stop: () => Reading
 }
 
-export interface PollPlan {
+export interface CrowdPlan {
   readonly port: number
   readonly machines: number
 }
 
-/** Machines that only ask for the manifest, in the way and at the times of a replica. */
-export interface PollersApi {
-  readonly start: (plan: PollPlan) => void
-  /** Since the last call. */
-  readonly polls: () => { readonly polls: number; readonly failed: number }
+/** Machines that only ask for the manifest, or that only report, in the way and at the times of a replica. */
+export interface CrowdApi {
+  readonly start: (plan: CrowdPlan) => void
+  /** That were answered, and that were not, since the last call. */
+  readonly requests: () => { readonly requests: number; readonly failed: number }
 }
+
+/** That of the hub. */
+export const reportsToken = "a-token-of-the-benchmark"

@@ -12,7 +12,7 @@ import {
   unit,
   type Variant
 } from "../scenario.ts"
-import { polling, replicas, rsync, type VenuePlan } from "./measure.ts"
+import { crowd, replicas, rsync, type VenuePlan } from "./measure.ts"
 
 const told = "replicas, told"
 const polls = "replicas, polling"
@@ -69,12 +69,13 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
     machines: 1,
     changes: quick ? 3 : 20
   }
-  const crowd = {
+  const thousand = {
     machines: 1000,
     processes: 4,
     restMs: quick ? 3000 : 15_000,
     durationMs: quick ? 5000 : 60_000
   }
+  const all = { ...thousand, restMs: quick ? 12_000 : 60_000 }
   return [
     {
       name: "venue",
@@ -122,8 +123,8 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
     },
     {
       name: "polls",
-      note: `${crowd.machines} machines that find nothing new, every 5 s or up to a fifth sooner; the code and the client of a replica, ${crowd.machines / crowd.processes} to a process, for ${crowd.durationMs / 1000} s. One run.`,
-      variants: [{ label: "hub", runs: 1, run: () => polling(settings, crowd) }],
+      note: `${thousand.machines} machines that find nothing new, every 5 s or up to a fifth sooner; the code and the client of a replica, ${thousand.machines / thousand.processes} to a process, for ${thousand.durationMs / 1000} s. One run.`,
+      variants: [{ label: "hub", runs: 1, run: () => crowd("pollers", settings, thousand) }],
       rows: [
         { figure: "share", title: "Processor in use", format: percent(1) },
         { figure: "rate", title: "Polls per second", format: count },
@@ -134,6 +135,27 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       targets: [
         { figure: "failed", variant: "hub", atMost: 0 },
         { figure: "share", variant: "hub" }
+      ]
+    },
+    {
+      name: "reports",
+      note: `${all.machines} players that report every 10 s or up to a fifth sooner, each with four screens and one problem; the code and the client of a replica, ${all.machines / all.processes} to a process, for ${all.durationMs / 1000} s from ${all.restMs / 1000} s after the start. Beside the same hub without them. One run.`,
+      variants: [
+        { label: "without", runs: 1, run: () => crowd("reporters", settings, { ...all, machines: 0 }) },
+        { label: "reports", runs: 1, run: () => crowd("reporters", settings, all) }
+      ],
+      rows: [
+        { figure: "share", title: "Processor in use", format: percent(1) },
+        { figure: "rate", title: "Reports per second", format: count },
+        { figure: "cpu", title: "CPU of the hub for a report", format: unit("µs", 0) },
+        { figure: "failed", title: "Reports that were not taken", format: count },
+        { figure: "memory", title: "Peak memory", format: unit("MiB", 0) }
+      ],
+      targets: [
+        { figure: "failed", variant: "reports", atMost: 0 },
+        { figure: "share", variant: "reports", atMost: 0.1 },
+        { figure: "memory", variant: "reports" },
+        { figure: "memory", variant: "without" }
       ]
     }
   ]
