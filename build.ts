@@ -7,7 +7,6 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild"
-import { readPageFiles } from "./src/layers/dashboard/pageFiles.ts"
 
 /**
  * Keeps the Effect of a bundle apart from that of the process: all copies share one global store otherwise, and one
@@ -25,14 +24,15 @@ const apart: Plugin = {
     })
 }
 
-/** The page of the dashboard lies beside its modules, where a bundle is not. */
+/** The page of the dashboard lies beside its modules, where a bundle is not: it reads the page from there. */
 cpSync("src/layers/dashboard/page", "dist/layers/dashboard/page", { recursive: true })
 
 const withPage: Plugin = {
   name: "with the page",
   setup: ({ onLoad }) =>
-    onLoad({ filter: /dashboard[/\\]pageFiles\.ts$/ }, () => ({
-      contents: `export const readPageFiles = () => (${JSON.stringify(readPageFiles())})`
+    onLoad({ filter: /dashboard[/\\]pageFiles\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace('"page/"', '"layers/dashboard/page/"'),
+      loader: "ts"
     }))
 }
 

@@ -5,10 +5,13 @@ import { spawnSync } from "node:child_process"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { Page } from "playwright-core"
 import { playerMetrics } from "../../src/layers/dashboard/playerMetrics.ts"
 import { prometheusText } from "../../src/layers/dashboard/prometheus.ts"
 import { Browser, openTab } from "../support/browser.ts"
+import { port as dashboardPort } from "../support/dashboard.ts"
+import { states } from "../support/dashboardStates.ts"
 import { read } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
@@ -44,10 +47,13 @@ const unreachable = Effect.map(freePort, (port) => `http://127.0.0.1:${port}`)
 const see = (page: Page, selector: string, text: string) =>
   Effect.promise(() => page.locator(selector, { hasText: text }).first().waitFor())
 
-/** Clicks the button, and confirms. */
-const act = (page: Page, label: string) =>
+/** Clicks the button, and confirms, under that name. */
+const act = (page: Page, label: string, name?: string) =>
   Effect.promise(async () => {
     await page.locator("main button:visible", { hasText: label }).first().click()
+    if (name !== undefined) {
+      await page.getByLabel("Your name").fill(name)
+    }
     await page.click("#confirm")
     await page.locator("#dialog").waitFor({ state: "hidden" })
   })
@@ -67,11 +73,14 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       expect(yield* Effect.promise(() => page.title())).toBe("OK · Hall <3> · Vitrine")
       yield* see(page, "header", "Hall <3>")
 
-      yield* act(page, "Hold")
+      yield* act(page, "Hold", "Anna")
       yield* see(page, "#word", "HELD")
       yield* write("tables/Objects.csv", `${objectsCsv}A-3,Chronometer\n`)
       yield* see(page, "#versions", "waits")
       yield* see(page, "#fetches", "museum: 3 records (+1)")
+      yield* act(page, "Release")
+      yield* see(page, "#versions li:first-child", "active")
+      yield* see(page, "#word", "HELD")
       yield* act(page, "Resume")
       yield* see(page, "#word", "OK")
       yield* act(page, "Show this")
@@ -79,7 +88,7 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* see(page, "#contents", `Version ${controller.versionId}`)
       const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
       expect(stdout).toMatch(
-        /^HELD\n {2}! "content" is held since .* by somebody at the dashboard; version \S+ waits\n/
+        /^HELD\n {2}! "content" is held since .* by Anna at the dashboard; version \S+ waits\n/
       )
 
       yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))
@@ -110,7 +119,7 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
         yield* acknowledge({ problem: "no film" })
         yield* see(page, "#word", "WARNING")
         yield* see(page, "#problems", "Screen kiosk has a problem since ")
-        yield* see(page, "#screens", "no film")
+        yield* see(page, "#tiles .tile", "no film")
         yield* acknowledge({ problem: "no film", renewMs: 1 })
         yield* see(page, "#word", "OK")
         yield* see(
@@ -118,11 +127,9 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
           "#problems",
           "The controller works. No screen is heard of any more; the last one was at "
         )
-        yield* see(page, "#screens", "has shown the active version")
-        const parts = yield* Effect.promise(() =>
-          page.locator("#screens, #versions, #status").allInnerTexts()
-        )
-        expect(parts).toHaveLength(3)
+        yield* see(page, "#tiles .tile", "silent")
+        const parts = yield* Effect.promise(() => page.locator("#tiles, #versions").allInnerTexts())
+        expect(parts).toHaveLength(2)
         expect(parts.join()).not.toMatch(/no film|on [1-9]\d* screen/)
       }).pipe(Effect.provide(Browser.layer))
   )
@@ -138,8 +145,108 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* controller.signal("SIGSTOP")
       yield* Effect.promise(() => clock.fastForward("00:30"))
       yield* see(page, "#word", "NO CONNECTION")
+      yield* see(page, "#lost", "when the word was OK. Reconnecting …")
       yield* controller.signal("SIGCONT")
       yield* see(page, "#word", "OK")
+    }).pipe(Effect.provide(Browser.layer))
+  )
+})
+
+/** Opens the page of a dashboard in that state, in a window of that size. */
+const openState = (name: keyof typeof states, width: number, height: number) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(states[name])
+    const port = yield* Effect.provide(dashboardPort, context)
+    const page = yield* openTab("about:blank")
+    yield* Effect.promise(() => page.setViewportSize({ width, height }))
+    yield* Effect.promise(() => page.goto(`http://127.0.0.1:${port}`))
+    yield* see(page, ".tile", "")
+    yield* Effect.promise(() => page.evaluate("document.fonts.ready"))
+    return page
+  })
+
+const phone = [390, 844] as const
+
+/** In pixels, and how far down its last tile ends. */
+const sizeOf = (page: Page) =>
+  Effect.promise(() =>
+    page.evaluate<{ height: number; width: number; tiles: number }>(`({
+      height: document.documentElement.scrollHeight,
+      width: document.documentElement.scrollWidth,
+      tiles: document.querySelector(".tile:last-child").getBoundingClientRect().bottom
+    })`)
+  )
+
+const textsOf = (page: Page, selector: string) => Effect.promise(() => page.locator(selector).allInnerTexts())
+
+describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
+  it.scopedLive.each(["well", "problems", "held"] as const)(
+    "is two screens long on a phone, and not wider, in the state %s",
+    (name) =>
+      Effect.gen(function* () {
+        const page = yield* openState(name, ...phone)
+        const { height, width } = yield* sizeOf(page)
+        expect(height).toBeLessThanOrEqual(2 * phone[1])
+        expect(width).toBe(phone[0])
+      }).pipe(Effect.provide(Browser.layer))
+  )
+
+  it.scopedLive("of a hub has forty players and more on one screen of a desktop, the worst first", () =>
+    Effect.gen(function* () {
+      const page = yield* openState("hub", 1920, 1080)
+      expect((yield* sizeOf(page)).tiles).toBeLessThanOrEqual(1080)
+      const tiles = yield* textsOf(page, ".tile")
+      expect(tiles).toHaveLength(41)
+      expect(tiles.slice(0, 4).map((text) => text.replaceAll("\u00a0", " ").split(/\n+/))).toEqual([
+        ["Small Mammals 1", "silent for 14 min, 4 screens"],
+        [expect.stringMatching(/^Planetarium foyer/), "never seen for 3 d 4 h"],
+        ["Whale Hall 2", "problem for 9 min, 2 screens", "North hidden"],
+        [
+          "Whale Hall 3",
+          "problem for 50 min, 2 screens",
+          expect.stringMatching(/^Fetches .* no space/),
+          expect.stringMatching(/^version of /)
+        ]
+      ])
+      expect(tiles.at(-1)).toMatch(/\nup to date, \d\sscreens?$/)
+    }).pipe(Effect.provide(Browser.layer))
+  )
+
+  it.scopedLive("of a hub fits on a phone, and clips nothing", () =>
+    Effect.gen(function* () {
+      const page = yield* openState("hub", ...phone)
+      expect((yield* sizeOf(page)).width).toBe(phone[0])
+      const clipped = yield* Effect.promise(() =>
+        page.evaluate(`[...document.querySelectorAll("main *")]
+          .filter((element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
+          .map((element) => element.outerHTML)`)
+      )
+      expect(clipped).toEqual([])
+    }).pipe(Effect.provide(Browser.layer))
+  )
+
+  it.scopedLive("unfolds what is more than a few, by the keyboard", () =>
+    Effect.gen(function* () {
+      const page = yield* openState("well", 1280, 800)
+      const visible = () => Effect.promise(() => page.locator("#versions .rows > li:visible").count())
+      expect(yield* visible()).toBe(5)
+      yield* Effect.promise(() => page.getByRole("button", { name: "Show all 7" }).press("Enter"))
+      expect(yield* visible()).toBe(7)
+      yield* see(page, "#versions", 'Objects: "Umbrella Ticket" added')
+      yield* Effect.promise(() => page.locator("summary", { hasText: "Everything else" }).press("Enter"))
+      yield* see(page, "#status", "Open pages")
+    }).pipe(Effect.provide(Browser.layer))
+  )
+
+  it.scopedLive("has its own typeface, and asks nobody else for it", () =>
+    Effect.gen(function* () {
+      const page = yield* openState("well", 1280, 800)
+      const faces = yield* Effect.promise(() =>
+        page.evaluate(
+          `[...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family)`
+        )
+      )
+      expect(new Set([faces].flat())).toEqual(new Set(["Newsreader", "Instrument Sans"]))
     }).pipe(Effect.provide(Browser.layer))
   )
 })

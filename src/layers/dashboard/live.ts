@@ -1,8 +1,8 @@
 /**
  * The event stream of the page: what it shows, sent again as a whole if it has changed.
  *
- * Three events, `overview`, `fetches` and `log`, each with everything of its kind: a page that comes late, or comes back, is
- * given the same as all others.
+ * Four events: `now`, the controller's time, and `overview`, `fetches` and `log`, each with everything of its kind: a page that
+ * comes late, or comes back, is given the same as all others.
  */
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -33,7 +33,7 @@ export interface Sources {
 /** How long changes are collected. */
 const pause = "500 millis"
 
-/** How often the state is read while a page is open, for what has no event: leases, for example. It keeps connections alive, too. */
+/** How often the state is read while a page is open, for what has no event: leases, for example. The time that is sent then keeps connections alive. */
 const pollEvery = "5 seconds"
 
 /** It ends with the scope. Nothing runs and nothing is read while no page is open. */
@@ -48,8 +48,8 @@ export const make = Effect.fnUntraced(function* (
   const sent = new Map<string, string>()
 
   /** The events of what has changed. */
-  const framesOf = function* (overview: Overview) {
-    for (const [name, value] of Object.entries({ overview, fetches: fetches(), log: log() })) {
+  const framesOf = function* ({ now, ...overview }: Overview) {
+    for (const [name, value] of Object.entries({ now, overview, fetches: fetches(), log: log() })) {
       const frame = SseFrame.event(name, jsonText(value))
       if (sent.get(name) !== frame) {
         sent.set(name, frame)

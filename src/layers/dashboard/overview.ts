@@ -6,14 +6,17 @@ import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState, type Node, type Section } from "../../services/ControllerState.ts"
-import type { ContentState, Slice, TransportState } from "../../services/Slices.ts"
+import { ControllerState, type GlobalState, type Node } from "../../services/ControllerState.ts"
+import type { ContentState, Slice } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
 import { type Health, healthOf, problemsOf } from "../status/Health.ts"
-import { type ScreenStatus, screensOf } from "../status/screens.ts"
+import { type PlayerStatus, playersOf } from "../status/players.ts"
+import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf, type Named, slicesOf } from "../status/slices.ts"
 import type { Actions } from "./access.ts"
+import { playerTiles, screenTiles, type Tiles } from "./tiles.ts"
 
 export interface Overview extends Health {
   /** The controller's time, in milliseconds since 1970: that of the reader may be another. */
@@ -22,32 +25,40 @@ export interface Overview extends Health {
   readonly startTime: string
   readonly node?: Node
   readonly actions: Actions
-  readonly contents: ReadonlyArray<
-    ContentState & {
-      readonly name: string
-      /** The oldest first, with what they are made of where the content has a command that says so. */
-      readonly versions?: VersionsReport["versions"]
-    }
-  >
-  /** The worst first. */
-  readonly screens: ReadonlyArray<ScreenStatus>
-  /** All HTTP transports together; missing where there is none. */
-  readonly transport?: Pick<TransportState, "clients" | "maxClients" | "streams">
-  readonly sections: ReadonlyArray<Section>
+  readonly contents: ReadonlyArray<ContentOverview>
+  /** How many problems there are in all, where not all of them are in `problems`. */
+  readonly problemCount?: number
+  readonly screens: Tiles
+  /** Of a hub only. */
+  readonly players?: Tiles
 }
 
-const transportOf = (slices: ReadonlyArray<Named<Slice>>): Pick<Overview, "transport"> => {
-  const transports = slices.flatMap(([, slice]) => (slice.kind === "http-transport" ? [slice] : []))
-  return transports.length === 0
-    ? {}
-    : {
-        transport: {
-          clients: Number.sumAll(transports.map(({ clients }) => clients)),
-          maxClients: Number.sumAll(transports.map(({ maxClients }) => maxClients)),
-          streams: transports.flatMap(({ streams }) => streams)
-        }
-      }
+export interface ContentOverview
+  extends Pick<
+    ContentState,
+    "fetchingSince" | "generatedAt" | "held" | "lastSuccess" | "nextFetch" | "versionId"
+  > {
+  readonly name: string
+  readonly lastFetch?: { readonly timestamp: string; readonly failed: boolean }
+  /** Who released the active version; missing where it has not waited for somebody. */
+  readonly released?: VersionsReport["released"]
+  /** The latest ones on disk, the newest first; missing where the content has no command that says so. */
+  readonly versions?: ReadonlyArray<ShownVersion>
 }
+
+export interface ShownVersion
+  extends Pick<VersionsReport["versions"][number], "active" | "changes" | "isWaiting" | "versionId"> {
+  /** On how many screens it is. */
+  readonly screens: number
+  /** On how many players it is. */
+  readonly players: number
+  /** Of all its sources; missing where its list of files cannot be read. */
+  readonly size?: { readonly records: number; readonly files: number; readonly bytes: number }
+}
+
+/** How many versions of a content are shown, and how many problems. */
+const maxVersions = 50
+const maxProblems = 50
 
 const decodeVersions = Schema.decodeUnknownOption(VersionsReport)
 
@@ -65,7 +76,6 @@ export const makeHealth = Effect.map(ControllerState, ({ state }) =>
 
 export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const commands = yield* CommandBus
-  const { status } = yield* ControllerState
   const readHealth = yield* makeHealth
 
   const versionsOf = (name: string) =>
@@ -75,25 +85,81 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     )
 
   return Effect.gen(function* () {
-    const { state, ...health } = yield* readHealth
+    const { problems, state, ...health } = yield* readHealth
     const { node, startTime } = state.system
     const slices = slicesOf(state)
-    const contents = yield* Effect.forEach(contentsOf(slices), ([name, content]) =>
-      Effect.map(versionsOf(name), (report) => ({
-        ...content,
-        name,
-        ...Option.match(report, { onNone: () => ({}), onSome: ({ versions }) => ({ versions }) })
-      }))
+    const screens = screensOf(state, health.now, slices)
+    const players = playersOf(state, health.now, slices)
+    const contentSlices = contentsOf(slices)
+    const contents = yield* Effect.forEach(contentSlices, ([name, content]) =>
+      Effect.map(versionsOf(name), (report) => contentOverview(name, content, report, screens, players))
     )
     return {
       ...health,
+      problems: problems.slice(0, maxProblems),
+      ...(problems.length > maxProblems ? { problemCount: problems.length } : {}),
       startTime,
       ...(node === undefined ? {} : { node }),
       actions,
       contents,
-      screens: screensOf(state, health.now, slices),
-      ...transportOf(slices),
-      sections: (yield* status).sections
+      screens: screenTiles(screens),
+      ...(isHub(state, slices) ? { players: playerTiles(players, contentSlices[0]?.[1].versionId) } : {})
     } satisfies Overview
   })
+})
+
+const isHub = ({ system }: GlobalState, slices: ReadonlyArray<Named<Slice>>): boolean =>
+  system.players !== undefined ||
+  slices.some(([, slice]) => slice.kind === "content-server" && slice.players !== undefined)
+
+const contentOverview = (
+  name: string,
+  content: ContentState,
+  report: Option.Option<VersionsReport>,
+  screens: ReadonlyArray<ScreenStatus>,
+  players: ReadonlyArray<PlayerStatus>
+): ContentOverview => {
+  const { lastFetch } = content
+  const ofContent = screens.filter((screen) => screen.content === name)
+  return {
+    ...Struct.pick(content, "fetchingSince", "generatedAt", "held", "lastSuccess", "nextFetch", "versionId"),
+    name,
+    ...(lastFetch === undefined
+      ? {}
+      : { lastFetch: { timestamp: lastFetch.timestamp, failed: "error" in lastFetch } }),
+    ...Option.match(report, {
+      onNone: () => ({}),
+      onSome: ({ released, versions }) => ({
+        ...(released === undefined ? {} : { released }),
+        versions: versions
+          .slice(-maxVersions)
+          .toReversed()
+          .map((version) =>
+            shownVersion(version, {
+              screens: countOn(ofContent, version.versionId),
+              players: players.filter(
+                ({ said, word }) => word !== "silent" && said?.versionId === version.versionId
+              ).length
+            })
+          )
+      })
+    })
+  }
+}
+
+const shownVersion = (
+  { sources, ...version }: VersionsReport["versions"][number],
+  counts: Pick<ShownVersion, "players" | "screens">
+): ShownVersion => ({
+  ...Struct.pick(version, "active", "changes", "isWaiting", "versionId"),
+  ...counts,
+  ...(sources === undefined
+    ? {}
+    : {
+        size: {
+          records: Number.sumAll(sources.map(({ records = 0 }) => records)),
+          files: Number.sumAll(sources.map(({ files }) => files)),
+          bytes: Number.sumAll(sources.map(({ bytes }) => bytes))
+        }
+      })
 })

@@ -1,12 +1,44 @@
 /**
- * The files of the page, as they lie beside this module. In the bundle they stand in the place of it.
+ * The files of the page. They lie beside this module; of the bundle, where the build has put them.
  */
 import { readFileSync } from "node:fs"
+import { extname } from "node:path"
 
-const read = (name: string): string => readFileSync(new URL(`page/${name}`, import.meta.url), "utf8")
+const folder = "page/"
 
-export const readPageFiles = () => ({
-  html: read("index.html"),
-  css: read("dashboard.css"),
-  js: read("dashboard.js")
-})
+const types: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".woff2": "font/woff2"
+}
+
+const names = [
+  "actions.js",
+  "content.js",
+  "dashboard.css",
+  "dashboard.js",
+  "fetches.js",
+  "index.html",
+  "instrumentSans.woff2",
+  "instrumentSansExtended.woff2",
+  "newsreader.woff2",
+  "newsreaderItalic.woff2",
+  "parts.js",
+  "status.js",
+  "tiles.js"
+]
+
+/** A file of the page, and where it is served. */
+export interface PageFile {
+  readonly path: `/${string}`
+  readonly type: string
+  readonly content: Uint8Array
+}
+
+export const readPageFiles = (): ReadonlyArray<PageFile> =>
+  names.map((name) => ({
+    path: name === "index.html" ? "/" : `/${name}`,
+    type: types[extname(name)] ?? "application/octet-stream",
+    content: readFileSync(new URL(`${folder}${name}`, import.meta.url))
+  }))

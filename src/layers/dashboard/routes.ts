@@ -3,6 +3,7 @@
  */
 import * as HttpRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
@@ -35,7 +36,7 @@ export interface Context {
 export const everyResponse = {
   "Cache-Control": "no-store",
   "Content-Security-Policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff"
@@ -45,7 +46,7 @@ export const everyResponse = {
 export const make = Effect.fnUntraced(function* ({ access, act, live }: Context) {
   const { state, status } = yield* ControllerState
   const health = yield* makeHealth
-  const { css, html, js } = yield* Effect.sync(readPageFiles)
+  const files = yield* Effect.sync(readPageFiles)
   const acting = yield* FiberSet.make<unknown, Effect.Effect.Error<ReturnType<Act>>>()
 
   const command = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -70,9 +71,9 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
   return [
     HttpRouter.route("POST", "/command", command),
     HttpRouter.route("GET", "/events", events, { uninterruptible: true }),
-    HttpRouter.route("GET", "/", text(html, "text/html; charset=utf-8")),
-    HttpRouter.route("GET", "/dashboard.css", text(css, "text/css; charset=utf-8")),
-    HttpRouter.route("GET", "/dashboard.js", text(js, "text/javascript; charset=utf-8")),
+    ...files.map(({ content, path, type }) =>
+      HttpRouter.route("GET", path, HttpServerResponse.uint8Array(content, { contentType: type }))
+    ),
     HttpRouter.route("GET", "/healthz", Effect.map(health, healthResponse)),
     HttpRouter.route(
       "GET",

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { hostname } from "node:os"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -16,6 +17,30 @@ import { nextPause } from "../../support/waiting.ts"
 const versionId = "19700101T000000Z"
 const epoch = "1970-01-01T00:00:00.000Z"
 const fine = { versionId, generatedAt: epoch, sources: {} }
+
+const overviewOf = (versionId: string) => ({
+  versionId,
+  active: true,
+  isWaiting: false,
+  isRead: false,
+  leases: []
+})
+
+const player = (id: string) => ({
+  vitrine: "0.1.0",
+  sentAt: epoch,
+  node: { id },
+  host: id,
+  runId: id,
+  startTime: epoch,
+  versionId,
+  problems: [],
+  screens: [],
+  warnings: [],
+  heardAt: epoch,
+  address: "10.0.0.3",
+  clockOffset: 0
+})
 
 const healthz = Effect.map(dashboard.get("/healthz"), ({ body, status }) => ({
   code: status,
@@ -77,10 +102,10 @@ describe("GET /healthz", () => {
 })
 
 describe("what can be read", () => {
-  it.effect("is a page of three files, metrics, the state and the status", () =>
+  it.effect("is a page with its files, metrics, the state and the status", () =>
     Effect.gen(function* () {
       const types = yield* Effect.forEach(
-        ["/", "/dashboard.css", "/dashboard.js", "/metrics", "/state", "/status"],
+        ["/", "/dashboard.css", "/dashboard.js", "/newsreader.woff2", "/metrics", "/state", "/status"],
         (target) =>
           Effect.map(dashboard.get(target), ({ headers, status }) => [status, headers["content-type"]])
       )
@@ -88,6 +113,7 @@ describe("what can be read", () => {
         [200, "text/html; charset=utf-8"],
         [200, "text/css; charset=utf-8"],
         [200, "text/javascript; charset=utf-8"],
+        [200, "font/woff2"],
         [200, "text/plain; version=0.0.4; charset=utf-8"],
         [200, "application/json"],
         [200, "application/json"]
@@ -122,6 +148,19 @@ describe("what can be read", () => {
       expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 1\n')
       yield* TestClock.adjust("25 seconds")
       expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 0\n')
+    }).pipe(over())
+  )
+
+  it.effect("is every file that lies beside the page, or is imported by one", () =>
+    Effect.gen(function* () {
+      const files = readdirSync(new URL("../../../src/layers/dashboard/page", import.meta.url))
+      const { body } = yield* dashboard.get("/dashboard.css")
+      const imported = [...body.matchAll(/url\("(.*?)"\)/g)].map(([, name]) => name)
+      expect(imported).toHaveLength(4)
+      const served = yield* Effect.filter(files, (name) =>
+        Effect.map(dashboard.get(`/${name}`), ({ status }) => status === 200)
+      )
+      expect(files.filter((name) => !served.includes(name))).toEqual(["fonts.txt", "index.html"])
     }).pipe(over())
   )
 
@@ -167,28 +206,70 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("has the event streams of all transports, whatever their names", () =>
+  it.effect("sends the time alone while nothing else changes", () =>
     Effect.gen(function* () {
-      const stream = (origin: string) => ({ origin, userAgent: "", streams: 1, since: epoch })
       yield* dashboard.setContent(fine)
+      const { received } = yield* dashboard.openEvents
+      const text = yield* inTime(received.until((text) => (text.match(/event: now\n/g) ?? []).length > 2))
+      expect(text.match(/event: overview\n/g)).toHaveLength(1)
+    }).pipe(over())
+  )
+
+  it.effect("has players of a hub, and their number on each version", () =>
+    Effect.gen(function* () {
+      yield* dashboard.setContent(fine)
+      yield* register("content.versions", Effect.succeed({ versions: [overviewOf(versionId)] }))
       const { updateSlice } = yield* ControllerState
-      const transport = {
-        kind: "http-transport",
-        clients: 1,
-        mostClients: 1,
-        eventsForwarded: 0,
-        framesMissed: 0,
-        clientsDropped: 0
-      }
-      yield* updateSlice("http-transport", () => ({
-        ...transport,
-        maxClients: 32,
-        streams: [stream("one")]
+      yield* updateSlice("content-server", () => ({
+        kind: "content-server",
+        url: "http://127.0.0.1:1",
+        maxConnections: 1,
+        connections: 0,
+        openResponses: 0,
+        requests: 0,
+        bytes: 0,
+        players: [player("hall-1"), player("hall-2")]
       }))
-      yield* updateSlice("desk", () => ({ ...transport, maxClients: 5, streams: [stream("other")] }))
       const { received } = yield* dashboard.openEvents
       expect(lastEvent(received.text(), "overview")).toMatchObject({
-        transport: { clients: 2, maxClients: 37, streams: [{ origin: "one" }, { origin: "other" }] }
+        players: { shown: [{ name: "hall-1" }, { name: "hall-2" }], words: { "up to date": 2 } },
+        contents: [{ versions: [{ versionId, players: 2, screens: 0 }] }]
+      })
+    }).pipe(over())
+  )
+
+  it.effect("has none where no players are expected or report", () =>
+    Effect.gen(function* () {
+      yield* dashboard.setContent(fine)
+      const { received } = yield* dashboard.openEvents
+      expect(lastEvent(received.text(), "overview")).not.toHaveProperty("players")
+    }).pipe(over())
+  )
+
+  it.effect("is small, whatever a thousand players report", () =>
+    Effect.gen(function* () {
+      yield* dashboard.setContent(fine)
+      const { updateSlice } = yield* ControllerState
+      const unwell = { code: "b", severity: "error", text: "x".repeat(300) } as const
+      const screens = Array.from({ length: 100 }, (_, index) => ({ id: `screen-${index}`, word: "closed" }))
+      yield* updateSlice("content-server", () => ({
+        kind: "content-server",
+        url: "http://127.0.0.1:1",
+        maxConnections: 1,
+        connections: 0,
+        openResponses: 0,
+        requests: 0,
+        bytes: 0,
+        players: Array.from({ length: 1000 }, (_, index) => ({
+          ...player(`hall-${index}`),
+          screens,
+          problems: [unwell]
+        }))
+      }))
+      const { received } = yield* dashboard.openEvents
+      expect(received.text().length).toBeLessThan(200_000)
+      expect(lastEvent(received.text(), "overview")).toMatchObject({
+        players: { words: { problem: 1000 } }
       })
     }).pipe(over())
   )
@@ -206,15 +287,16 @@ describe("the event stream", () => {
               active: true,
               isWaiting: false,
               isRead: false,
-              leases: [{ consumerId: `screen-${++asked}`, versionId, until: 1, heardAt: 0, isSilent: false }]
+              leases: [],
+              changes: [`change-${++asked}`]
             }
           ]
         }))
       )
       const { received } = yield* dashboard.openEvents
-      const text = yield* inTime(received.until((text) => text.includes("screen-3")))
+      const text = yield* inTime(received.until((text) => text.includes("change-3")))
       expect(lastEvent(text, "overview")).toMatchObject({
-        contents: [{ versions: [{ leases: [{ versionId }] }] }]
+        contents: [{ versions: [{ changes: ["change-3"] }] }]
       })
     }).pipe(over())
   )

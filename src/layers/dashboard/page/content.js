@@ -1,0 +1,169 @@
+/**
+ * What is shown, and what has changed: a label for each content, and its versions.
+ */
+import { ask } from "./actions.js"
+import {
+  age,
+  button,
+  count,
+  entry,
+  folded,
+  h,
+  isNarrow,
+  longTime,
+  moment,
+  nothing,
+  shortTime,
+  show,
+  size,
+  timeOf
+} from "./parts.js"
+
+const renderButtons = ({ held, name, versionId, versions }) => {
+  const act = (label, command, question) =>
+    button(`${name}.${command}`, label, () => ask(label, question, { type: `${name}.${command}` }))
+  const waiting =
+    held?.waiting === undefined ? undefined : `the version of ${shortTime(timeOf(held.waiting))}`
+  return versionId === undefined || versions === undefined
+    ? []
+    : [
+        waiting === undefined
+          ? []
+          : act("Release", "release", `Show ${waiting} now? Later ones wait until somebody releases them.`),
+        held === undefined || held.byRule
+          ? act(
+              "Hold",
+              "hold",
+              "Keep this version on the screens, whatever is fetched, until somebody resumes?"
+            )
+          : act(
+              "Resume",
+              "resume",
+              waiting === undefined
+                ? "End the hold, so that new versions are shown as before?"
+                : `End the hold, and show ${waiting} now?`
+            )
+      ]
+}
+
+const byWhom = (by) => (by === undefined ? "" : ` by ${by}`)
+
+const renderHold = ({ held, released }) => [
+  released === undefined ? [] : entry("Released", [moment(released.at), byWhom(released.by)]),
+  held === undefined || held.byRule
+    ? []
+    : entry("Held", ["since ", moment(held.since), byWhom(held.by)], "held"),
+  held?.waiting === undefined ? [] : entry("Waits", ["the version of ", moment(timeOf(held.waiting))], "held")
+]
+
+const renderFetching = ({ fetchingSince, lastFetch, lastSuccess, nextFetch }) => [
+  fetchingSince !== undefined
+    ? entry("Fetching", ["since ", moment(fetchingSince)])
+    : lastFetch === undefined
+      ? entry("Last fetch", "none yet")
+      : entry(
+          "Last fetch",
+          [moment(lastFetch.timestamp), lastFetch.failed ? ", failed" : ""],
+          lastFetch.failed ? "error" : undefined
+        ),
+  lastFetch?.failed && lastSuccess !== undefined ? entry("Last success", [moment(lastSuccess)]) : [],
+  nextFetch === undefined ? [] : entry(nextFetch.isRetry ? "Next try" : "Next fetch", [moment(nextFetch.at)])
+]
+
+const renderContent = (isAlone, actions) => (content) => {
+  const { generatedAt, name, versionId, versions } = content
+  const records = versions?.find(({ active }) => active)?.size?.records
+  return h(
+    "article",
+    { className: "label" },
+    isAlone ? [] : h("p", { className: "name" }, name),
+    versionId === undefined
+      ? h("h2", {}, "No version yet")
+      : [
+          h("h2", {}, generatedAt === undefined ? versionId : longTime(generatedAt)),
+          h("p", { className: "id" }, `Version ${versionId}`)
+        ],
+    h(
+      "dl",
+      {},
+      generatedAt === undefined ? [] : entry("Made", [age(generatedAt)]),
+      renderHold(content),
+      renderFetching(content),
+      records === undefined ? [] : entry("Records", records.toLocaleString())
+    ),
+    actions === "off" ? [] : h("div", { className: "actions" }, renderButtons(content))
+  )
+}
+
+const marksOf = ({ active, isWaiting, players, screens }) =>
+  [
+    ...(active ? ["active"] : []),
+    ...(isWaiting ? ["waits"] : []),
+    ...(screens > 0 ? [`on ${count(screens, "screen")}`] : []),
+    ...(players > 0 ? [`on ${count(players, "player")}`] : [])
+  ].join(", ")
+
+const toneOfVersion = ({ active, isWaiting }) => (active ? "ok" : isWaiting ? "held" : "neutral")
+
+const sizeText = ({ bytes, files, records }) =>
+  [count(records, "record"), count(files, "file"), size(bytes)].join(", ")
+
+const renderVersion = (name, actions) => (version) => {
+  const { active, changes, size, versionId } = version
+  const marks = marksOf(version)
+  return h(
+    "li",
+    { tone: toneOfVersion(version) },
+    h(
+      "span",
+      { className: "what" },
+      h("strong", {}, shortTime(timeOf(versionId))),
+      marks === "" ? [] : [" ", h("span", { className: "state" }, marks)],
+      changes === undefined
+        ? []
+        : h(
+            "ul",
+            { className: "changes" },
+            (changes.length === 0 ? ["Nothing in its records and files"] : changes).map((text) =>
+              h("li", {}, text)
+            )
+          ),
+      h(
+        "small",
+        {},
+        h("span", { className: "id" }, versionId),
+        h(
+          "span",
+          { className: "size" },
+          size === undefined ? ", its list of files cannot be read" : `, ${sizeText(size)}`
+        )
+      )
+    ),
+    active || actions === "off"
+      ? []
+      : button(`${name} ${versionId}`, "Show this", () =>
+          ask(
+            "Show this",
+            `Show the version of ${shortTime(timeOf(versionId))}, and keep it until somebody resumes?`,
+            { type: `${name}.rollback`, versionId }
+          )
+        )
+  )
+}
+
+/** How many versions are shown at first. */
+const few = isNarrow ? 3 : 5
+
+const renderVersions = ({ actions, contents }) =>
+  contents.map(({ name, versions }) => [
+    contents.length === 1 ? [] : h("h3", {}, name),
+    versions === undefined || versions.length === 0
+      ? nothing(versions === undefined ? "Its versions are not known here." : "No version is on disk.")
+      : folded(`versions of ${name}`, few, { className: "rows" }, versions.map(renderVersion(name, actions)))
+  ])
+
+export const showContents = ({ actions, contents }) => {
+  const shown = { actions, contents }
+  show("contents", shown, () => contents.map(renderContent(contents.length === 1, actions)))
+  show("versions", shown, renderVersions)
+}

@@ -1,0 +1,103 @@
+/**
+ * Screens and players, each as a tile with the colour of its state.
+ */
+import { age, count, forHow, h, longTime, nothing, readable, shortTime, timeOf } from "./parts.js"
+
+const total = (words) => Object.values(words).reduce((sum, number) => sum + number, 0)
+
+/** `38 up to date, 1 behind` */
+const inWords = (words) =>
+  Object.entries(words)
+    .filter(([, number]) => number > 0)
+    .map(([word, number]) => `${number.toLocaleString()} ${word}`)
+    .join(", ")
+
+/** Those that are not shown, by their words. */
+const restOf = ({ shown, words }) => {
+  const rest = { ...words }
+  for (const { word } of shown) {
+    rest[word] -= 1
+  }
+  return rest
+}
+
+const isFine = ({ tone }) => tone === "ok" || tone === "held"
+
+/** Where a version is another one than the active one. */
+const versionText = (versionId) =>
+  h("p", { className: "muted", title: versionId }, "version of ", shortTime(timeOf(versionId)))
+
+const renderUnwell = ({ name, tone, word }) =>
+  h("li", { tone }, name, " ", h("span", { className: "state" }, word))
+
+/** On a hub, what is well is small. */
+const renderTile = (isHub) => (tile) => {
+  const { name, percent, screens, since, text, tone, versionId, word } = tile
+  const isSmall = isHub && isFine(tile)
+  const isWide = isHub && !isSmall && (text !== undefined || screens?.unwell.length > 0)
+  return h(
+    "li",
+    { className: isSmall ? "tile small" : isWide ? "tile wide" : "tile", tone },
+    h("strong", {}, name),
+    h(
+      "p",
+      {},
+      h("span", { className: "state" }, percent === undefined ? word : `${word}, ${percent} %`),
+      since === undefined || isSmall ? [] : [" ", forHow(since)],
+      screens === undefined ? [] : h("span", { className: "muted" }, `, ${count(screens.count, "screen")}`)
+    ),
+    text === undefined ? [] : h("p", { className: "text" }, readable(text)),
+    versionId === undefined || isSmall ? [] : versionText(versionId),
+    screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell))
+  )
+}
+
+const renderGroup = (title, isSmall, { shown, words }, none) => {
+  const rest = total(words) - shown.length
+  return [
+    h("h2", {}, title, shown.length === 0 ? [] : h("small", {}, inWords(words))),
+    shown.length === 0 ? nothing(none) : h("ul", { className: "tiles" }, shown.map(renderTile(isSmall))),
+    rest > 0 ? nothing(`and ${rest.toLocaleString()} more: ${inWords(restOf({ shown, words }))}`) : []
+  ]
+}
+
+/** The players of a hub first. Its own screens are shown where there are some. */
+export const renderTiles = ({ players, screens }) => [
+  players === undefined ? [] : renderGroup("Players", true, players, "No player has reported yet."),
+  players !== undefined && screens.shown.length === 0
+    ? []
+    : renderGroup(
+        "Screens",
+        false,
+        screens,
+        "A screen is listed here when it says what it shows, or where the configuration expects it."
+      )
+]
+
+const away = ["silent", "closed", "never seen"]
+
+const sum = (words, isCounted) =>
+  total(Object.fromEntries(Object.entries(words).filter(([word]) => isCounted(word))))
+
+/** What is said where nothing is wrong. */
+export const renderWellBeing = ({ players, screens }) => {
+  if (players !== undefined && total(players.words) > 0) {
+    return [`Everything works: ${inWords(players.words)}.`]
+  }
+  const heard = sum(screens.words, (word) => !away.includes(word))
+  const last = screens.shown
+    .flatMap(({ since, word }) => (away.includes(word) && since !== undefined ? [since] : []))
+    .sort()
+    .at(-1)
+  return heard > 0
+    ? [`Everything works, on ${count(heard, "screen")}.`]
+    : last === undefined
+      ? ["The controller works. No screen has said what it shows."]
+      : [
+          "The controller works. No screen is heard of any more; the last one was at ",
+          h("time", { dateTime: last, title: longTime(last) }, shortTime(last)),
+          " (",
+          age(last),
+          ")."
+        ]
+}

@@ -1,0 +1,115 @@
+/**
+ * Screens and players as the page shows them: the worst first, and no more of them than fit on a page.
+ */
+import type { Player } from "../../services/Slices.ts"
+import type { PlayerStatus } from "../status/players.ts"
+import { toneOf } from "../status/rows.ts"
+import type { ScreenStatus } from "../status/screens.ts"
+
+/** A screen, or a player. */
+export interface Tile {
+  readonly name: string
+  readonly word: string
+  readonly tone: "ok" | "held" | "warn" | "error" | "neutral"
+  /** Since when the word is right, ISO 8601, UTC; missing where that is not known. */
+  readonly since?: string
+  /** What it shows, or was last known to show, where that is not the active version. */
+  readonly versionId?: string
+  /** What is wrong, where the word is not enough. */
+  readonly text?: string
+  /** How much of the next version a player has copied. */
+  readonly percent?: number
+  /** How many screens a player has, and the first of those that do not show what they should. */
+  readonly screens?: {
+    readonly count: number
+    readonly unwell: ReadonlyArray<Pick<Tile, "name" | "word" | "tone">>
+  }
+}
+
+export interface Tiles {
+  readonly shown: ReadonlyArray<Tile>
+  /** How many there are in all, by their words. */
+  readonly words: Readonly<Record<string, number>>
+}
+
+/** How many are shown, and of how many screens of a player more than their number. */
+export const maxTiles = 200
+export const maxUnwell = 4
+
+export const screenTiles = (screens: ReadonlyArray<ScreenStatus>): Tiles => tiles(screens, screenTile)
+
+/** `active` is the version that they should have. */
+export const playerTiles = (players: ReadonlyArray<PlayerStatus>, active: string | undefined): Tiles =>
+  tiles(players, (player) => playerTile(player, active))
+
+const tiles = <A extends { readonly word: string }>(
+  all: ReadonlyArray<A>,
+  tileOf: (one: A) => Tile
+): Tiles => ({ shown: all.slice(0, maxTiles).map(tileOf), words: countWords(all) })
+
+const countWords = (all: ReadonlyArray<{ readonly word: string }>): Tiles["words"] => {
+  const words: Record<string, number> = {}
+  for (const { word } of all) {
+    words[word] = (words[word] ?? 0) + 1
+  }
+  return words
+}
+
+const screenTile = ({ active, name, problem, said, since, word }: ScreenStatus): Tile => ({
+  name,
+  word,
+  tone: problem !== undefined ? toneOf(problem) : word === "showing" ? "ok" : "neutral",
+  ...(since === undefined ? {} : { since }),
+  ...(said === undefined || active ? {} : { versionId: said.versionId }),
+  ...(word === "problem" && said?.problem !== undefined ? { text: said.problem } : {})
+})
+
+const playerTile = (player: PlayerStatus, active: string | undefined): Tile => {
+  const { name, problem, said, since, word } = player
+  const text = playerText(player)
+  return {
+    name,
+    word,
+    tone: problem !== undefined ? toneOf(problem) : toneOfPlayer[word],
+    ...(since === undefined ? {} : { since }),
+    ...(said?.versionId === undefined || said.versionId === active ? {} : { versionId: said.versionId }),
+    ...(text === undefined ? {} : { text }),
+    ...(word !== "copying" || said?.copiedPercent === undefined
+      ? {}
+      : { percent: Math.round(said.copiedPercent) }),
+    ...(said === undefined ? {} : { screens: screensOfPlayer(said) })
+  }
+}
+
+const toneOfPlayer: Readonly<Record<PlayerStatus["word"], Tile["tone"]>> = {
+  "up to date": "ok",
+  copying: "held",
+  behind: "warn",
+  problem: "error",
+  silent: "neutral",
+  "never seen": "neutral"
+}
+
+/** What it says first of itself, but for its screens, which are named; of one that is silent that is old. */
+const playerText = ({ problem, said, word }: PlayerStatus): string | undefined =>
+  word === "silent"
+    ? undefined
+    : problem?.code === "player:duplicate"
+      ? problem.text
+      : said?.problems.find(({ code }) => !isOfScreen(code))?.text
+
+const isOfScreen = (code: string): boolean => code.startsWith("screen:")
+
+const screensOfPlayer = ({ problems, screens }: Player): NonNullable<Tile["screens"]> => {
+  const problemOf = (id: string) => problems.find(({ code, subject }) => isOfScreen(code) && subject === id)
+  return {
+    count: screens.length,
+    unwell: screens
+      .filter(({ word }) => word !== "showing")
+      .slice(0, maxUnwell)
+      .map(({ id, label = id, word }) => {
+        const problem = problemOf(id)
+        return { name: label, word, tone: problem === undefined ? "neutral" : toneOf(problem) }
+      })
+  }
+}

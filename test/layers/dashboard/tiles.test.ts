@@ -1,0 +1,161 @@
+import { describe, expect, it } from "@effect/vitest"
+import { maxTiles, maxUnwell, playerTiles, screenTiles } from "../../../src/layers/dashboard/tiles.ts"
+import type { PlayerStatus } from "../../../src/layers/status/players.ts"
+import type { ScreenStatus } from "../../../src/layers/status/screens.ts"
+import type { Player, Screen } from "../../../src/services/Slices.ts"
+
+const at = "2026-11-21T09:30:00.000Z"
+const active = "20261121T093000Z"
+const older = "20261121T080000Z"
+
+const said: Screen = { id: "left", versionId: active, shownSince: at, heardAt: at, until: at }
+
+const screen = (status: Partial<ScreenStatus> = {}): ScreenStatus => ({
+  id: "left",
+  name: "Left wall",
+  isExpected: true,
+  word: "showing",
+  since: at,
+  active: true,
+  said,
+  ...status
+})
+
+const report: Player = {
+  vitrine: "0.1.0",
+  sentAt: at,
+  node: { id: "hall-3" },
+  host: "hall-3",
+  runId: "a",
+  startTime: at,
+  versionId: active,
+  problems: [],
+  screens: [],
+  warnings: [],
+  heardAt: at,
+  address: "10.0.0.3",
+  clockOffset: 0
+}
+
+const player = (status: Partial<PlayerStatus> = {}): PlayerStatus => ({
+  id: "hall-3",
+  name: "Hall 3",
+  isExpected: true,
+  word: "up to date",
+  said: report,
+  ...status
+})
+
+const tileOf = (status: Partial<PlayerStatus>) => playerTiles([player(status)], active).shown[0]
+
+const problem = (code: string, severity: "error" | "warning", text: string, subject?: string) => ({
+  code,
+  severity,
+  text,
+  ...(subject === undefined ? {} : { subject })
+})
+
+describe("the tile of a screen", () => {
+  it("has its name, its word, since when, and its colour", () => {
+    expect(screenTiles([screen()])).toEqual({
+      shown: [{ name: "Left wall", word: "showing", tone: "ok", since: at }],
+      words: { showing: 1 }
+    })
+  })
+
+  it("says which version it shows where that is not the active one, and what it cannot show", () => {
+    const { shown } = screenTiles([
+      screen({
+        word: "problem",
+        active: false,
+        said: { ...said, versionId: older, problem: "no film" },
+        problem: problem("screen:problem", "warning", "Screen Left wall has a problem")
+      })
+    ])
+    expect(shown).toEqual([
+      { name: "Left wall", word: "problem", tone: "warn", since: at, versionId: older, text: "no film" }
+    ])
+  })
+
+  it("is grey where nobody expects the screen that is away", () => {
+    const { shown } = screenTiles([screen({ isExpected: false, word: "silent" })])
+    expect(shown).toMatchObject([{ word: "silent", tone: "neutral" }])
+  })
+})
+
+describe("the tile of a player", () => {
+  it("counts its screens, and names those that do not show what they should", () => {
+    const screens = [
+      { id: "one", label: "North", word: "hidden" },
+      { id: "two", word: "closed" },
+      { id: "three", word: "showing" }
+    ]
+    const problems = [problem("screen:hidden", "error", "Screen North is hidden", "one")]
+    const tile = tileOf({
+      word: "problem",
+      problem: problem("player:problem", "error", "Player Hall 3: Screen North is hidden"),
+      said: { ...report, screens, problems }
+    })
+    expect(tile).toEqual({
+      name: "Hall 3",
+      word: "problem",
+      tone: "error",
+      screens: {
+        count: 3,
+        unwell: [
+          { name: "North", word: "hidden", tone: "error" },
+          { name: "two", word: "closed", tone: "neutral" }
+        ]
+      }
+    })
+  })
+
+  it("says what the player says first of itself, but not when it is silent", () => {
+    const problems = [problem("disk:full", "error", "no space is left"), problem("b", "warning", "more")]
+    const unwell = {
+      problem: problem("player:problem", "error", "Player Hall 3"),
+      said: { ...report, problems }
+    }
+    expect(tileOf({ word: "problem", ...unwell })).toMatchObject({ text: "no space is left" })
+    expect(tileOf({ word: "silent", ...unwell })).not.toHaveProperty("text")
+  })
+
+  it("says that there are two of it", () => {
+    const text = "Player Hall 3 is two machines"
+    expect(tileOf({ word: "problem", problem: problem("player:duplicate", "error", text) })).toMatchObject({
+      text
+    })
+  })
+
+  it("says how much is copied, and what it has until then", () => {
+    const copying = { ...report, versionId: older, copiedPercent: 42.6 }
+    expect(tileOf({ word: "copying", said: copying })).toMatchObject({
+      tone: "held",
+      percent: 43,
+      versionId: older
+    })
+  })
+
+  it("of one that was never seen has no screens", () => {
+    const { said: _, ...unseen } = player({ word: "never seen" })
+    expect(playerTiles([unseen], active).shown).toEqual([
+      { name: "Hall 3", word: "never seen", tone: "neutral" }
+    ])
+  })
+})
+
+describe("tiles without number", () => {
+  it("are counted by their words, and only the worst are shown", () => {
+    const [silent, well] = [player({ word: "silent" }), player()]
+    const { shown, words } = playerTiles([silent, ...Array.from({ length: 999 }, () => well)], active)
+    expect(shown).toHaveLength(maxTiles)
+    expect(shown[0]).toMatchObject({ word: "silent" })
+    expect(words).toEqual({ silent: 1, "up to date": 999 })
+  })
+
+  it("name so many screens of a player", () => {
+    const screens = Array.from({ length: 300 }, (_, index) => ({ id: String(index), word: "closed" }))
+    expect(tileOf({ said: { ...report, screens } })?.screens).toMatchObject({ count: 300 })
+    expect(tileOf({ said: { ...report, screens } })?.screens?.unwell).toHaveLength(maxUnwell)
+  })
+})
