@@ -81,6 +81,22 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
+    it.scoped("says that it cannot reach the content, as long as it has events", () =>
+      Effect.gen(function* () {
+        const { acks, hears, start } = yield* makePromoted
+        const { url } = yield* start()
+        const tab = yield* openStage(url)
+        yield* hears("seen")
+        yield* waitFor(tab, "exhibit.state.connection === 'live'")
+        yield* Effect.promise(() => tab.route("**/{manifest,endpoint}.json", (route) => route.abort()))
+        yield* hears("seen", "seen")
+        expect(acks.at(-1)?.problem).toContain("The content cannot be reached")
+        yield* Effect.promise(() => tab.unroute("**/{manifest,endpoint}.json"))
+        yield* hears("seen", "seen", "seen")
+        expect(acks.at(-1)?.problem).toBeUndefined()
+      })
+    )
+
     it.scoped("is the same screen after a reload and in a new profile, by the name in its address", () =>
       Effect.gen(function* () {
         const { acks, hears, start } = yield* makePromoted

@@ -49,15 +49,15 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   let active: string | undefined
   /** Why the content cannot be reached. */
   let trouble: string | undefined
-  /** The address of the transport, which a page that goes has no time to ask for. */
-  let transport: string | undefined
+  /** The address of the transport, which a page that goes has no time to ask for, and which a content server that is away cannot say. */
+  let transport = controller
   let settling: Shown<Loaded> | undefined
   let timer: number
 
   const address = `${base}/manifest.json`
 
-  const endpoint = async (path: string, isClosing = false) => {
-    if (!isClosing) {
+  const endpoint = async (path: string, isKnown = false) => {
+    if (!isKnown) {
       transport = controller ?? (await request<Endpoint>(`${base}/endpoint.json`))?.transport
     }
     if (!transport) {
@@ -75,7 +75,7 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
       return versionId ? { versionId, problem, ...presence() } : undefined
     },
     async (ack) =>
-      request(await endpoint("command", ack.closing), {
+      request(await endpoint("command", ack.closing || !isReachable), {
         method: "POST",
         keepalive: !!ack.closing,
         headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
@@ -112,7 +112,7 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
       isCached: !!shown?.isCached && active !== id
     })
     settle(shown)
-    if (isReachable) {
+    if (isReachable || isStreaming) {
       acks.send()
     }
   }
