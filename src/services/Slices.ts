@@ -82,6 +82,8 @@ const Screen = Schema.Struct({
   /** Whether people could see it, and whether it draws; missing where it did not say. */
   visible: optional(Schema.Boolean),
   drawing: optional(Schema.Boolean),
+  /** Since when it is not visible or does not draw; missing where that is not so. */
+  hiddenSince: optional(timestamp),
   /** What it could not show, and when that was first heard of. */
   problem: optional(Schema.String),
   problemSince: optional(timestamp),

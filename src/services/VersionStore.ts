@@ -221,7 +221,7 @@ export const Lease = Schema.Struct({
   until: Schema.Number,
   /** When it was taken or last renewed, in milliseconds since 1970. */
   heardAt: Schema.Number,
-  /** Whether two renewals are missing: the version is kept, but counts as shown by this consumer no more. */
+  /** Whether it was not heard of for too long: the version is kept, but counts as shown by this consumer no more. */
   isSilent: Schema.Boolean,
   /** What the consumer could not show; one line of 500 characters at most. Missing where it is silent. */
   problem: Schema.optionalWith(Schema.String, { exact: true }),
@@ -252,6 +252,8 @@ export interface Consumer
   readonly shownSince: number
   /** When the problem was first heard of; missing where there is none. */
   readonly problemSince?: number
+  /** Since when it is not visible or does not draw; missing where that is not so. */
+  readonly hiddenSince?: number
   /** When it said that it closes; missing where it was heard of since. */
   readonly closedAt?: number
 }

@@ -4,13 +4,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { fileKey, isPlainFileName } from "../../internal/FileName.ts"
+import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { nodeId } from "../../internal/nodeId.ts"
 import { expects } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { Identity } from "../../services/StatusSnapshot.ts"
 
 const maxLength = 64
-const maxScreens = 256
 const maxPlayers = 1024
 
 const lineText = `one line of at most ${maxLength} characters, without spaces around it`
@@ -80,7 +80,7 @@ export const ScreensOptions = listOf("screen", {
     'a consumerId, which is one plain file name, such as "screen-1"'
   ),
   example: "left",
-  max: maxScreens,
+  max: maxConsumers,
   keyOf: fileKey,
   orSame: ", or one that is the same file"
 })

@@ -5,7 +5,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
 import type { Fetches } from "../../internal/schedules.ts"
@@ -71,7 +70,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const check = provider.check === undefined ? {} : { check: onceChecked(provider.check) }
     yield* registerCommands(
       name,
-      { fetch, ...check, acknowledged: Effect.zipRight(screens, slice.update(identity)) },
+      { fetch, ...check, acknowledged: Effect.asVoid(screens) },
       yield* makeUndo(activeVersion)
     )
   }

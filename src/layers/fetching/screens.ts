@@ -5,12 +5,10 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
+import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Screen } from "../../services/Slices.ts"
 import { type Consumer, VersionStore } from "../../services/VersionStore.ts"
-
-/** As many as there can be leases. */
-const maxScreens = 256
 
 /** Gives the screens as they are known now. It is run before leases that are over are forgotten. */
 export const makeScreens = Effect.gen(function* () {
@@ -24,7 +22,7 @@ export const makeScreens = Effect.gen(function* () {
       const ids = new Set(fresh.map(({ id }) => id))
       const ended = before.filter(({ id }) => expected.has(id) && !ids.has(id))
       const [others, wanted] = Array.partition([...fresh, ...ended], ({ id }) => expected.has(id))
-      return [...wanted, ...others].slice(0, maxScreens)
+      return [...wanted, ...others].slice(0, maxConsumers)
     })
   )
 })
@@ -33,6 +31,7 @@ const screenOf = ({
   closedAt,
   consumerId,
   heardAt,
+  hiddenSince,
   problemSince,
   shownSince,
   until,
@@ -44,6 +43,7 @@ const screenOf = ({
   heardAt: iso(heardAt),
   until: iso(until),
   ...(problemSince === undefined ? {} : { problemSince: iso(problemSince) }),
+  ...(hiddenSince === undefined ? {} : { hiddenSince: iso(hiddenSince) }),
   ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) })
 })
 

@@ -3,11 +3,9 @@
  * that is known of a screen that was switched off.
  */
 import { isPlainFileName } from "../../internal/FileName.ts"
+import { maxConsumers } from "../../internal/maxConsumers.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import type { Member } from "./Audience.ts"
-
-/** How many are known: of those that are over, the ones that ended last. */
-export const maxConsumers = 256
 
 /** The consumer that a request target names; undefined where it names none, or no possible one. */
 export const consumerIn = (target: string): string | undefined => {

@@ -40,6 +40,21 @@ type State = Pick<GlobalState, "plugins" | "system">
 const behindMs = 60_000
 const silentMs = 90_000
 
+/** Of a page that is being loaded, or switched for a moment, nobody wants to hear. */
+const hiddenMs = 10_000
+
+type Presence = Pick<Screen, "drawing" | "renewMs" | "visible">
+
+/** How long a screen may be unheard of, in milliseconds, unless it has a stream of its own; for ever if it does not say how often it renews. */
+export const silentAfterMs = ({ drawing, renewMs, visible }: Presence): number =>
+  visible !== undefined || drawing !== undefined
+    ? silentMs
+    : renewMs !== undefined
+      ? 2 * renewMs
+      : Number.POSITIVE_INFINITY
+
+export const isHidden = ({ drawing, visible }: Presence): boolean => visible === false || drawing === false
+
 /** How long a screen may be away without a problem: a page is loaded again, or the controller has just started. */
 const settlingMs = 15_000
 
@@ -123,7 +138,7 @@ const wordOf = (
   stream: Stream | undefined,
   now: number
 ) => {
-  const { closedAt, drawing, problem, problemSince, shownSince, visible } = said
+  const { closedAt, hiddenSince, problem, problemSince, shownSince } = said
   const behindSince = activeSince > shownSince ? activeSince : shownSince
   const isBehind = said.versionId !== versionId && now - Date.parse(behindSince) > behindMs
   return closedAt !== undefined
@@ -132,8 +147,8 @@ const wordOf = (
       ? word("silent", lastSign(said, stream))
       : problem !== undefined
         ? word("problem", problemSince)
-        : visible === false || drawing === false
-          ? word("hidden")
+        : isHidden(said)
+          ? word("hidden", hiddenSince)
           : isBehind
             ? word("behind", behindSince)
             : word("showing", shownSince)
@@ -146,22 +161,19 @@ const lastSign = ({ heardAt }: Screen, { endedAt = "" }: Partial<Stream> = {}): 
 
 /** In milliseconds since 1970. */
 const silentAt = (said: Screen, stream: Stream | undefined): number => {
-  const { drawing, heardAt, renewMs, until, visible } = said
-  const reports = visible !== undefined || drawing !== undefined
+  const { drawing, heardAt, until, visible } = said
   if (stream?.endedAt !== undefined && stream.endedAt > heardAt) {
     return Date.parse(stream.endedAt) + settlingMs
   }
-  if (stream !== undefined && stream.endedAt === undefined && !reports) {
+  if (
+    stream !== undefined &&
+    stream.endedAt === undefined &&
+    visible === undefined &&
+    drawing === undefined
+  ) {
     return Number.POSITIVE_INFINITY
   }
-  return Math.min(
-    Date.parse(until),
-    reports
-      ? Date.parse(heardAt) + silentMs
-      : renewMs !== undefined
-        ? Date.parse(heardAt) + 2 * renewMs
-        : Number.POSITIVE_INFINITY
-  )
+  return Math.min(Date.parse(until), Date.parse(heardAt) + silentAfterMs(said))
 }
 
 const codes = {
@@ -188,19 +200,21 @@ const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> =>
       ...(since === undefined ? {} : { since })
     }
   })
-  const isSettling = since !== undefined && now - Date.parse(since) < settlingMs
+  const isSince = (millis: number) => since === undefined || now - Date.parse(since) >= millis
   switch (word) {
     case "behind":
       return problem("warning", `is behind since ${since}: it still shows version ${said?.versionId}`)
     case "problem":
       return problem(isExpected ? "error" : "warning", `has a problem since ${since}: ${said?.problem}`)
     case "hidden":
-      return problem(
-        isExpected ? "error" : "warning",
-        said?.visible === false
-          ? "is hidden: close what is in front of its page, or show its window"
-          : "is hidden: its page draws nothing any more, load it again"
-      )
+      return isSince(hiddenMs)
+        ? problem(
+            isExpected ? "error" : "warning",
+            said?.visible === false
+              ? "is hidden: close what is in front of its page, or show its window"
+              : "is hidden: its page draws nothing any more, load it again"
+          )
+        : {}
     case "silent":
       return isExpected
         ? problem(
@@ -209,16 +223,16 @@ const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> =>
           )
         : {}
     case "closed":
-      return isExpected && !isSettling
+      return isExpected && isSince(settlingMs)
         ? problem("error", `was closed at ${since}: start its page or program again`)
         : {}
     case "never seen":
-      return isSettling
-        ? {}
-        : problem(
+      return isSince(settlingMs)
+        ? problem(
             "error",
             `was never seen: start its page or program with the consumerId ${JSON.stringify(id)}`
           )
+        : {}
   }
 }
 

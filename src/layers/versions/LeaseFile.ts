@@ -28,11 +28,8 @@ export interface LeaseContent extends Pick<Lease, "versionId">, Omit<AckDetails,
   readonly closing?: true
 }
 
-/** How old a lease is when two renewals are missing. In milliseconds. */
-export const silentAfterMs = (renewMs = 600_000): number => 2 * renewMs
-
 /** How old a lease can be whose consumer says that it closes: one who did not say so itself has renewed it by then. In milliseconds. */
-export const closedAfterMs = (renewMs?: number): number => Math.max(120_000, silentAfterMs(renewMs))
+export const closedAfterMs = (renewMs = 600_000): number => Math.max(120_000, 2 * renewMs)
 
 /** What is known of a file. */
 export interface LeaseFile {

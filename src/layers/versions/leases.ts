@@ -2,8 +2,8 @@
  * Leases of consumers on versions: how old they are, and which files of theirs are removed.
  *
  * From when its file was first seen a lease ages by the monotonic clock, so that a clock that is set forward does not end
- * it. A consumer that has missed two renewals is silent: what it could not show is of no account any more. Files of leases that are over are removed; whatever else lies in
- * the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxLeases`: one
+ * it. What a consumer that is silent could not show is of no account any more. Files of leases that are over are removed;
+ * whatever else lies in the folder is left alone. In memory there is one small entry for each file, and commands add no more than `maxConsumers`: one
  * more consumer is refused.
  */
 import { isDeepStrictEqual } from "node:util"
@@ -14,6 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
+import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
 import {
   type Consumer,
@@ -21,20 +22,19 @@ import {
   TooManyLeases,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
+import { isHidden, silentAfterMs } from "../status/screens.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError, orWhereMissing } from "./diskError.ts"
 import * as LeaseFile from "./LeaseFile.ts"
-
-/** How many consumers may hold a lease before commands of further ones are refused. */
-const maxLeases = 256
 
 const extension = ".json"
 
 interface KnownLease extends LeaseFile.LeaseFile {
   /** When its problem, where it has one, was first heard of, in milliseconds since 1970. */
   readonly problemSince: number
-  /** Of the version, and of that it closes, the same. */
+  /** Of the version, of that nobody sees it, and of that it closes, the same. */
   readonly shownSince: number
+  readonly hiddenSince: number
   readonly closedAt: number
 }
 
@@ -63,27 +63,7 @@ export const make = Effect.fnUntraced(function* (
     monotonic - takenAt > lifetimeOf(lease)
 
   const isSilent = ({ lease, takenAt }: LeaseFile.LeaseFile, { monotonic }: LeaseFile.Now) =>
-    Option.exists(
-      lease,
-      ({ renewMs }) => monotonic - takenAt > Math.min(lifetime, LeaseFile.silentAfterMs(renewMs))
-    )
-
-  const freshLease = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
-    Option.map(entry.lease, ({ problem, versionId }): Lease => {
-      const heardAt = now.wall - (now.monotonic - entry.takenAt)
-      const lease = { consumerId, versionId, until: heardAt + lifetimeOf(entry.lease), heardAt }
-      return isSilent(entry, now)
-        ? { ...lease, isSilent: true }
-        : {
-            ...lease,
-            isSilent: false,
-            ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince })
-          }
-    }).pipe(Option.filter(() => !isOver(entry, now)))
-
-  const freshNow = Effect.map(LeaseFile.now, (now) =>
-    Array.filterMap([...known], ([consumerId, entry]) => freshLease(consumerId, entry, now))
-  )
+    Option.exists(lease, (lease) => monotonic - takenAt >= Math.min(lifetime, silentAfterMs(lease)))
 
   const heardOf = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
     Option.map(entry.lease, ({ closing, problem, ...lease }): Consumer => {
@@ -95,14 +75,30 @@ export const make = Effect.fnUntraced(function* (
         heardAt,
         until: heardAt + lifetimeOf(entry.lease),
         ...(problem === undefined ? {} : { problem, problemSince: entry.problemSince }),
+        ...(isHidden(lease) ? { hiddenSince: entry.hiddenSince } : {}),
         ...(closing === true ? { closedAt: entry.closedAt } : {})
       }
     }).pipe(Option.filter(() => !isOver(entry, now)))
 
+  const freshLease = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
+    Option.map(
+      heardOf(consumerId, entry, now),
+      ({ heardAt, problem, problemSince, until, versionId }): Lease => {
+        const lease = { consumerId, versionId, until, heardAt, isSilent: isSilent(entry, now) }
+        return lease.isSilent || problem === undefined || problemSince === undefined
+          ? lease
+          : { ...lease, problem, problemSince }
+      }
+    )
+
+  const freshNow = Effect.map(LeaseFile.now, (now) =>
+    Array.filterMap([...known], ([consumerId, entry]) => freshLease(consumerId, entry, now))
+  )
+
   const lastHeardOf = Effect.map(LeaseFile.now, (now) =>
     Array.filterMap([...known], ([consumerId, entry]) => heardOf(consumerId, entry, now))
       .sort((one, other) => other.heardAt - one.heardAt)
-      .slice(0, maxLeases)
+      .slice(0, maxConsumers)
   )
 
   /** Keeps what its file says now. */
@@ -119,6 +115,7 @@ export const make = Effect.fnUntraced(function* (
       ...file,
       problemSince: since(before?.problemSince, isKnown),
       shownSince: since(before?.shownSince, saidBefore?.versionId === said?.versionId),
+      hiddenSince: since(before?.hiddenSince, saidBefore !== undefined && isHidden(saidBefore)),
       closedAt: since(before?.closedAt, saidBefore?.closing === said?.closing)
     })
   }
@@ -183,8 +180,8 @@ export const make = Effect.fnUntraced(function* (
       return
     }
     yield* Effect.forEach(yield* Effect.filter(known.keys(), hasEnded), removeIfOver, { discard: true })
-    if ((yield* freshNow).length >= maxLeases) {
-      return yield* new TooManyLeases({ limit: maxLeases, lease: Duration.format(duration) })
+    if ((yield* freshNow).length >= maxConsumers) {
+      return yield* new TooManyLeases({ limit: maxConsumers, lease: Duration.format(duration) })
     }
   })
 

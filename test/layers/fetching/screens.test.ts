@@ -51,6 +51,7 @@ describe("the screens of a content", () => {
         drawing: false,
         problem: "no film",
         problemSince: second(60),
+        hiddenSince: second(60),
         until: second(1920)
       }
       expect(yield* screens).toEqual([left])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { consumerIn, makeConsumers, maxConsumers } from "../../../src/layers/httpTransport/consumers.ts"
+import { maxConsumers } from "../../../src/internal/maxConsumers.ts"
+import { consumerIn, makeConsumers } from "../../../src/layers/httpTransport/consumers.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { format } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"

@@ -105,6 +105,13 @@ describe("a screen is", () => {
     }
   })
 
+  it("hidden for ten seconds before that is a problem: a page may just be loaded", () => {
+    const hidden = { screens: [{ ...page, visible: false, hiddenSince: at(5) }] }
+    expect(words(hidden, 14)).toEqual(["hidden"])
+    expect(problemsAt(hidden, 14)).toEqual([])
+    expect(problemsAt(hidden, 15)).toMatchObject([{ code: "screen:hidden", since: at(5) }])
+  })
+
   it("a problem where it says what it cannot show", () => {
     const screens = [{ ...page, visible: false, problem: "no film", problemSince: at(1) }]
     expect(words({ screens }, 2)).toEqual(["problem"])

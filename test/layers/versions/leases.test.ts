@@ -446,7 +446,7 @@ describe("a clock that is set while the controller runs", () => {
               versionId: manifest.versionId,
               until: start + jump + 30 * 60_000,
               heardAt: start + jump,
-              isSilent: true
+              isSilent: false
             }))
           )
           yield* adjust("2 minutes")
