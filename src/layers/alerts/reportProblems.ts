@@ -22,6 +22,7 @@ const loggedWhereFound: ReadonlySet<string> = new Set([
   "content:none",
   "content:upstream",
   "dashboard:no-events",
+  "hub:silent",
   "nats:away",
   "nats:commands",
   "nats:unpublished",

@@ -5,6 +5,7 @@ import pc from "picocolors"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, momentText } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
+import type { Problem } from "../../../services/Problem.ts"
 import type { Health, HealthWord } from "../../status/Health.ts"
 import { toneOf } from "../../status/rows.ts"
 
@@ -31,8 +32,8 @@ export const makePalette = (isColourful: boolean): Palette => {
 }
 
 /**
- * The word for the whole with what it is for, then one line for each row, without a line break at the end. Text that came from elsewhere stays on its line, and ISO times
- * in it become local ones, with their distance from `now` (milliseconds since 1970).
+ * The word for the whole with what it is for, then one line for each row, without a line break at the end. Text that came from
+ * elsewhere stays on its line, and ISO times in it become local ones, with their distance from `now` (milliseconds since 1970).
  */
 export const statusText = (
   { header, sections }: StatusSnapshot,
@@ -45,7 +46,7 @@ export const statusText = (
       palette.word(health.word),
       ...health.problems.map((problem) => {
         const tone = toneOf(problem)
-        return `  ${palette.tone[tone](`${marks[tone]} ${readable(problem.text)}`)}`
+        return `  ${palette.tone[tone](`${marks[tone]} ${readable(problem.text)}${timesText(problem)}`)}`
       })
     ].join("\n"),
     `${palette.title("Controller")}  ${nodeText(header)}running for ${durationText(header.uptimeMs)}, since ${readable(header.startTime)}`,
@@ -54,6 +55,9 @@ export const statusText = (
     )
   ].join("\n\n")
 }
+
+/** Of one that comes and goes. */
+const timesText = ({ count = 1 }: Problem): string => (count > 1 ? ` (${count} times since the start)` : "")
 
 const nodeText = ({ node }: StatusSnapshot["header"]): string =>
   node === undefined ? "" : `${printableLine(node.label ?? node.id)}, `

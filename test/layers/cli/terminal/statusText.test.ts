@@ -79,7 +79,7 @@ describe("statusText", () => {
           severity: "error",
           text: `Fetches of "content" have failed since ${ago(60_000)}: no\u001b network`
         },
-        { code: "http-transport:full", severity: "warning", text: "HTTP transport: full" }
+        { code: "transport:full", severity: "warning", text: "HTTP transport: full", count: 3 }
       ]
     }
     const text = (isColourful: boolean) =>
@@ -87,7 +87,7 @@ describe("statusText", () => {
     expect(text(false).slice(0, 4)).toEqual([
       "FAILING",
       '  ✗ Fetches of "content" have failed since 11:42:00 (1 min ago): no network',
-      "  ! HTTP transport: full",
+      "  ! HTTP transport: full (3 times since the start)",
       ""
     ])
     expect(text(true)[0]).toMatch(/\u001b\[7m.*\u001b\[31m.* FAILING /)
