@@ -2,12 +2,14 @@
  * What the players of a hub do: each in one word, what is wrong with it as a problem, and both for the status.
  */
 import * as Order from "effect/Order"
+import * as String from "effect/String"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
+import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player, Slice } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
-import { firstProblems, firstRows, kv, toneOf } from "./rows.ts"
+import { firstProblems, firstRows, kv, text, toneOf } from "./rows.ts"
 import type { ScreenWord } from "./screens.ts"
 import { contentsOf, type Named, slicesOf } from "./slices.ts"
 
@@ -214,15 +216,25 @@ const behindText = (said: Player): string => {
   return worstOf(said) === undefined ? version : `${version}; ${reportText(said)}`
 }
 
-/** What there is to say beside its word: its version, what it reports, or which machines it is. Empty where there is nothing. */
-export const detailOf = ({ problem, said, word }: PlayerStatus): string =>
-  said === undefined || word === "silent"
-    ? ""
-    : problem?.code === codes.duplicate
+/**
+ * What there is to say beside its word: its version, what it reports, or which machines it is, and which Vitrine it runs if that is
+ * another one than here. Empty where there is nothing.
+ */
+export const detailOf = ({ problem, said, word }: PlayerStatus): string => {
+  if (said === undefined || word === "silent") {
+    return ""
+  }
+  const what =
+    problem?.code === codes.duplicate
       ? `two machines, ${machinesText(said)}`
       : word === "behind"
         ? behindText(said)
         : reportText(said)
+  const vitrine = isOfAnotherVitrine(said) ? `Vitrine ${said.vitrine}` : ""
+  return [what, vitrine].filter(String.isNonEmpty).join("; ")
+}
+
+const isOfAnotherVitrine = ({ vitrine }: Player): boolean => vitrine !== vitrineVersion
 
 /** From the worst. */
 const words: ReadonlyArray<PlayerWord> = [
@@ -278,7 +290,13 @@ export const sectionsOf = (
   players: ReadonlyArray<PlayerStatus>,
   slices: ReadonlyArray<Named<Slice>>
 ): ReadonlyArray<Section> => {
-  const rows = [kv("All", summaryOf(players)), ...firstRows(players.filter(isUnwell), playerRow)]
+  const others = players.filter(({ said }) => said !== undefined && isOfAnotherVitrine(said)).length
+  const versions = `${countText(others, "player")} ${others === 1 ? "runs" : "run"} another version of Vitrine than this hub, ${vitrineVersion}`
+  const rows = [
+    kv("All", summaryOf(players)),
+    ...firstRows(players.filter(isUnwell), playerRow),
+    ...(others === 0 ? [] : [text(versions, "neutral")])
+  ]
   return takesReports(slices) ? [{ name: sectionName, order: 31, title: "Players", rows }] : []
 }
 

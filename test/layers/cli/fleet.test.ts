@@ -7,6 +7,7 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import * as fleet from "../../../src/layers/cli/fleet.ts"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
@@ -49,7 +50,7 @@ const server = {
 }
 
 const player = () => ({
-  vitrine: "0.1.0",
+  vitrine: vitrineVersion,
   sentAt: new Date().toISOString(),
   node: { id: "hall-4", label: "Hall 4" },
   host: "box-4",

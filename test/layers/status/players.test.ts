@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import { vitrineVersion } from "../../../src/internal/vitrineVersion.ts"
 import {
+  detailOf,
   type PlayerStatus,
   playersOf,
   problems,
@@ -18,7 +20,7 @@ const versionId = "20261121T093000Z"
 const older = "20261121T092900Z"
 
 const hall3: Player = {
-  vitrine: "0.1.0",
+  vitrine: vitrineVersion,
   sentAt: at(0),
   node: { id: "hall-3", label: "Hall 3" },
   host: "box-3",
@@ -278,6 +280,19 @@ describe("the players", () => {
     ])
   })
 
+  it("are shown with their version of Vitrine where it is another one than that of the hub", () => {
+    const players = [player("a"), player("b", { vitrine: "0.0.1" }), player("c", { vitrine: "0.0.1" })]
+    const found = playersAt({ players }, 1)
+    expect(found.map(detailOf)).toEqual(["", "Vitrine 0.0.1", "Vitrine 0.0.1"])
+    expect(rowsOf(found).slice(1)).toEqual([
+      {
+        type: "text",
+        text: `2 players run another version of Vitrine than this hub, ${vitrineVersion}`,
+        tone: "neutral"
+      }
+    ])
+  })
+
   it("count once for the health, and have a section where reports are taken", () => {
     const read = (given: Case) => readState(stateOf(given), [], start + 25_000)
     const ofPlayers = (given: Case) => read(given).sections.filter(({ name }) => name === "players")
@@ -393,7 +408,7 @@ describe("whatever players report,", () => {
       const subjects = problems(found).flatMap(({ subject = [] }) => subject)
       expect(problems(found).length).toBeLessThanOrEqual(21)
       expect(new Set(subjects).size).toBe(subjects.length)
-      expect(rowsOf(found).length).toBeLessThanOrEqual(22)
+      expect(rowsOf(found).length).toBeLessThanOrEqual(23)
     },
     { fastCheck: { numRuns: 50 } }
   )

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import { vitrineVersion } from "../../../../src/internal/vitrineVersion.ts"
 import { fleetText } from "../../../../src/layers/cli/terminal/fleetText.ts"
 import { makePalette } from "../../../../src/layers/cli/terminal/statusText.ts"
 import type { PlayerStatus } from "../../../../src/layers/status/players.ts"
@@ -9,7 +10,7 @@ const now = Date.parse("2026-11-21T12:00:00.000Z")
 const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString()
 
 const said: Player = {
-  vitrine: "0.1.0",
+  vitrine: vitrineVersion,
   sentAt: ago(5),
   node: { id: "hall-1" },
   host: "box",
