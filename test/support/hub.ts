@@ -133,12 +133,15 @@ export const makeHub = Effect.gen(function* () {
 export const readActive = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const manifest = yield* fs.readFileString(path.join(directory, "manifest.json"))
-  const version = path.join(directory, JSON.parse(manifest).versionPath)
+  // Who has released it is a matter of each machine.
+  const { released, ...manifest } = JSON.parse(
+    yield* fs.readFileString(path.join(directory, "manifest.json"))
+  )
+  const version = path.join(directory, manifest.versionPath)
   const files: Record<string, string> = {}
   for (const name of yield* fs.readDirectory(version, { recursive: true })) {
     const file = path.join(version, name)
     if ((yield* fs.stat(file)).type === "File") files[name] = yield* fs.readFileString(file)
   }
-  return { manifest, files }
+  return { manifest: JSON.stringify(manifest), files }
 })
