@@ -250,16 +250,17 @@ const hubIdentity: Identity = {
   ]
 }
 
-const contentServer = (): ContentServerState => ({
-  kind: "content-server",
-  url: "http://0.0.0.0:8730",
-  maxConnections: 1024,
-  connections: 44,
-  openResponses: 2,
-  requests: 10_233,
-  bytes: 8_123_456_789,
-  players: reports()
-})
+const contentServer = (players: ReadonlyArray<Player>) =>
+  ({
+    kind: "content-server" as const,
+    url: "http://0.0.0.0:8730",
+    maxConnections: 1024,
+    connections: 44,
+    openResponses: 2,
+    requests: 10_233,
+    bytes: 8_123_456_789,
+    ...(players.length === 0 ? {} : { players })
+  }) satisfies ContentServerState
 
 /** By their names. */
 export const states = {
@@ -295,16 +296,19 @@ export const states = {
   ),
   held: state(
     room("Gallery 2"),
-    withContent(() => ({
-      screens: showing(),
-      held: { since: ago(35 * minutes), by: "anna@desk", waiting: versions.waiting }
-    }))
+    Effect.zipRight(
+      setSlice("content-server", () => ({ ...contentServer([]), page: "http://127.0.0.1:8730/" })),
+      withContent(() => ({
+        screens: showing(),
+        held: { since: ago(35 * minutes), by: "anna@desk", waiting: versions.waiting }
+      }))
+    )
   ),
   hub: state(
     hubIdentity,
     Effect.zipRight(
       withContent(() => ({})),
-      setSlice("content-server", contentServer)
+      setSlice("content-server", () => contentServer(reports()))
     )
   )
 }

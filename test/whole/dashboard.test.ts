@@ -212,6 +212,18 @@ describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
     }).pipe(Effect.provide(Browser.layer))
   )
 
+  it.scopedLive("leads to what waits before it is released", () =>
+    Effect.gen(function* () {
+      const page = yield* openState("held", 1280, 800)
+      const link = page.getByRole("link", { name: "Look" })
+      expect(yield* Effect.promise(() => link.getAttribute("href"))).toBe(
+        "http://127.0.0.1:8730/?version=waiting"
+      )
+      yield* see(page, "#contents", "Held")
+      yield* see(page, "#contents button", "Release")
+    }).pipe(Effect.provide(Browser.layer))
+  )
+
   it.scopedLive("of a hub fits on a phone, and clips nothing", () =>
     Effect.gen(function* () {
       const page = yield* openState("hub", ...phone)

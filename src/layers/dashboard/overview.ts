@@ -42,6 +42,8 @@ export interface ContentOverview
   readonly lastFetch?: { readonly timestamp: string; readonly failed: boolean }
   /** Who released the active version; missing where it has not waited for somebody. */
   readonly released?: VersionsReport["released"]
+  /** The address of its page, which may show what waits; missing where its content server serves none. */
+  readonly page?: string
   /** The latest ones on disk, the newest first; missing where the content has no command that says so. */
   readonly versions?: ReadonlyArray<ShownVersion>
 }
@@ -92,7 +94,10 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
     const players = playersOf(state, health.now, slices)
     const contentSlices = contentsOf(slices)
     const contents = yield* Effect.forEach(contentSlices, ([name, content]) =>
-      Effect.map(versionsOf(name), (report) => contentOverview(name, content, report, screens, players))
+      Effect.map(versionsOf(name), (report) => ({
+        ...contentOverview(name, content, report, screens, players),
+        ...pageOf(name, slices)
+      }))
     )
     return {
       ...health,
@@ -111,6 +116,16 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
 const isHub = ({ system }: GlobalState, slices: ReadonlyArray<Named<Slice>>): boolean =>
   system.players !== undefined ||
   slices.some(([, slice]) => slice.kind === "content-server" && slice.players !== undefined)
+
+/** That of the content server that is there for this content. */
+const pageOf = (content: string, slices: ReadonlyArray<Named<Slice>>): Pick<ContentOverview, "page"> => {
+  const [page] = slices.flatMap(([name, slice]) =>
+    slice.kind === "content-server" && name === `${content}-server` && slice.page !== undefined
+      ? [slice.page]
+      : []
+  )
+  return page === undefined ? {} : { page }
+}
 
 const contentOverview = (
   name: string,

@@ -238,7 +238,23 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("has none where no players are expected or report", () =>
+  it.effect("has the page of a content, to look at what waits", () =>
+    Effect.gen(function* () {
+      yield* dashboard.setContent(fine)
+      const { updateSlice } = yield* ControllerState
+      const idle = { maxConnections: 1, connections: 0, openResponses: 0, requests: 0, bytes: 0 }
+      for (const name of ["content-server", "archive-server"]) {
+        const page = `http://127.0.0.1:1/${name}/`
+        yield* updateSlice(name, () => ({ ...idle, kind: "content-server", url: "http://127.0.0.1:1", page }))
+      }
+      const { received } = yield* dashboard.openEvents
+      expect(lastEvent(received.text(), "overview")).toMatchObject({
+        contents: [{ name: "content", page: "http://127.0.0.1:1/content-server/" }]
+      })
+    }).pipe(over())
+  )
+
+  it.effect("has no players where none are expected or report", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       const { received } = yield* dashboard.openEvents

@@ -19,7 +19,24 @@ import {
   timeOf
 } from "./parts.js"
 
-const renderButtons = ({ held, name, versionId, versions }) => {
+const isLoopback = (host) => /^(127\.|localhost$|\[::1\]$)/.test(host)
+
+/** A link to the page with what waits, where this browser can reach it. */
+const renderLook = (page) =>
+  page === undefined || (isLoopback(new URL(page).hostname) && !isLoopback(location.hostname))
+    ? []
+    : h(
+        "a",
+        {
+          className: "button",
+          href: new URL("?version=waiting", page).href,
+          target: "_blank",
+          rel: "noreferrer"
+        },
+        "Look"
+      )
+
+const renderButtons = ({ held, name, page, versionId, versions }) => {
   const act = (label, command, question) =>
     button(`${name}.${command}`, label, () => ask(label, question, { type: `${name}.${command}` }))
   const waiting =
@@ -27,6 +44,7 @@ const renderButtons = ({ held, name, versionId, versions }) => {
   return versionId === undefined || versions === undefined
     ? []
     : [
+        waiting === undefined ? [] : renderLook(page),
         waiting === undefined
           ? []
           : act("Release", "release", `Show ${waiting} now? Later ones wait until somebody releases them.`),
