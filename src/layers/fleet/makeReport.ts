@@ -36,7 +36,8 @@ export const makeReport = (
   now: number
 ): PlayerReport => {
   const { node, startTime } = state.system
-  const slice = contentsOf(slicesOf(state)).find(([name]) => name === content)?.[1]
+  const slices = slicesOf(state)
+  const slice = contentsOf(slices).find(([name]) => name === content)?.[1]
   const copied = slice === undefined ? undefined : copiedPercent(slice)
   const empty: PlayerReport = {
     vitrine: name(vitrine),
@@ -65,7 +66,7 @@ export const makeReport = (
   return {
     ...empty,
     problems: room.take(problems.slice(0, maxItems).map(reportedProblem)),
-    screens: room.take(screensOf(state, now).slice(0, maxItems).map(reportedScreen)),
+    screens: room.take(screensOf(state, now, slices).slice(0, maxItems).map(reportedScreen)),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()
   }
 }
