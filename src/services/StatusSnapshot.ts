@@ -1,7 +1,6 @@
 /**
  * The status and the global state of a controller as data, for programs with any Effect or none.
  */
-import type { Problem } from "./Problem.ts"
 
 /** `task` runs one command and ends; `persistent` runs until it is stopped. */
 export type Mode = "task" | "persistent"
@@ -41,6 +40,16 @@ export interface Identity {
   readonly players?: ReadonlyArray<ExpectedPlayer>
 }
 
+/** A `Problem`, as its schema in `Problem.ts` has it, for programs without that. */
+export interface ReportedProblem {
+  readonly code: string
+  readonly severity: "error" | "warning"
+  readonly subject?: string
+  readonly text: string
+  readonly since?: string
+  readonly count?: number
+}
+
 /** The body of `GET /state`. No secret is ever in it. */
 export interface GlobalState {
   /** Controllers of one's own, and those of earlier versions, may leave out the identity. */
@@ -54,7 +63,7 @@ export interface GlobalState {
    * What is wrong now, errors first, 256 at most, each with `since` and `count`. `_version` does not grow by them. Controllers of
    * one's own, and those of earlier versions, may leave them out.
    */
-  readonly problems?: ReadonlyArray<Problem>
+  readonly problems?: ReadonlyArray<ReportedProblem>
   /** Grows by one with every change. */
   readonly _version: number
 }
