@@ -275,7 +275,7 @@ export const states = {
         screens: [
           screen("left-wall"),
           screen("right-wall", { heardAt: ago(25 * minutes), until: ago(-5 * minutes) }),
-          screen("touch-table", { visible: false }),
+          screen("touch-table", { visible: false, hiddenSince: ago(12 * minutes) }),
           screen("kiosk-entrance-0042", {
             problem: "film.mp4 cannot be played: MEDIA_ERR_DECODE",
             problemSince: ago(9 * minutes)

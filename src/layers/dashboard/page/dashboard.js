@@ -93,7 +93,7 @@ const lost = () => {
   isAway = true
   document.body.classList.add("away")
   showWord("NO CONNECTION", "neutral")
-  show("connection", "lost", () => ["not connected, trying again"])
+  show("connection", "lost", () => ["not connected"])
   byId("lost").replaceChildren(
     ...(seenAt === undefined
       ? ["The controller was not reached yet. Trying again …"]
