@@ -5,6 +5,7 @@
 import * as net from "node:net"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { startNatsEdge } from "../support/natsEdge.ts"
 import { startNatsServer } from "../support/natsServer.ts"
 import { isMissing } from "../support/programs.ts"
@@ -34,14 +35,16 @@ describe.skipIf(isMissing("nats-server"))("event streams in several processes", 
         const moments = Array.from({ length: clients }, () => random() * duration).sort((a, b) => a - b)
         const streams: Array<EventStream> = []
         yield* Effect.addFinalizer(() => Effect.sync(() => closeAll(streams)))
-        yield* Effect.forkScoped(
-          Effect.delay(startEdge, duration / 2).pipe(Effect.map((port) => ports.push(port)))
+        const late = yield* Effect.forkScoped(
+          Effect.delay(startEdge, duration / 2).pipe(Effect.tap((port) => ports.push(port)))
         )
         const start = Date.now()
         for (const moment of moments) {
           yield* Effect.sleep(Math.max(0, start + moment - Date.now()))
           streams.push(openStream(ports[Math.floor(random() * ports.length)] ?? 0))
         }
+        // On a busy machine, the late one has no client before.
+        streams.push(openStream(yield* Fiber.join(late)))
         yield* Effect.sleep("1 second")
         yield* publisher.finish
         const last = Number(yield* publisher.says(/^last (\d+)$/m))
@@ -52,8 +55,7 @@ describe.skipIf(isMissing("nats-server"))("event streams in several processes", 
           until: () => streams.every(({ seen }) => seen.at(-1) === emitted.at(-1))
         }).pipe(Effect.timeoutOption("10 seconds"))
 
-        expect(ports).toHaveLength(3)
-        expect(streams).toHaveLength(clients)
+        expect(streams).toHaveLength(clients + 1)
         expect(last).toBeGreaterThan(100)
         const inexact = streams.flatMap(({ seen }, client) => {
           const expected = expectedOf(emitted, seen)

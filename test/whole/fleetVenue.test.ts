@@ -32,6 +32,8 @@ const here = 5
 const atHub = 20
 const silentPlayer = 30
 const silentPage = 95
+/** How long a page is hidden before that is a problem. */
+const settling = 10
 /** What ends a failure may take, with pauses between tries and on a busy machine. */
 const healed = 90
 
@@ -122,9 +124,9 @@ const hidePage = ({ hidden, hub }: Venue) =>
     yield* Effect.all(
       [
         sees(hidden, "its page is hidden", here, screenIs("wall", "hidden")),
-        sees(hidden, "that is a problem", here, hasProblem("screen:hidden", "wall")),
+        sees(hidden, "that is a problem", settling + here, hasProblem("screen:hidden", "wall")),
         sees(hub, "the page of hall-3 is hidden", atHub, reportedScreenIs("hall-3", "wall", "hidden")),
-        sees(hub, "hall-3 has a problem", atHub, playerIs("hall-3", "problem"))
+        sees(hub, "hall-3 has a problem", settling + atHub, playerIs("hall-3", "problem"))
       ],
       { concurrency: 4 }
     )
