@@ -2,6 +2,7 @@
  * Decoding of options: every mistake at once, each with its path and what would be right.
  */
 import * as Either from "effect/Either"
+import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
@@ -72,9 +73,12 @@ export const expectsSecret = <A, I, R>(
 
 const explaining = <A, I, R>(schema: Schema.Schema<A, I, R>, message: (actual: unknown) => string) =>
   schema.annotations({
-    // What is wrong inside a composite is said where it is.
-    message: ({ _tag, actual }) => ({ message: message(actual), override: _tag !== "Composite" })
+    message: (issue) => ({ message: message(issue.actual), override: !isInside(issue) })
   })
+
+/** What is wrong inside a composite is said where it is. A struct whose members have defaults is a transformation of one. */
+const isInside = (issue: ParseResult.ParseIssue): boolean =>
+  issue._tag === "Composite" || (issue._tag === "Transformation" && isInside(issue.issue))
 
 const show = (value: unknown): string => {
   const text =

@@ -58,6 +58,30 @@ describe("decodeOptions", () => {
     expect(issues(input).map(({ path }) => path)).toContain("sources[3]")
   })
 
+  it("names the place of a mistake in an object whose members have defaults too", () => {
+    const decodeExhibit = decodeOptions(
+      "the options of the exhibit",
+      Schema.Struct({
+        lamp: expects(
+          Schema.Struct({
+            id: expects(Schema.NonEmptyString, "the name of a lamp"),
+            watts: optional(expects(Schema.Int, "an integer"), 7)
+          }),
+          'an object, such as { id: "left" }'
+        )
+      })
+    )
+    const issues = (lamp: unknown) => issuesOf(decodeExhibit({ lamp }))
+    expect(issues({ id: 3, watts: "5" })).toEqual([
+      { path: "lamp.id", message: "expected the name of a lamp, got 3" },
+      { path: "lamp.watts", message: 'expected an integer, got "5"' }
+    ])
+    expect(issues({})).toEqual([{ path: "lamp.id", message: "is required" }])
+    expect(issues("left")).toEqual([
+      { path: "lamp", message: 'expected an object, such as { id: "left" }, got "left"' }
+    ])
+  })
+
   it.each([
     [null, "null"],
     [undefined, "undefined"],

@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { duration } from "../../internal/duration.ts"
-import { expects, expectsSecret, optional } from "../../internal/Options.ts"
+import { expectsSecret, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
@@ -17,7 +17,10 @@ const headerValue = secret(
 )
 
 const headers = Schema.Record({
-  key: expects(Schema.String.pipe(Schema.pattern(/^[\w-]+$/)), "the name of a header"),
+  // A wrong name is an unknown key, whose message says what the known ones are.
+  key: Schema.String.pipe(
+    Schema.pattern(/^[\w-]+$/, { description: 'names of headers, such as "Authorization"' })
+  ),
   value: headerValue
 })
 

@@ -236,6 +236,25 @@ describe("loadConfiguration", () => {
       ["players: expected at most 1024 players"]
     ],
     [
+      "says what is wrong with alerts, and shows no secret",
+      { alerts: { url: "ftp://very-secret", headers: { "a b": "x", key: "\n" }, after: "soon", to: "x" } },
+      [
+        'alerts.to: there is no such key; known are: "url", "headers", "after"',
+        'alerts.url: expected an http or https URL, such as "https://chat.example/hooks/…"',
+        'alerts.headers.a b: there is no such key; known are: names of headers, such as "Authorization"',
+        "alerts.headers.key: expected a header's value: printable ASCII characters",
+        'alerts.after: expected a duration such as "10 minutes" or "30 seconds", from 1 second to 24 days, got "soon"'
+      ]
+    ],
+    ["says that alerts need an address", { alerts: {} }, ["alerts.url: is required"]],
+    [
+      "says what alerts are",
+      { alerts: "https://chat.example" },
+      [
+        'alerts: expected an object, such as { url: "https://chat.example/hooks/…" }, got "https://chat.example"'
+      ]
+    ],
+    [
       "says what a machine, screens and players are",
       { node: "hall", screens: "left", players: "hall-3" },
       [
