@@ -9,7 +9,7 @@ import { vitrineVersion } from "../../internal/vitrineVersion.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player, Slice } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
-import { firstProblems, firstRows, kv, text, toneOf } from "./rows.ts"
+import { firstRows, kv, text, toneOf } from "./rows.ts"
 import type { ScreenWord } from "./screens.ts"
 import { contentsOf, type Named, slicesOf } from "./slices.ts"
 
@@ -253,10 +253,6 @@ const byRank = Order.combine(
   Order.mapInput(Order.number, rankOf),
   Order.mapInput(Order.string, ({ name }: PlayerStatus) => name)
 )
-
-/** One for each of the first twenty, and how many more there are. */
-export const problems = (players: ReadonlyArray<PlayerStatus>): ReadonlyArray<Problem> =>
-  firstProblems(players, "player")
 
 /** `38 of 40 players are up to date; 1 silent, 1 behind` */
 export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {

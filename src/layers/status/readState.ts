@@ -8,7 +8,7 @@ import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import * as content from "./content.ts"
 import * as nats from "./nats.ts"
 import * as players from "./players.ts"
-import { problemsOfRows } from "./rows.ts"
+import { problemsIn, problemsOfRows } from "./rows.ts"
 import * as screens from "./screens.ts"
 import { sectionsOf } from "./sections.ts"
 import * as servers from "./servers.ts"
@@ -41,8 +41,8 @@ export const readState = (state: State, added: ReadonlyArray<Section>, now: numb
   const rules = rulesOf(slices)
   const problems = [
     ...slices.flatMap(([name, slice]) => problemsOf(name, slice, rules, now)),
-    ...screens.problems(shownOn),
-    ...players.problems(fleet),
+    ...problemsIn(shownOn),
+    ...problemsIn(fleet),
     ...Object.values(state.plugins).flatMap(reported),
     ...toned.flatMap(problemsOfRows)
   ]

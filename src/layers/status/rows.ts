@@ -1,7 +1,6 @@
 /**
  * Rows of the status, and problems as rows and of rows.
  */
-import { countText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row, Section, Tone } from "../../services/StatusSnapshot.ts"
 
@@ -28,27 +27,9 @@ export const problemRow = (problem: Problem): Row => text(problem.text, toneOf(p
 /** How many of one kind are listed. */
 const maxListed = 20
 
-const moreCodes = { screen: "screen:more", player: "player:more" } as const
-
-/** The problems of the first twenty that have one, and how many more there are; `what` they are, as in `screen`. */
-export const firstProblems = (
-  all: ReadonlyArray<{ readonly problem?: Problem }>,
-  what: keyof typeof moreCodes
-): ReadonlyArray<Problem> => {
-  const found = all.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
-  const [next, ...others] = found.slice(maxListed)
-  return next === undefined
-    ? found
-    : [
-        ...found.slice(0, maxListed),
-        {
-          code: moreCodes[what],
-          severity: next.severity,
-          subject: `${what}s`,
-          text: `${countText(others.length + 1, `more ${what}`)} with a problem`
-        }
-      ]
-}
+/** Of those that have one, in their order: however many there are, for each that begins and ends is announced. */
+export const problemsIn = (all: ReadonlyArray<{ readonly problem?: Problem }>): ReadonlyArray<Problem> =>
+  all.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
 
 /** A row for each of the first twenty, and how many more there are. */
 export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): ReadonlyArray<Row> => {

@@ -5,7 +5,7 @@ import * as Order from "effect/Order"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, Slice, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
-import { firstProblems, firstRows, kv, problemRow, toneOf } from "./rows.ts"
+import { firstRows, kv, problemRow, problemsIn, toneOf } from "./rows.ts"
 import { contentsOf, type Named, slicesOf } from "./slices.ts"
 
 /**
@@ -239,12 +239,8 @@ const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> =>
 const rankOf = ({ problem, word }: ScreenStatus): number =>
   problem?.severity === "error" ? 0 : problem !== undefined ? 1 : word === "showing" ? 2 : 3
 
-/** One for each of the first twenty, and how many more there are. */
-export const problems = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Problem> =>
-  firstProblems(screens, "screen")
-
 export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
-  problems(screens).map(problemRow)
+  firstRows(problemsIn(screens), problemRow)
 
 export const rows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
   firstRows(screens, screenRow)

@@ -102,7 +102,7 @@ describe("the screens in the status", () => {
       { type: "text", text: `Screen right has a problem since ${heardAt}: no film`, tone: "warn" }
     ])
     expect(texts(screen("left"), ...count(22, problem)).slice(20)).toEqual([
-      { type: "text", text: "2 more screens with a problem", tone: "warn" }
+      { type: "text", text: "and 2 more", tone: "neutral" }
     ])
   })
 })

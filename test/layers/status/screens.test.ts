@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { healthOf, problemsOf } from "../../../src/layers/status/Health.ts"
+import { readState } from "../../../src/layers/status/readState.ts"
 import { screensOf } from "../../../src/layers/status/screens.ts"
 import type { ContentState, Screen, TransportState } from "../../../src/services/Slices.ts"
 import type { ExpectedScreen, GlobalState } from "../../../src/services/StatusSnapshot.ts"
@@ -173,6 +174,17 @@ describe("a screen with an event stream of its own is", () => {
     expect(codes({ consumers: ended, expected }, 45)).toEqual(["screen:silent"])
     expect(words({ consumers: open }, 100)).toEqual([])
   })
+})
+
+it("has its problem though more than twenty others have one, and twenty are named in the status", () => {
+  const expected = Array.from({ length: 22 }, (_, index) => ({ id: `screen-${index}` }))
+  const { problems, sections } = readState(stateOf({ expected }), [], start + 15_000)
+  expect(problems.map(({ subject }) => subject)).toEqual(expected.map(({ id }) => id))
+  const rows = sections.flatMap(({ rows }) => rows)
+  expect(rows.filter((row) => row.type === "text").slice(19)).toEqual([
+    { type: "text", text: expect.stringContaining("Screen screen-19 was never seen"), tone: "error" },
+    { type: "text", text: "and 2 more", tone: "neutral" }
+  ])
 })
 
 it("is not away while it shows another content of the controller", () => {
