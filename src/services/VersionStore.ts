@@ -221,7 +221,7 @@ export const Lease = Schema.Struct({
   until: Schema.Number,
   /** When it was taken or last renewed, in milliseconds since 1970. */
   heardAt: Schema.Number,
-  /** Whether it was not heard of for too long: the version is kept, but counts as shown by this consumer no more. */
+  /** Whether it closes, or was not heard of for too long: the version is kept, but counts as shown by this consumer no more. */
   isSilent: Schema.Boolean,
   /** What the consumer could not show; one line of 500 characters at most. Missing where it is silent. */
   problem: Schema.optionalWith(Schema.String, { exact: true }),

@@ -83,8 +83,9 @@ export const make = Effect.fnUntraced(function* (
   const freshLease = (consumerId: string, entry: KnownLease, now: LeaseFile.Now) =>
     Option.map(
       heardOf(consumerId, entry, now),
-      ({ heardAt, problem, problemSince, until, versionId }): Lease => {
-        const lease = { consumerId, versionId, until, heardAt, isSilent: isSilent(entry, now) }
+      ({ closedAt, heardAt, problem, problemSince, until, versionId }): Lease => {
+        const isAway = closedAt !== undefined || isSilent(entry, now)
+        const lease = { consumerId, versionId, until, heardAt, isSilent: isAway }
         return lease.isSilent || problem === undefined || problemSince === undefined
           ? lease
           : { ...lease, problem, problemSince }

@@ -406,6 +406,31 @@ it.effect.prop(
   { fastCheck: { numRuns: 10 } }
 )
 
+scenario("counts a version as shown no more by a screen that closes, until it renews its lease", () =>
+  Effect.gen(function* () {
+    const { manifest } = yield* promote("one")
+    const { versionId } = manifest
+    const page = { problem: "no film", renewMs: 60_000, visible: true, drawing: true }
+    const lease = Effect.map(versions, ([version]) => version?.leases[0])
+    yield* acknowledgeWith("page", versionId, page)
+    expect(yield* lease).toMatchObject({ isSilent: false, problemSince: start })
+
+    yield* TestClock.adjust("1 minute")
+    yield* acknowledgeWith("page", versionId, { closing: true })
+    expect(yield* lease).toEqual({
+      consumerId: "page",
+      versionId,
+      until: start + 180_000,
+      heardAt: start + 60_000,
+      isSilent: true
+    })
+
+    yield* TestClock.adjust("1 second")
+    yield* acknowledgeWith("page", versionId, page)
+    expect(yield* lease).toMatchObject({ isSilent: false, problem: "no film", problemSince: start })
+  })
+)
+
 scenario("takes nonsense in a file for a renewal every ten minutes", (directory) =>
   Effect.gen(function* () {
     const { manifest } = yield* promote("one")
