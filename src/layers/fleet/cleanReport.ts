@@ -13,6 +13,7 @@ import { excerpt, printableLine } from "../../internal/printable.ts"
 import type { PlayerReport, ReportedScreen } from "../../services/PlayerReport.ts"
 import { Problem } from "../../services/Problem.ts"
 import type { Player } from "../../services/Slices.ts"
+import type { ScreenWord } from "../status/screens.ts"
 
 /** How many are kept: problems and screens the first, because those are the worst, and warnings the last. */
 export const maxProblems = 32
@@ -77,10 +78,23 @@ const problem = Schema.Struct({
   count: optional(amount)
 } satisfies Record<keyof typeof Problem.fields, unknown>)
 
+const screenWords: Readonly<Record<ScreenWord, true>> = {
+  showing: true,
+  behind: true,
+  problem: true,
+  hidden: true,
+  silent: true,
+  closed: true,
+  "never seen": true
+}
+
+/** It becomes a label of metrics: an unknown one, of a later Vitrine perhaps, is `problem`. */
+const screenWord = cleaned((word) => (Object.hasOwn(screenWords, word) ? word : "problem"))
+
 const screen = Schema.Struct({
   id: line,
   label: optional(line),
-  word: line,
+  word: screenWord,
   since: optional(time),
   versionId: optional(line)
 } satisfies Record<keyof typeof ReportedScreen.fields, unknown>)

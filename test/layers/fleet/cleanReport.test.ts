@@ -65,6 +65,18 @@ describe("a report", () => {
     expect(cleaned.warnings).toEqual(["�gnp.exe", "<script>alert(1)</script>"])
   })
 
+  it("has a problem on screens with a word that nobody knows, which would be a label of metrics", () => {
+    const wordsOf = (words: ReadonlyArray<string>) =>
+      Either.map(
+        cleanReport({ ...report(), screens: words.map((word) => ({ id: "left", word })) }),
+        ({ screens }) => screens.map(({ word }) => word)
+      )
+    const known = ["showing", "behind", "problem", "hidden", "silent", "closed", "never seen"]
+    expect(wordsOf(known)).toEqual(Either.right(known))
+    const unknown = ["asleep", "", "Showing", "constructor", "x".repeat(5000)]
+    expect(wordsOf(unknown)).toEqual(Either.right(unknown.map(() => "problem")))
+  })
+
   it("loses what nobody asked for", () => {
     const input: unknown = JSON.parse(
       JSON.stringify({ ...report(), extra: 1, node: { id: "hall-3", extra: 1 } }).replace(
