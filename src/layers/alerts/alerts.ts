@@ -5,9 +5,11 @@
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
@@ -26,13 +28,18 @@ const checkEvery = "5 seconds"
 
 const postTimeout = "10 seconds"
 
+/** Statuses that are about what was posted: the receiver may take the next one. */
+const refusesOne: ReadonlySet<number> = new Set([400, 413, 422])
+
 /** A problem of which something is to be delivered, or will be. */
 interface Alert {
   readonly problem: Problem
   /** When it was found, in milliseconds since 1970. */
   readonly foundAt: number
-  /** Whether the receiver knows that it has begun; it may know where that was tried. */
-  readonly begin: "waits" | "tried" | "delivered"
+  /** Whether the receiver knows that it has begun, or may know, as that was tried. */
+  readonly isKnown: boolean
+  /** Whether it was posted as it is; one that has become worse is posted again. */
+  readonly isPosted: boolean
   readonly endedAt?: string
 }
 
@@ -48,13 +55,33 @@ const advance = (alerts: Alerts, change: ProblemChange, now: number): Alerts => 
       next.set(change.key, {
         problem: change.problem,
         foundAt: before?.foundAt ?? now,
-        begin: before === undefined || isWorse ? "waits" : before.begin
+        isKnown: before?.isKnown ?? false,
+        isPosted: before !== undefined && !isWorse && before.isPosted
       })
     }
-  } else if (before === undefined || before.begin === "waits") {
+  } else if (before === undefined || !before.isKnown) {
     next.delete(change.key)
   } else {
     next.set(change.key, { ...before, endedAt: change.endedAt })
+  }
+  return next
+}
+
+/** What is left after `posted` was taken, or refused. It may have changed meanwhile. Pure. */
+const settle = (alerts: Alerts, key: string, posted: Alert, isTaken: boolean): Alerts => {
+  const now = alerts.get(key)
+  if (now === undefined) {
+    return alerts
+  }
+  const next = new Map(alerts)
+  if (!isTaken) {
+    next.set(key, { ...now, isKnown: posted.isKnown })
+  } else if (posted.endedAt === undefined) {
+    next.set(key, { ...now, isPosted: now.problem.severity === posted.problem.severity })
+  } else if (now.endedAt === undefined) {
+    next.set(key, { ...now, isKnown: false, isPosted: false })
+  } else {
+    next.delete(key)
   }
   return next
 }
@@ -92,56 +119,54 @@ export const make = Effect.fnUntraced(function* (
       })
     )
 
+  /** Gives whether it was taken; fails where the next one would not be taken either. */
   const post = (alert: Alert) =>
     client.execute(request(alert)).pipe(
       Effect.mapError((error) => deepestMessage(error.cause ?? error)),
-      Effect.filterOrFail(
-        ({ status }) => status >= 200 && status < 300,
-        ({ status }) => `it responds ${status}`
-      ),
       Effect.timeoutFail({ duration: postTimeout, onTimeout: () => `no response within ${postTimeout}` }),
       Effect.scoped,
-      Effect.tapError(warning.fails),
-      Effect.zipRight(warning.works)
+      Effect.flatMap(({ status }) =>
+        status >= 200 && status < 300
+          ? Effect.as(warning.works, true)
+          : refusesOne.has(status)
+            ? Effect.as(warning.fails(`it responds ${status}`), false)
+            : Effect.fail(`it responds ${status}`)
+      ),
+      Effect.tapError(warning.fails)
     )
 
-  const isDue = ({ begin, endedAt, foundAt }: Alert, now: number) =>
-    endedAt !== undefined || (begin !== "delivered" && now - foundAt >= Duration.toMillis(after))
+  const isDue = ({ endedAt, foundAt, isPosted }: Alert, now: number) =>
+    endedAt !== undefined || (!isPosted && now - foundAt >= Duration.toMillis(after))
 
-  const note = (key: string, alert: Alert, begin: Alert["begin"]) =>
-    Ref.update(alerts, (before) => {
-      const now = before.get(key)
-      // It may have become worse, or may be over, while it was posted.
-      return now === undefined || now.problem.severity !== alert.problem.severity
-        ? before
-        : new Map(before).set(key, { ...now, begin })
+  /** As it is then, which may be long after the turn of the first one; none where it is over. */
+  const atItsTurn = (key: string, now: number) =>
+    Ref.modify(alerts, (before) => {
+      const alert = before.get(key)
+      return alert === undefined || !isDue(alert, now)
+        ? [Option.none<Alert>(), before]
+        : [Option.some(alert), new Map(before).set(key, { ...alert, isKnown: true })]
     })
 
-  const deliverBegin = (key: string, alert: Alert) =>
-    note(key, alert, "tried").pipe(
-      Effect.zipRight(post(alert)),
-      Effect.zipRight(note(key, alert, "delivered"))
+  const deliverOne = (key: string, now: number) =>
+    Effect.flatMap(
+      atItsTurn(key, now),
+      Option.match({
+        onNone: () => Effect.succeed(true),
+        onSome: (alert) =>
+          Effect.tap(post(alert), (isTaken) =>
+            Ref.update(alerts, (before) => settle(before, key, alert, isTaken))
+          )
+      })
     )
 
-  /** It may have begun again while it was posted. */
-  const deliverEnd = (key: string, alert: Alert) =>
-    Effect.zipRight(
-      post(alert),
-      Ref.update(alerts, (before) =>
-        before.get(key)?.endedAt === alert.endedAt
-          ? new Map([...before].filter(([other]) => other !== key))
-          : before
-      )
-    )
-
+  /** The ends first: of a receiver that takes little it should not seem that all goes on. */
   const deliver = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const due = [...(yield* Ref.get(alerts))].filter(([, alert]) => isDue(alert, now))
-    yield* Effect.forEach(
-      due,
-      ([key, alert]) => (alert.endedAt === undefined ? deliverBegin : deliverEnd)(key, alert),
-      { discard: true }
-    )
+    const [begun, ended] = Array.partition(yield* Ref.get(alerts), ([, { endedAt }]) => endedAt !== undefined)
+    const taken = yield* Effect.forEach([...ended, ...begun], ([key]) => deliverOne(key, now))
+    if (taken.includes(false)) {
+      yield* Effect.fail("some were refused")
+    }
   })
 
   yield* deliver.pipe(

@@ -32,24 +32,28 @@ const end = (code: string): ProblemChange => ({
   endedAt: since
 })
 
-/** A receiver that responds with `status`, and the texts that have come. */
+/** A receiver that responds with a status, to certain texts with another one or late, and the texts that it has taken. */
 const receiver = () => {
   const texts: Array<string> = []
   const bodies: Array<unknown> = []
   let status = 200
+  let only = ""
   const client = HttpClient.make((request) =>
-    Effect.sync(() => {
+    Effect.gen(function* () {
       const body = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
       const json: { readonly text: string } = JSON.parse(body)
-      if (status === 200) {
+      yield* Effect.sleep(json.text.includes("slow") ? "8 seconds" : 0)
+      const responds = json.text.includes(only) ? status : 200
+      if (responds === 200) {
         texts.push(json.text)
         bodies.push({ authorization: request.headers.authorization, json })
       }
-      return HttpClientResponse.fromWeb(request, new Response(null, { status }))
+      return HttpClientResponse.fromWeb(request, new Response(null, { status: responds }))
     })
   )
-  const respond = (next: number) => {
+  const respond = (next: number, to = "") => {
     status = next
+    only = to
   }
   return { bodies, client, respond, texts }
 }
@@ -139,6 +143,85 @@ describe("alerts", () => {
       yield* take([begin("left", "error")])
       yield* TestClock.adjust("1 minute")
       expect(texts).toHaveLength(2)
+    })
+  )
+
+  it.scoped("reach a receiver that was away with the end of what had become worse meanwhile", () =>
+    Effect.gen(function* () {
+      const { respond, take, texts } = yield* setUp
+      yield* take([begin("left"), begin("right")])
+      yield* TestClock.adjust("3 minutes")
+      respond(503)
+      yield* take([end("left")])
+      yield* TestClock.adjust("1 minute")
+      yield* take([begin("right", "error")])
+      yield* TestClock.adjust("1 minute")
+      yield* take([end("right")])
+      yield* TestClock.adjust("1 minute")
+      respond(200)
+      yield* TestClock.adjust("1 minute")
+      expect(texts.slice(2).sort()).toEqual([
+        "Hall 3: over: The lamp left is broken.",
+        "Hall 3: over: The lamp right is broken."
+      ])
+    })
+  )
+
+  it.scoped("are posted with the ends first", () =>
+    Effect.gen(function* () {
+      const { respond, take, texts } = yield* setUp
+      yield* take([begin("left"), begin("right")])
+      yield* TestClock.adjust("3 minutes")
+      respond(503)
+      yield* take([begin("left", "error"), end("right")])
+      yield* TestClock.adjust("1 minute")
+      respond(200)
+      yield* TestClock.adjust("1 minute")
+      expect(texts.slice(2)).toEqual([
+        "Hall 3: over: The lamp right is broken.",
+        "Hall 3: The lamp left is broken."
+      ])
+    })
+  )
+
+  it.scoped("do not wait for one that the receiver refuses, which then has no end", () =>
+    Effect.gen(function* () {
+      const { respond, take, texts } = yield* setUp
+      respond(400, "left")
+      yield* take([begin("left"), begin("right")])
+      yield* TestClock.adjust("3 minutes")
+      yield* take([end("left"), end("right")])
+      respond(200)
+      yield* TestClock.adjust("1 minute")
+      expect(texts).toEqual(["Hall 3: The lamp right is broken.", "Hall 3: over: The lamp right is broken."])
+    })
+  )
+
+  it.scoped("say nothing of a problem that is over while another one is posted", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take([begin("slow"), begin("right")])
+      yield* TestClock.adjust("125 seconds")
+      yield* take([end("right")])
+      yield* TestClock.adjust("10 minutes")
+      expect(texts).toEqual(["Hall 3: The lamp slow is broken."])
+    })
+  )
+
+  it.scoped("are posted again for a problem that comes back while its end is posted", () =>
+    Effect.gen(function* () {
+      const { take, texts } = yield* setUp
+      yield* take([begin("slow")])
+      yield* TestClock.adjust("3 minutes")
+      yield* take([end("slow")])
+      yield* TestClock.adjust("6 seconds")
+      yield* take([begin("slow")])
+      yield* TestClock.adjust("1 minute")
+      expect(texts).toEqual([
+        "Hall 3: The lamp slow is broken.",
+        "Hall 3: over: The lamp slow is broken.",
+        "Hall 3: The lamp slow is broken."
+      ])
     })
   )
 
