@@ -102,7 +102,7 @@ export const screensOf = (
           ]
   )
   return [...listed, ...unseen]
-    .map((screen): ScreenStatus => ({ ...screen, ...problemOf(screen, now) }))
+    .map((screen): ScreenStatus => ({ ...screen, ...problemOf(screen, now, state.system.startTime) }))
     .toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
@@ -161,7 +161,7 @@ const lastSign = ({ heardAt }: Screen, { endedAt = "" }: Partial<Stream> = {}): 
 
 /** In milliseconds since 1970. */
 const silentAt = (said: Screen, stream: Stream | undefined): number => {
-  const { drawing, heardAt, until, visible } = said
+  const { drawing, heardAt, visible } = said
   if (stream?.endedAt !== undefined && stream.endedAt > heardAt) {
     return Date.parse(stream.endedAt) + settlingMs
   }
@@ -173,8 +173,16 @@ const silentAt = (said: Screen, stream: Stream | undefined): number => {
   ) {
     return Number.POSITIVE_INFINITY
   }
-  return Math.min(Date.parse(until), Date.parse(heardAt) + silentAfterMs(said))
+  return Date.parse(heardAt) + silenceMs(said)
 }
+
+/** For how long it is not silent, which the end of its lease makes shorter. */
+const silenceMs = (said: Screen): number =>
+  Math.min(Date.parse(said.until) - Date.parse(said.heardAt), silentAfterMs(said))
+
+/** Whether it would have been heard of: not where it was silent while the controller was off, until that has listened as long. */
+const isMissed = ({ said, since = "" }: Found, now: number, startTime: string): boolean =>
+  said === undefined || since >= startTime || now - Date.parse(startTime) >= silenceMs(said)
 
 const codes = {
   behind: "screen:behind",
@@ -186,7 +194,7 @@ const codes = {
 } satisfies Record<Exclude<ScreenWord, "showing">, string>
 
 /** It is an error where visitors see nothing, or something wrong, on an expected screen. */
-const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> => {
+const problemOf = (screen: Found, now: number, startTime: string): Pick<ScreenStatus, "problem"> => {
   const { id, isExpected, name, said, since, word } = screen
   if (word === "showing") {
     return {}
@@ -216,7 +224,7 @@ const problemOf = (screen: Found, now: number): Pick<ScreenStatus, "problem"> =>
           )
         : {}
     case "silent":
-      return isExpected
+      return isExpected && isMissed(screen, now, startTime)
         ? problem(
             "error",
             `was last heard of at ${since}: see whether it is on, and start its page or program again`

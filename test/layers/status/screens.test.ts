@@ -31,11 +31,13 @@ interface Case {
   readonly expected?: ReadonlyArray<ExpectedScreen>
   readonly slice?: Partial<ContentState>
   readonly consumers?: TransportState["consumers"]
+  /** When the controller was started, in seconds. */
+  readonly from?: number
 }
 
-const stateOf = ({ consumers, expected, screens = [], slice }: Case): GlobalState => ({
+const stateOf = ({ consumers, expected, from = 0, screens = [], slice }: Case): GlobalState => ({
   system: {
-    startTime: at(0),
+    startTime: at(from),
     mode: "persistent",
     ...(expected === undefined ? {} : { node: { id: "hall" }, screens: expected })
   },
@@ -76,6 +78,23 @@ describe("a screen is", () => {
   it("silent after two of its renewals if it says how often it renews its lease", () => {
     expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 239)).toEqual(["showing"])
     expect(words({ screens: [{ ...left, renewMs: 120_000 }] }, 240)).toEqual(["silent"])
+  })
+
+  it("silent without a problem until a controller that was off has listened for as long as that", () => {
+    const cases: ReadonlyArray<readonly [Screen, number]> = [
+      [{ ...page, versionId: older, problem: "no film" }, 90],
+      [{ ...left, renewMs: 120_000 }, 240],
+      [left, 1800]
+    ]
+    for (const [screen, seconds] of cases) {
+      const given = { screens: [screen], expected, from: 3600 }
+      expect(words(given, 3600)).toEqual(["silent"])
+      expect(codes(given, 3600 + seconds - 1)).toEqual([])
+      expect(problemsAt(given, 3600 + seconds)).toMatchObject([{ code: "screen:silent", since: at(0) }])
+    }
+    const given = { screens: [page], expected, from: 3600 }
+    const consumers = [{ id: "left", since: at(3601), endedAt: at(3610) }]
+    expect(codes({ ...given, consumers }, 3625)).toEqual(["screen:silent"])
   })
 
   it("silent when its lease ends, if it reports nothing of itself; then it is only listed where it is expected", () => {
