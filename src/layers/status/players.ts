@@ -62,7 +62,7 @@ export const playersOf = (
       name: expected.get(id) ?? said.node.label ?? id,
       isExpected: expected.has(id),
       said,
-      ...wordOf(said, content, { now, startTime })
+      ...wordOf(said, content, now)
     })
   )
   const unseen = [...expected].flatMap(
@@ -70,7 +70,7 @@ export const playersOf = (
       reports.has(id) ? [] : [{ id, name: label, isExpected: true, word: "never seen", since: startTime }]
   )
   return [...heard, ...unseen]
-    .map((player): PlayerStatus => ({ ...player, ...problemOf(player, now) }))
+    .map((player): PlayerStatus => ({ ...player, ...problemOf(player, now, startTime) }))
     .toSorted(byRank)
 }
 
@@ -96,15 +96,9 @@ const reportsOf = (slices: ReadonlyArray<Named<Slice>>): ReadonlyMap<string, Hea
   )
 }
 
-const wordOf = (
-  said: Player,
-  { activeSince = "", versionId }: Partial<ContentState> = {},
-  { now, startTime }: { readonly now: number; readonly startTime: string }
-) => {
+const wordOf = (said: Player, { activeSince = "", versionId }: Partial<ContentState> = {}, now: number) => {
   const { copiedPercent, heardAt, problems } = said
-  // The hub cannot have heard of it while it was off.
-  const listeningSince = heardAt > startTime ? heardAt : startTime
-  if (now - Date.parse(listeningSince) >= silentMs) {
+  if (now - Date.parse(heardAt) >= silentMs) {
     return word("silent", heardAt)
   }
   if (duplicateOf(said, now) !== undefined) {
@@ -148,7 +142,7 @@ const codes = {
   "never seen": "player:never-seen"
 }
 
-const problemOf = (player: Found, now: number): Pick<PlayerStatus, "problem"> => {
+const problemOf = (player: Found, now: number, startTime: string): Pick<PlayerStatus, "problem"> => {
   const { id, isExpected, name, said, since, word } = player
   const problem = (
     kind: keyof typeof codes,
@@ -172,7 +166,9 @@ const problemOf = (player: Found, now: number): Pick<PlayerStatus, "problem"> =>
   }
   if (word === "silent") {
     const check = "see whether it is on, and whether it reaches this machine"
-    return isExpected || now - Date.parse(said.heardAt) < missedMs
+    // The hub cannot have heard of it while it was off.
+    const hasListened = now - Date.parse(startTime) >= silentMs
+    return hasListened && (isExpected || now - Date.parse(said.heardAt) < missedMs)
       ? problem("silent", isExpected ? "error" : "warning", ` was last heard of at ${since}: ${check}`, since)
       : {}
   }

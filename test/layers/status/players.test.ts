@@ -125,9 +125,19 @@ describe("a player is", () => {
     expect(wordAt({ players: [hall3], expected }, 600)).toEqual(["silent", "player:silent"])
   })
 
-  it("not silent before a hub that was off has listened for 25 seconds", () => {
-    expect(wordAt({ players: [hall3], expected, from: 300 }, 324)).toEqual(["up to date", undefined])
-    expect(wordAt({ players: [hall3], expected, from: 300 }, 325)).toEqual(["silent", "player:silent"])
+  it("silent without a problem, its old ones too, until a hub that was off has listened for 25 seconds", () => {
+    const players = [{ ...hall3, versionId: older, problems: [error] }]
+    const other = { host: "box-4", address: "10.0.0.4", heardAt: at(299) }
+    for (const given of [{ players }, { players: [{ ...hall3, duplicate: other }] }]) {
+      const restarted = { ...given, expected, from: 300 }
+      expect(wordAt(restarted, 300)).toEqual(["silent", undefined])
+      expect(wordAt(restarted, 324)).toEqual(["silent", undefined])
+      expect(wordAt(restarted, 325)).toEqual(["silent", "player:silent"])
+    }
+    const heardBefore = { players: [{ ...hall3, heardAt: at(290) }], expected, from: 300 }
+    expect(wordAt(heardBefore, 314)).toEqual(["up to date", undefined])
+    expect(wordAt(heardBefore, 315)).toEqual(["silent", undefined])
+    expect(wordAt(heardBefore, 325)).toEqual(["silent", "player:silent"])
   })
 
   it("never seen where it is expected and has not reported, a problem one minute after the start", () => {
