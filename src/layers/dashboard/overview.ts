@@ -8,11 +8,11 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { ControllerState, type GlobalState, type Node } from "../../services/ControllerState.ts"
+import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import type { ContentState, Slice } from "../../services/Slices.ts"
 import { VersionsReport } from "../../services/VersionStore.ts"
 import { type Health, healthOf, problemsOf } from "../status/Health.ts"
-import { type PlayerStatus, playersOf } from "../status/players.ts"
+import { type PlayerStatus, playersOf, takesReports } from "../status/players.ts"
 import { countOn, type ScreenStatus, screensOf } from "../status/screens.ts"
 import { contentsOf, type Named, slicesOf } from "../status/slices.ts"
 import type { Actions } from "./access.ts"
@@ -29,7 +29,7 @@ export interface Overview extends Health {
   /** How many problems there are in all, where not all of them are in `problems`. */
   readonly problemCount?: number
   readonly screens: Tiles
-  /** Of a hub only. */
+  /** Where players can report to this machine. */
   readonly players?: Tiles
 }
 
@@ -108,14 +108,10 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       actions,
       contents,
       screens: screenTiles(screens),
-      ...(isHub(state, slices) ? { players: playerTiles(players, contentSlices[0]?.[1].versionId) } : {})
+      ...(takesReports(slices) ? { players: playerTiles(players, contentSlices[0]?.[1].versionId) } : {})
     } satisfies Overview
   })
 })
-
-const isHub = ({ system }: GlobalState, slices: ReadonlyArray<Named<Slice>>): boolean =>
-  system.players !== undefined ||
-  slices.some(([, slice]) => slice.kind === "content-server" && slice.players !== undefined)
 
 /** That of the content server that is there for this content. */
 const pageOf = (content: string, slices: ReadonlyArray<Named<Slice>>): Pick<ContentOverview, "page"> => {

@@ -69,8 +69,9 @@ export const playersOf = (
     ([id, label = id]): ReadonlyArray<Found> =>
       reports.has(id) ? [] : [{ id, name: label, isExpected: true, word: "never seen", since: startTime }]
   )
+  const hub = { now, startTime, takesReports: takesReports(slices) }
   return [...heard, ...unseen]
-    .map((player): PlayerStatus => ({ ...player, ...problemOf(player, now, startTime) }))
+    .map((player): PlayerStatus => ({ ...player, ...problemOf(player, hub) }))
     .toSorted(byRank)
 }
 
@@ -142,7 +143,11 @@ const codes = {
   "never seen": "player:never-seen"
 }
 
-const problemOf = (player: Found, now: number, startTime: string): Pick<PlayerStatus, "problem"> => {
+const problemOf = (
+  player: Found,
+  hub: { readonly now: number; readonly startTime: string; readonly takesReports: boolean }
+): Pick<PlayerStatus, "problem"> => {
+  const { now, startTime } = hub
   const { id, isExpected, name, said, since, word } = player
   const problem = (
     kind: keyof typeof codes,
@@ -159,7 +164,9 @@ const problemOf = (player: Found, now: number, startTime: string): Pick<PlayerSt
     }
   })
   if (said === undefined) {
-    const report = `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
+    const report = hub.takesReports
+      ? `let a replica whose node has the id ${JSON.stringify(id)} report to this machine`
+      : "this machine takes no reports, let it have contentServer({ reports: { token } })"
     return since !== undefined && now - Date.parse(since) < settlingMs
       ? {}
       : problem("never seen", "error", ` was never seen: ${report}`, since)

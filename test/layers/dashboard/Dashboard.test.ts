@@ -254,7 +254,7 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("has no players where none are expected or report", () =>
+  it.effect("has no players where no reports are taken", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       const { received } = yield* dashboard.openEvents

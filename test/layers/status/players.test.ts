@@ -142,7 +142,7 @@ describe("a player is", () => {
 
   it("never seen where it is expected and has not reported, a problem one minute after the start", () => {
     expect(wordAt({ players: [], expected }, 59)).toEqual(["never seen", undefined])
-    expect(playersAt({ expected }, 60)).toEqual([
+    expect(playersAt({ players: [], expected }, 60)).toEqual([
       {
         id: "hall-3",
         name: "The third hall",
@@ -159,6 +159,18 @@ describe("a player is", () => {
       }
     ])
     expect(playersAt({}, 60)).toEqual([])
+  })
+
+  it("never seen where this machine takes no reports, which the problem says instead", () => {
+    expect(playersAt({ expected }, 60)).toMatchObject([
+      {
+        word: "never seen",
+        problem: {
+          code: "player:never-seen",
+          text: "Player The third hall was never seen: this machine takes no reports, let it have contentServer({ reports: { token } })"
+        }
+      }
+    ])
   })
 
   it("behind where it has another version for longer than a minute and copies nothing", () => {
