@@ -54,7 +54,7 @@ export const commands = {
   },
   resume: {
     usage: "resume",
-    description: "End the hold: the latest version is shown, and from then on each new one."
+    description: "End the hold: the latest version is shown."
   },
   stop: {
     usage: "stop",
