@@ -88,7 +88,7 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       yield* see(page, "#contents", `Version ${controller.versionId}`)
       const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
       expect(stdout).toMatch(
-        /^HELD\n {2}! "content" is held since .* by Anna at the dashboard; version \S+ waits \(\d times since the start\)\n/
+        /^HELD\n {2}! "content" is held since .* by Anna at the dashboard; version \S+ waits\. "vitrine resume" ends that \(\d times since the start\)\n/
       )
 
       yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))

@@ -72,7 +72,7 @@ export const problems = (
       code: codes.held,
       severity: "warning",
       subject: name,
-      text: `"${name}" is held since ${held.since}${by}${waiting}`,
+      text: `"${name}" is held since ${held.since}${by}${waiting}. "vitrine resume" ends that`,
       since: held.since
     })
   }

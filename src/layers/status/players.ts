@@ -188,7 +188,12 @@ const problemOf = (
     )
   }
   if (word === "behind") {
-    return problem("behind", "warning", ` is behind since ${since}: it has ${behindText(said)}`, since)
+    return problem(
+      "behind",
+      "warning",
+      ` is behind since ${since}: it has ${behindText(said)}. Its own status says why`,
+      since
+    )
   }
   const reported = worstOf(said)
   return reported === undefined

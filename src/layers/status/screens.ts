@@ -211,7 +211,10 @@ const problemOf = (screen: Found, now: number, startTime: string): Pick<ScreenSt
   const isSince = (millis: number) => since === undefined || now - Date.parse(since) >= millis
   switch (word) {
     case "behind":
-      return problem("warning", `is behind since ${since}: it still shows version ${said?.versionId}`)
+      return problem(
+        "warning",
+        `is behind since ${since}: it still shows version ${said?.versionId}. If it goes on, load its page again`
+      )
     case "problem":
       return problem(isExpected ? "error" : "warning", `has a problem since ${since}: ${said?.problem}`)
     case "hidden":

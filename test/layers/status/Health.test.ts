@@ -140,7 +140,7 @@ describe("the word", () => {
           code: "content:held",
           severity: "warning",
           subject: "content",
-          text: `"content" is held since ${at(3)} by anna@desk; version 20261122T091000Z waits`,
+          text: `"content" is held since ${at(3)} by anna@desk; version 20261122T091000Z waits. "vitrine resume" ends that`,
           since: at(3)
         },
         { code: "http-transport", severity: "warning", text: "HTTP transport: is full" }

@@ -183,7 +183,7 @@ describe("a player is", () => {
         problem: {
           code: "player:behind",
           severity: "warning",
-          text: `Player Hall 3 is behind since ${at(0)}: it has version ${older}`
+          text: `Player Hall 3 is behind since ${at(0)}: it has version ${older}. Its own status says why`
         }
       }
     ])
@@ -198,7 +198,9 @@ describe("a player is", () => {
     expect(playersAt({ players }, 61)).toMatchObject([
       {
         word: "behind",
-        problem: { text: `Player Hall 3 is behind since ${at(0)}: it has no version; it is held` }
+        problem: {
+          text: `Player Hall 3 is behind since ${at(0)}: it has no version; it is held. Its own status says why`
+        }
       }
     ])
     const state = stateOf({ players })

@@ -108,8 +108,14 @@ describe("a screen is", () => {
     expect(words({ screens }, 60)).toEqual(["showing"])
     expect(words({ screens }, 61)).toEqual(["behind"])
     expect(words({ screens, slice: { activeSince: at(5) } }, 65)).toEqual(["showing"])
-    expect(problemsAt({ screens }, 61)).toMatchObject([
-      { code: "screen:behind", severity: "warning", subject: "left", since: at(0) }
+    expect(problemsAt({ screens }, 61)).toEqual([
+      {
+        code: "screen:behind",
+        severity: "warning",
+        subject: "left",
+        text: `Screen left is behind since ${at(0)}: it still shows version ${older}. If it goes on, load its page again`,
+        since: at(0)
+      }
     ])
   })
 
