@@ -1,8 +1,8 @@
 /**
  * The players that report to this machine, in bounded memory. Pure.
  *
- * Of each player, the run is shown that was heard of first: one that begins while it is still heard of is taken for another machine
- * as soon as the first one reports again, and until then for the same one, started again.
+ * Of each player, the run is shown that was heard of first, as long as it reports: one that begins meanwhile is taken for another
+ * machine as soon as the first one reports again, and until then for the same one, started again.
  */
 import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
@@ -20,6 +20,9 @@ const rateMs = 10_000
 
 /** How long a run counts as one that is still heard of, in milliseconds. */
 const freshMs = 60_000
+
+/** How long the run that is shown may miss its reports before another one takes its place: it reports every ten seconds. */
+const missedMs = 15_000
 
 /** How long one that is not expected is listed after it was last heard of, in milliseconds: a day. */
 const forgottenMs = 86_400_000
@@ -123,16 +126,16 @@ const heardAgain = (before: Entry, received: Received): Either.Either<Entry, Too
     return Either.right({ ...before, player: playerOf(received), run, others, newRuns })
   }
   const rest = others.filter((other) => other !== known)
-  const wasHeard = fresh(before.run)
+  const goesOn = isClose(before.run.heardAt, now, missedMs)
   return Either.right(
-    wasHeard && Option.exists(before.duplicate, fresh)
+    goesOn && Option.exists(before.duplicate, fresh)
       ? { ...before, others: [...rest, run].slice(0, maxRuns), newRuns, duplicate: Option.some(run) }
       : {
           player: playerOf(received),
           run,
-          others: wasHeard ? [...rest, before.run].slice(0, maxRuns) : rest,
+          others: fresh(before.run) ? [...rest, before.run].slice(0, maxRuns) : rest,
           newRuns,
-          duplicate: known !== undefined && wasHeard ? Option.some(before.run) : Option.none()
+          duplicate: known !== undefined && goesOn ? Option.some(before.run) : Option.none()
         }
   )
 }

@@ -114,13 +114,15 @@ describe("a player", () => {
     expect(alone).not.toHaveProperty("duplicate")
   })
 
-  it("is the other machine when the first one is not heard of for a minute", () => {
+  it("is the other machine before the first one, which has ended, counts as silent", () => {
     const both = [{ seconds: 0 }, { seconds: 5, runId: "b" }, { seconds: 10 }]
-    const later = [15, 25, 35, 45, 55, 65, 75].map((seconds) => ({ seconds, runId: "b" }))
-    expect(shown(heard(...both, ...later.slice(0, -1)), 66)[0]).toMatchObject({ runId: "a" })
-    const [player] = shown(heard(...both, ...later), 76)
+    const later = [15, 24.9, 34.9].map((seconds) => ({ seconds, runId: "b" }))
+    expect(shown(heard(...both, ...later.slice(0, -1)), 25)[0]).toMatchObject({ runId: "a" })
+    const [player] = shown(heard(...both, ...later), 35)
     expect(player).toMatchObject({ runId: "b" })
     expect(player).not.toHaveProperty("duplicate")
+    const [again] = shown(heard(...both, ...later, { seconds: 40 }), 41)
+    expect(again).toHaveProperty("duplicate")
   })
 
   it("loses nothing to one that sends as fast as it can in its name, always as another run", () => {
