@@ -194,19 +194,13 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     addEventListener(event, poll, { signal })
   }
 
-  return {
-    get state() {
-      return state.get()
-    },
-    subscribe: state.subscribe,
-    close: () => {
-      acks.close()
-      life.abort()
-      swap.end()
-      clearTimeout(timer)
-      clearInterval(looks)
-    }
-  }
+  return state.exhibit(() => {
+    acks.close()
+    life.abort()
+    swap.end()
+    clearTimeout(timer)
+    clearInterval(looks)
+  })
 }
 
 /** The name in the page's address, or one that this tab keeps when it loads the page again, where it has a storage. */

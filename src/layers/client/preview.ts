@@ -102,17 +102,11 @@ const preview = <Loaded>(options: Options<Loaded>, asked: string): Exhibit<Loade
     addEventListener(event, poll, { signal })
   }
 
-  return {
-    get state() {
-      return state.get()
-    },
-    subscribe: state.subscribe,
-    close: () => {
-      life.abort()
-      swap.end()
-      mark.remove()
-    }
-  }
+  return state.exhibit(() => {
+    life.abort()
+    swap.end()
+    mark.remove()
+  })
 }
 
 /** What others see of a version. */

@@ -46,10 +46,17 @@ export const makeState = <Loaded>(initial: State<Loaded>) => {
         changes.dispatchEvent(new Event("change"))
       }
     },
-    subscribe: (listener: () => void) => {
-      const heard = () => listener()
-      changes.addEventListener("change", heard)
-      return () => changes.removeEventListener("change", heard)
-    }
+    /** What pages have of it. */
+    exhibit: (close: () => void): Exhibit<Loaded> => ({
+      get state() {
+        return state
+      },
+      subscribe: (listener) => {
+        const heard = () => listener()
+        changes.addEventListener("change", heard)
+        return () => changes.removeEventListener("change", heard)
+      },
+      close
+    })
   }
 }
