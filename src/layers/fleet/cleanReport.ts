@@ -13,7 +13,7 @@ import { excerpt, printableLine } from "../../internal/printable.ts"
 import type { PlayerReport, ReportedScreen } from "../../services/PlayerReport.ts"
 import { Problem } from "../../services/Problem.ts"
 import type { Player } from "../../services/Slices.ts"
-import type { ScreenWord } from "../status/screens.ts"
+import { screenWords } from "../status/screens.ts"
 
 /** How many are kept: problems and screens the first, because those are the worst, and warnings the last. */
 export const maxProblems = 32
@@ -78,18 +78,10 @@ const problem = Schema.Struct({
   count: optional(amount)
 } satisfies Record<keyof typeof Problem.fields, unknown>)
 
-const screenWords: Readonly<Record<ScreenWord, true>> = {
-  showing: true,
-  behind: true,
-  problem: true,
-  hidden: true,
-  silent: true,
-  closed: true,
-  "never seen": true
-}
+const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 
 /** It becomes a label of metrics: an unknown one, of a later Vitrine perhaps, is `problem`. */
-const screenWord = cleaned((word) => (Object.hasOwn(screenWords, word) ? word : "problem"))
+const screenWord = cleaned((word) => (isScreenWord(word) ? word : "problem"))
 
 const screen = Schema.Struct({
   id: line,

@@ -10,7 +10,7 @@ import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Player, Slice } from "../../services/Slices.ts"
 import type { GlobalState, Row, Section } from "../../services/StatusSnapshot.ts"
 import { firstRows, kv, text, toneOf } from "./rows.ts"
-import type { ScreenWord } from "./screens.ts"
+import { screenWords } from "./screens.ts"
 import { contentsOf, type Named, slicesOf } from "./slices.ts"
 
 /**
@@ -283,7 +283,7 @@ export const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
     .join(", ")
 
 /** The name of the section: what is wrong in it is in `problems`. */
-export const sectionName = "players"
+const sectionName = "players"
 
 /** Whether there is something to look at: it is not up to date, or has a problem. */
 export const isUnwell = ({ problem, word }: PlayerStatus): boolean =>
@@ -323,15 +323,7 @@ const playerText = (player: PlayerStatus): string => {
 export const wordText = ({ said, word }: PlayerStatus): string =>
   word === "copying" ? `copying ${Math.floor(said?.copiedPercent ?? 0)} %` : word
 
-const screenWords: ReadonlyArray<string> = [
-  "problem",
-  "silent",
-  "closed",
-  "hidden",
-  "never seen",
-  "behind",
-  "showing"
-] satisfies ReadonlyArray<ScreenWord>
+const screenOrder: ReadonlyArray<string> = screenWords
 
 /** How many of its screens do what, the worst word first. */
 export const screenCounts = ({ screens }: Player): Readonly<Record<string, number>> => {
@@ -340,6 +332,6 @@ export const screenCounts = ({ screens }: Player): Readonly<Record<string, numbe
     counts.set(word, (counts.get(word) ?? 0) + 1)
   }
   return Object.fromEntries(
-    [...counts].toSorted(([one], [other]) => screenWords.indexOf(one) - screenWords.indexOf(other))
+    [...counts].toSorted(([one], [other]) => screenOrder.indexOf(one) - screenOrder.indexOf(other))
   )
 }

@@ -14,7 +14,18 @@ import { contentsOf, type Named, slicesOf } from "./slices.ts"
  * renews its lease, and else for as long as the lease lasts; also 15 s after the end of its own event stream, if it was not heard of
  * since. An open one keeps those from being silent that report nothing of themselves. `never seen` is only what is expected.
  */
-export type ScreenWord = "showing" | "behind" | "problem" | "hidden" | "silent" | "closed" | "never seen"
+export type ScreenWord = (typeof screenWords)[number]
+
+/** From the worst. */
+export const screenWords = [
+  "problem",
+  "silent",
+  "closed",
+  "hidden",
+  "never seen",
+  "behind",
+  "showing"
+] as const
 
 /** A screen that is expected, or was heard of. */
 export interface ScreenStatus {
