@@ -28,8 +28,6 @@ const maxReportedBytes = 4 * 1024 * 1024
 /** By the ids of two versions; `None` where it takes long to find out. */
 type Known = ReadonlyMap<string, Option.Option<ReadonlyArray<string>>>
 
-export interface Comparing extends Effect.Effect.Success<typeof makeComparing> {}
-
 /** One comparison at a time. In memory are the words of the three latest versions. */
 export const makeComparing = Effect.gen(function* () {
   const store = yield* VersionStore

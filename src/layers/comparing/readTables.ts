@@ -116,7 +116,7 @@ const parse = Option.match({
 const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
 /** An array of records, each with an `id` of its own, or an object of keys and values. */
-export const entriesOf = (value: unknown): Option.Option<Parsed> => {
+const entriesOf = (value: unknown): Option.Option<Parsed> => {
   if (!Array.isArray(value)) {
     return Predicate.isReadonlyRecord(value)
       ? Option.some({ holds: "keys", entries: Object.entries(value) })
