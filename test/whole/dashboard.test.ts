@@ -177,7 +177,13 @@ const sizeOf = (page: Page) =>
     })`)
   )
 
-const textsOf = (page: Page, selector: string) => Effect.promise(() => page.locator(selector).allInnerTexts())
+/** In one step: an element that the page has replaced meanwhile has no line breaks any more. */
+const textsOf = (page: Page, selector: string) =>
+  Effect.promise(() =>
+    page.evaluate<Array<string>>(
+      `Array.from(document.querySelectorAll(${JSON.stringify(selector)}), (element) => element.innerText)`
+    )
+  )
 
 describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
   it.scopedLive.each(["well", "problems", "held"] as const)(
