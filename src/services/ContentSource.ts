@@ -127,6 +127,14 @@ export const FetchedAttachments = Schema.Struct({
 })
 export type FetchedAttachments = typeof FetchedAttachments.Type
 
+/** A JSON document as a source has saved it. */
+export interface FetchedDocument {
+  /** The fields that identify a record of it, each a path with dots, for comparing versions. Default `["id"]`. */
+  readonly key?: ReadonlyArray<string>
+  /** Where it came from: relative links in it are relative to this address. */
+  readonly url?: string
+}
+
 /** What became of one fetch of a source. */
 export interface FetchedSource {
   /** Equal for equal content, whatever was volatile in how it came. */
@@ -139,6 +147,8 @@ export interface FetchedSource {
   readonly attachments?: FetchedAttachments
   /** SHA-256 digests of files, by their paths in the folder with forward slashes. Other files are read once more for it. */
   readonly digests?: Readonly<Record<string, string>>
+  /** Its documents, by their paths in the folder. Without it, every `.json` file at the top of the folder is one. */
+  readonly documents?: Readonly<Record<string, FetchedDocument>>
   /** What the editors of the content should look at, for people. The status shows it until the next fetch. */
   readonly warnings?: ReadonlyArray<string>
 }
