@@ -17,8 +17,9 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   fleet: ["versions"],
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],
-  "sources/airtable": ["sources/tableSource"],
-  plain: ["sources/tableSource", "httpTransport"],
+  "sources/tableSource": ["sources/expect"],
+  "sources/airtable": ["sources/tableSource", "sources/expect"],
+  plain: ["sources/tableSource", "sources/expect", "httpTransport"],
   control: ["httpTransport"],
   controller: ["alerts"],
   cli: ["controller", "control", "alerts"]

@@ -15,7 +15,7 @@ import type {
   AirtableSourceOptions,
   PlainSourceOptions
 } from "../src/layers/sources/airtable/AirtableOptions.ts"
-import type { FieldSchema } from "../src/layers/sources/tableSource/ExpectOptions.ts"
+import type { FieldSchema } from "../src/layers/sources/expect/ExpectOptions.ts"
 import type * as TableSource from "../src/layers/sources/tableSource/TableSourceConfig.ts"
 import type { TableSourceOptions } from "../src/layers/sources/tableSource/TableSourceOptions.ts"
 import type {

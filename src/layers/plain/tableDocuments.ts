@@ -17,17 +17,13 @@ import { RequestPacing } from "../../services/RequestPacing.ts"
 import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
-import {
-  type Expectations,
-  makeExpectations,
-  type NotAsExpected,
-  requireExpected
-} from "../sources/tableSource/Expectations.ts"
+import { makeExpectations, type NotAsExpected, requireExpected } from "../sources/expect/Expectations.ts"
+import type { TableCheck } from "../sources/expect/TableCheck.ts"
+import { isAttachment } from "../sources/tableSource/AttachmentCells.ts"
 import { keyValues } from "../sources/tableSource/KeyValueTable.ts"
 import type { TableNotSaved } from "../sources/tableSource/NotSaved.ts"
 import { makeSavedRecords, tryEncode } from "../sources/tableSource/SavedRecords.ts"
 import { checkRecords } from "../sources/tableSource/SavedTable.ts"
-import type { TableCheck } from "../sources/tableSource/TableCheck.ts"
 import { readTable, type TableRequest } from "../sources/tableSource/TableReader.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
 import { makeTableWarnings, type WarnOfTable, warnOfNoTables } from "../sources/tableSource/tableWarnings.ts"
@@ -40,7 +36,10 @@ export const makeTableDocuments = (
   client: Effect.Effect<typeof TableSourceClient.Service, never, HttpClient.HttpClient | RequestPacing>
 ): ((context: PlainFetchContext) => ReadonlyArray<TableDocument>) => {
   const { defaultView: view, id, keyValueTables, tables } = options
-  const { begin } = makeExpectations(options)
+  const begin: Begin = (table, holds) =>
+    Effect.map(TableSourceClient, ({ attachments }) =>
+      makeExpectations(options.expect, { view, isAttachment: isAttachment(attachments) }).begin(table, holds)
+    )
   const warn = makeTableWarnings()
   const warnOnce = Effect.runSync(Effect.once(warnOfNoTables(options)))
 
@@ -94,34 +93,38 @@ const unwrap = (settled: Effect.Effect<unknown, SourceFailed>, signal: AbortSign
   return data
 }
 
+type Begin = (
+  table: string,
+  holds: "records" | "keys"
+) => Effect.Effect<Option.Option<TableCheck>, never, TableSourceClient>
+
 /** Nothing is known of what was there before. */
 const requireOf = (check: Option.Option<TableCheck>) =>
   requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
 
-const readRecords = (request: TableRequest, begin: Expectations["begin"], warn: WarnOfTable): Reading =>
+const readRecords = (request: TableRequest, begin: Begin, warn: WarnOfTable): Reading =>
   Effect.gen(function* () {
     const { table } = request
-    const { attachments } = yield* TableSourceClient
-    const { check, data, warnings } = yield* readTable(request, (pages) => {
-      const check = begin(table, "records", attachments)
-      const { add, warnings } = makeSavedRecords(table)
-      const data: Array<unknown> = []
-      return Stream.runForEach(pages, (page) =>
-        Effect.map(add(page), (saved) => {
-          if (Option.isSome(check)) checkRecords(check.value.add, page)
-          for (const record of saved) data.push(record)
-        })
-      ).pipe(Effect.map(() => ({ check, data, warnings: warnings() })))
-    })
+    const { check, data, warnings } = yield* readTable(request, (pages) =>
+      Effect.flatMap(begin(table, "records"), (check) => {
+        const { add, warnings } = makeSavedRecords(table)
+        const data: Array<unknown> = []
+        return Stream.runForEach(pages, (page) =>
+          Effect.map(add(page), (saved) => {
+            if (Option.isSome(check)) checkRecords(check.value.add, page)
+            for (const record of saved) data.push(record)
+          })
+        ).pipe(Effect.map(() => ({ check, data, warnings: warnings() })))
+      })
+    )
     yield* warn(table, warnings)
     yield* requireOf(check)
     return data
   })
 
-const readKeyValues = (request: TableRequest, begin: Expectations["begin"], warn: WarnOfTable): Reading =>
+const readKeyValues = (request: TableRequest, begin: Begin, warn: WarnOfTable): Reading =>
   Effect.gen(function* () {
     const { table } = request
-    const { attachments } = yield* TableSourceClient
     const records = yield* readTable(request, (pages) => {
       const records: Array<TableRecord> = []
       return Stream.runForEach(pages, (page) =>
@@ -133,7 +136,7 @@ const readKeyValues = (request: TableRequest, begin: Expectations["begin"], warn
     const { recordOf, value, warnings } = yield* Effect.flatten(
       tryEncode(table, () => keyValues(table, records))
     )
-    const check = begin(table, "keys", attachments)
+    const check = yield* begin(table, "keys")
     if (Option.isSome(check)) check.value.add(value, recordOf)
     yield* warn(table, warnings)
     yield* requireOf(check)

@@ -8,7 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
-import type { FieldSchema } from "../tableSource/ExpectOptions.ts"
+import type { FieldSchema } from "../expect/ExpectOptions.ts"
 import {
   decodeSource,
   isPathSegment,

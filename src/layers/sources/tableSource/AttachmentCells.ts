@@ -64,4 +64,10 @@ export const make = ({ lastingFields, read }: AttachmentFormat = noAttachments):
   }
 }
 
+/** Whether an item of a list is one. */
+export const isAttachment =
+  ({ read }: AttachmentFormat = noAttachments) =>
+  (item: unknown): boolean =>
+    Predicate.isReadonlyRecord(item) && Option.isSome(read(item))
+
 const noAttachments: AttachmentFormat = { read: Option.none, lastingFields: new Set() }

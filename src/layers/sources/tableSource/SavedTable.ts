@@ -18,6 +18,7 @@ import type {
   TableError,
   TableRecord
 } from "../../../services/TableSourceClient.ts"
+import type { CheckFields } from "../expect/TableCheck.ts"
 import { savedText } from "../sortedJson.ts"
 import { type AttachmentCells, localPathField } from "./AttachmentCells.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
@@ -25,7 +26,6 @@ import { keyValues } from "./KeyValueTable.ts"
 import type { FoundAttachment } from "./NotSaved.ts"
 import { TableNotSaved } from "./NotSaved.ts"
 import { makeSavedRecords, type SavedRecord, tryEncode } from "./SavedRecords.ts"
-import type { CheckFields } from "./TableCheck.ts"
 import type { Pages } from "./TableReader.ts"
 
 export interface SavedTable {

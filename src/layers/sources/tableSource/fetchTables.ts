@@ -11,16 +11,16 @@ import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { FetchTarget, SourceProgress } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
+import { makeExpectations, requireExpected } from "../expect/Expectations.ts"
+import type { CheckedTable } from "../expect/TableCheck.ts"
 import { fingerprint } from "../fingerprint.ts"
 import type { ProgressReporter } from "../progressReporter.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
-import { makeExpectations, requireExpected } from "./Expectations.ts"
 import { makeKnownTables, type NamedTable } from "./knownTables.ts"
 import { TableNotSaved } from "./NotSaved.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
-import type { CheckedTable } from "./TableCheck.ts"
 import { readTable } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 import { makeEmptyTables, makeTableWarnings, warningText } from "./tableWarnings.ts"
@@ -48,7 +48,10 @@ export const makeFetchTables = Effect.fnUntraced(function* (
   const attachmentFiles = yield* AttachmentFiles.make(options)
   const { attachments: format } = yield* TableSourceClient
   const cells = AttachmentCells.make(format)
-  const expectations = makeExpectations(options)
+  const expectations = makeExpectations(options.expect, {
+    view: options.defaultView,
+    isAttachment: AttachmentCells.isAttachment(format)
+  })
   const warn = makeTableWarnings()
   const emptyTables = makeEmptyTables()
 
@@ -72,7 +75,7 @@ export const makeFetchTables = Effect.fnUntraced(function* (
     const save = holds === "records" ? saveRecords : saveKeyValues
     yield* target.progress(0)
     const { check, ...saved } = yield* readTable({ table, view: options.defaultView }, (pages) => {
-      const check = expectations.begin(table, holds, format)
+      const check = expectations.begin(table, holds)
       const add = Option.map(check, ({ add }) => add)
       return Effect.map(save({ ...target, check: add }, pages), (saved) => ({ ...saved, check }))
     })

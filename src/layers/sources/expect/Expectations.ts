@@ -5,17 +5,17 @@
  * them at once.
  */
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { countText } from "../../../internal/readable.ts"
 import type { PreviousContent } from "../../../services/ContentSource.ts"
-import type { AttachmentFormat } from "../../../services/TableSourceClient.ts"
 import { Violation, violationText } from "../../../services/Violation.ts"
-import { readSaved } from "./readSaved.ts"
+import type { TableExpectation } from "./ExpectOptions.ts"
+import { readKeys, readRecords } from "./readSaved.ts"
 import {
   type CheckedTable,
   makeTableCheck,
@@ -25,19 +25,19 @@ import {
   type TableCheck,
   type Verdict
 } from "./TableCheck.ts"
-import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 export type Expectations = ReturnType<typeof makeExpectations>
 
-export const makeExpectations = ({
-  defaultView: view,
-  expect
-}: Pick<TableSourceOptions, "defaultView" | "expect">) => {
+/** What is expected of tables, by their names. */
+export const makeExpectations = (
+  expect: Readonly<Record<string, TableExpectation>>,
+  tables: Pick<CheckedTable, "isAttachment" | "view">
+) => {
   return {
     /** A fresh check of a table, for each time that it is read. */
-    begin: (table: string, holds: CheckedTable["holds"], format: AttachmentFormat | undefined) =>
+    begin: (table: string, holds: CheckedTable["holds"]) =>
       Option.map(Record.get(expect, table), (expectation) =>
-        makeTableCheck({ table, holds, view, isAttachment: isAttachmentOf(format) }, expectation)
+        makeTableCheck({ table, holds, ...tables }, expectation)
       ),
 
     /** The verdict on a table that was read, whose file in the version before has this name. */
@@ -64,9 +64,10 @@ export const readNames = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
   const names = new Set<string>()
+  const namesIn = (file: string) =>
+    holds === "keys" ? Stream.map(readKeys(file), Array.of) : Stream.map(readRecords(file), Object.keys)
   return yield* Effect.flatMap(content, ({ directory }) =>
-    Stream.runFold(readSaved(path.join(directory, file), holds), 0, (count, [id, value]) => {
-      const found = holds === "keys" ? [id] : Object.keys(Object(value))
+    Stream.runFold(namesIn(path.join(directory, file)), 0, (count, found) => {
       for (const name of found) {
         if (names.size < maxNames) names.add(name)
       }
@@ -77,9 +78,6 @@ export const readNames = Effect.fnUntraced(function* (
     Effect.option
   )
 })
-
-const isAttachmentOf = (format: AttachmentFormat | undefined) => (item: unknown) =>
-  format !== undefined && Predicate.isReadonlyRecord(item) && Option.isSome(format.read(item))
 
 /** What is in tables is not what the options of their source expect. */
 export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/NotAsExpected", {

@@ -1,12 +1,12 @@
 /**
- * What a user expects of tables, as options; `TableSourceConfig.ts` says what they mean.
+ * What a user expects of tables, as options; `ExpectConfig.ts` says what they mean.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { expects } from "../../../internal/Options.ts"
+import type * as Config from "./ExpectConfig.ts"
 import { fieldTypes, isFieldType } from "./fieldTypes.ts"
-import type * as Config from "./TableSourceConfig.ts"
 
 /** A schema that needs nothing from an environment; its decoding must be synchronous. */
 export type FieldSchema = Schema.Schema.AnyNoContext

@@ -13,13 +13,10 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
-import { fieldTest } from "../../../../src/layers/sources/tableSource/fieldTypes.ts"
+import type { FieldType, FullFieldType } from "../../../../src/layers/sources/expect/ExpectConfig.ts"
+import { fieldTest } from "../../../../src/layers/sources/expect/fieldTypes.ts"
 import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
 import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
-import type {
-  FieldType,
-  FullFieldType
-} from "../../../../src/layers/sources/tableSource/TableSourceConfig.ts"
 import {
   decode,
   type TableSourceConfig

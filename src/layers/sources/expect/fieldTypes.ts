@@ -3,7 +3,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import type { FieldType, FullFieldType } from "./TableSourceConfig.ts"
+import type { FieldType, FullFieldType } from "./ExpectConfig.ts"
 
 export interface FieldTest {
   /** What a cell must be, as in "expected …". */

@@ -9,27 +9,25 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
-/** What a table has: records, or the keys of a key/value table. */
-export type Holds = "records" | "keys"
-
-/** A record by its id, or the value of a key. */
-export type SavedEntry = readonly [name: string, value: unknown]
-
-export const readSaved = (file: string, holds: Holds) =>
+/** The records of a table. */
+export const readRecords = (file: string) =>
   Stream.unwrap(
     Effect.map(FileSystem.FileSystem, (fs) =>
-      holds === "keys"
-        ? Stream.fromIterableEffect(
-            Effect.map(Effect.flatMap(fs.readFileString(file), decodeObject), Object.entries<unknown>)
-          )
-        : fs.stream(file).pipe(
-            Stream.decodeText(),
-            Stream.splitLines,
-            Stream.mapAccum("", nextRecord),
-            Stream.filterMap((record) => record),
-            Stream.mapEffect(decodeRecord),
-            Stream.map((record): SavedEntry => [record.id, record])
-          )
+      fs.stream(file).pipe(
+        Stream.decodeText(),
+        Stream.splitLines,
+        Stream.mapAccum("", nextRecord),
+        Stream.filterMap((record) => record),
+        Stream.mapEffect(decodeObject)
+      )
+    )
+  )
+
+/** The keys of a key/value table. */
+export const readKeys = (file: string) =>
+  Stream.fromIterableEffect(
+    Effect.flatMap(FileSystem.FileSystem, (fs) =>
+      Effect.map(Effect.flatMap(fs.readFileString(file), decodeObject), Object.keys)
     )
   )
 
@@ -44,6 +42,3 @@ const nextRecord = (before: string, line: string): readonly [string, Option.Opti
 const JsonObject = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 const decodeObject = Schema.decode(Schema.parseJson(JsonObject))
-const decodeRecord = Schema.decode(
-  Schema.parseJson(Schema.extend(Schema.Struct({ id: Schema.String }), JsonObject))
-)

@@ -3,7 +3,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { readNames } from "../../../../src/layers/sources/tableSource/Expectations.ts"
+import { readNames } from "../../../../src/layers/sources/expect/Expectations.ts"
 
 it.scoped.each([
   ["are read where it is whole", '"b": 2', Option.some({ names: new Set(["id", 'a"b', "b"]), count: 1 })],

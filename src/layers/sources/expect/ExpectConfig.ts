@@ -1,0 +1,24 @@
+/**
+ * What is expected of tables, as a user writes it, for programs with any Effect or none.
+ *
+ * `FieldSchema` is nothing, or for programs with the Effect of Vitrine a schema.
+ */
+export interface TableExpectation<FieldSchema = never> {
+  /** By the names of columns, in a key/value table by its keys; or a schema of a whole record or object. Others may be there too. */
+  readonly fields?: FieldExpectations<FieldSchema> | FieldSchema
+
+  /** How many records there are at least, in a key/value table how many keys. Default 0. */
+  readonly minRecords?: number
+
+  /** Which share of the records in the version before may be gone, from 0 to 1. Default 1. */
+  readonly maxVanishing?: number
+}
+
+/** A type, or a schema of the cell as it comes; `undefined` is an empty cell. */
+export type FieldExpectations<FieldSchema = never> = Readonly<Record<string, FieldType | FieldSchema>>
+
+/** What is in a cell. With `?` behind it, the cell may be empty. */
+export type FieldType = FullFieldType | `${FullFieldType}?`
+
+/** Of a cell that is not empty. */
+export type FullFieldType = "text" | "number" | "boolean" | "date" | "attachments" | "list" | "any"
