@@ -4,7 +4,6 @@
  * It owns the form of the file and its digest. Which file that is, and what happens to it later, belongs to
  * the caller.
  */
-import { createHash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -19,7 +18,8 @@ import type {
   TableRecord
 } from "../../../services/TableSourceClient.ts"
 import type { CheckFields } from "../expect/TableCheck.ts"
-import { savedText } from "../sortedJson.ts"
+import type { WrittenFile } from "../jsonFile.ts"
+import * as jsonFile from "../jsonFile.ts"
 import { type AttachmentCells, localPathField } from "./AttachmentCells.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
 import { keyValues } from "./KeyValueTable.ts"
@@ -28,15 +28,10 @@ import { TableNotSaved } from "./NotSaved.ts"
 import { makeSavedRecords, type SavedRecord, tryEncode } from "./SavedRecords.ts"
 import type { Pages } from "./TableReader.ts"
 
-export interface SavedTable {
+/** Its digest is the same though its attachments were signed again. */
+export interface SavedTable extends WrittenFile {
   /** The attachments in what was saved, each file once. */
   readonly attachments: ReadonlyArray<FoundAttachment>
-  /** The size of the JSON file. */
-  readonly bytes: number
-  /** Equal for equal content, though its attachments were signed again. */
-  readonly digest: string
-  /** The digest of the JSON file as it was written. */
-  readonly sha256: string
   readonly records: number
   /** What was saved otherwise than one may expect. */
   readonly warnings: ReadonlyArray<string>
@@ -56,51 +51,19 @@ export interface SavedTableTarget {
   readonly check: Option.Option<CheckFields>
 }
 
-/** Less than this is not worth a write. */
-const fewBytes = 512 * 1024
-
 type Saving = Effect.Effect<SavedTable, TableError | CursorExpired | TableNotSaved, FileSystem.FileSystem>
 
 /** Writes an array of records, each page when it comes, so that a long table takes no more memory than a short one. */
 export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
   Effect.gen(function* () {
     const { cells, check, path, progress, table } = target
-    const fileSystem = yield* FileSystem.FileSystem
-    const file = yield* writing(target, fileSystem.open(path, { flag: "w" }))
-    const digest = createHash("sha256")
-    const written = createHash("sha256")
+    const file = yield* writing(target, jsonFile.openArray(path))
     const savedRecords = makeSavedRecords(table)
     const attachments = makeCollection(target)
     let records = 0
-    let bytes = 0
-    let unwritten: Array<Uint8Array> = []
-    let unwrittenBytes = 0
-
-    const append = (encoded: Uint8Array) => {
-      unwritten.push(encoded)
-      unwrittenBytes += encoded.length
-      bytes += encoded.length
-      written.update(encoded)
-    }
-
-    const flush = Effect.suspend(() => {
-      const encoded = Buffer.concat(unwritten)
-      unwritten = []
-      unwrittenBytes = 0
-      return writing(target, file.writeAll(encoded))
-    })
-
-    /** A part of the array, without its end. */
-    const items = (saved: ReadonlyArray<unknown>): Uint8Array => {
-      const encoded = Buffer.from(savedText(saved)).subarray(0, -"\n]".length)
-      if (records > 0) encoded.write(",")
-      return encoded
-    }
 
     const addPage = (page: ReadonlyArray<SavedRecord>, withAttachments: boolean) => {
-      const encoded = items(page)
-      digest.update(withAttachments ? items(page.map(cells.withoutVolatileParts)) : encoded)
-      append(encoded)
+      file.add(page, withAttachments ? page.map(cells.withoutVolatileParts) : page)
       records += page.length
     }
 
@@ -116,17 +79,13 @@ export const saveRecords = (target: SavedTableTarget, pages: Pages): Saving =>
                 tryEncode(table, () => addPage(saved, found.some(isNotIn(page))))
               )
             ),
-            Effect.zipRight(Effect.suspend(() => (unwrittenBytes < fewBytes ? Effect.void : flush))),
+            Effect.zipRight(writing(target, file.flush)),
             Effect.zipRight(Effect.suspend(() => progress(records)))
           )
     )
-    append(Buffer.from(records === 0 ? "[]\n" : "\n]\n"))
-    yield* flush
     return {
+      ...(yield* writing(target, file.end)),
       attachments: attachments.found(),
-      bytes,
-      digest: digest.digest("hex"),
-      sha256: written.digest("hex"),
       records,
       warnings: savedRecords.warnings()
     }
@@ -143,31 +102,28 @@ export const saveKeyValues = (target: SavedTableTarget, pages: Pages): Saving =>
       return progress(records.length)
     })
     const attachments = makeCollection(target)
-    const { recordOf, saved, text, value, warnings } = yield* Effect.flatten(
+    const { file, recordOf, saved, value, warnings } = yield* Effect.flatten(
       tryEncode(table, () =>
         Either.map(keyValues(table, records.map(attachments.add)), (read) => ({
           ...read,
           saved: new Set(cells.allIn(read.value).map(pathOf)),
-          text: savedText(read.value)
+          file: jsonFile.encodeValue(read.value, lastingParts(cells, read.value))
         }))
       )
     )
     if (Option.isSome(check)) check.value(value, recordOf)
-    const digest = createHash("sha256").update(
-      cells.isIn(value) ? savedText(cells.withoutVolatileParts(value)) : text
-    )
-    const encoded = new TextEncoder().encode(`${text}\n`)
-    yield* writing(target, fileSystem.writeFile(path, encoded))
+    yield* writing(target, fileSystem.writeFile(path, file.encoded))
     return {
+      ...file.written,
       // Not those of rows and columns that were left out.
       attachments: attachments.found().filter(({ localPath }) => saved.has(localPath)),
-      bytes: encoded.length,
-      digest: digest.digest("hex"),
-      sha256: createHash("sha256").update(encoded).digest("hex"),
       records: records.length,
       warnings
     }
   })
+
+const lastingParts = (cells: AttachmentCells, value: unknown) =>
+  cells.isIn(value) ? cells.withoutVolatileParts(value) : value
 
 /** Before attachments get paths: as they came. */
 export const checkRecords = (check: CheckFields, page: ReadonlyArray<TableRecord>) => {
