@@ -7,18 +7,17 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { fileName } from "../../../internal/FileName.ts"
-import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { FetchTarget, SourceProgress } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { makeExpectations, requireExpected } from "../expect/Expectations.ts"
 import type { CheckedTable } from "../expect/TableCheck.ts"
 import { fingerprint } from "../fingerprint.ts"
+import { makeKnownDocuments, takeOver } from "../knownDocuments.ts"
 import type { ProgressReporter } from "../progressReporter.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import * as AttachmentFiles from "./AttachmentFiles.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
-import { makeKnownTables, type NamedTable } from "./knownTables.ts"
 import { TableNotSaved } from "./NotSaved.ts"
 import { saveKeyValues, saveRecords } from "./SavedTable.ts"
 import { readTable } from "./TableReader.ts"
@@ -85,24 +84,33 @@ export const makeFetchTables = Effect.fnUntraced(function* (
     yield* warn(table, warnings)
     progress.documentDone()
     yield* Effect.annotateCurrentSpan("records", saved.records)
-    return { ...saved, name, table, warnings, verdict }
+    return { ...saved, name, document: table, warnings, verdict }
   })
 
-  const knownTables = makeKnownTables<Effect.Effect.Success<ReturnType<typeof fetchTable>>>()
+  const knownTables = makeKnownDocuments<Effect.Effect.Success<ReturnType<typeof fetchTable>>>()
 
   const fetchFiles = Effect.fnUntraced(function* (target: FetchTarget, pathOf: PathOf, progress: Progress) {
     const known = knownTables.of(target.previous)
-    for (const attachment of known.attachments) {
+    for (const attachment of known.all.flatMap(({ attachments }) => attachments)) {
       pathOf(attachment)
     }
     const files = yield* Effect.forEach(tablesOf(options), (source) =>
       Option.match(
-        target.changedParts?.includes(source.table) === false ? known.table(source.table) : Option.none(),
+        target.changedParts?.includes(source.table) === false ? known.find(source.table) : Option.none(),
         {
           onNone: () => fetchTable(source, pathOf, target, progress),
           onSome: ({ from, known }) =>
-            Effect.tap(linkTable(known, from, target.directory), () =>
-              Effect.sync(() => progress.documentDone())
+            takeOver(known.name, from, target.directory).pipe(
+              Effect.mapError(
+                (cause) =>
+                  new TableNotSaved({
+                    table: known.document,
+                    detail: `cannot reuse ${known.name}: ${explain(cause)}`,
+                    cause
+                  })
+              ),
+              Effect.tap(() => Effect.sync(() => progress.documentDone())),
+              Effect.as(known)
             )
         }
       )
@@ -114,7 +122,7 @@ export const makeFetchTables = Effect.fnUntraced(function* (
   return Effect.fnUntraced(function* (target: FetchTarget, progress: Progress) {
     const { directory, previous } = target
     const files = yield* fetchFiles(target, makeAttachmentPaths(), progress)
-    const records = new Map(files.map(({ records, table }) => [table, records]))
+    const records = new Map(files.map(({ document, records }) => [document, records]))
     const content = fingerprint(files)
     const { attachments, digests } = yield* attachmentFiles.fetchAll(
       files.flatMap(({ attachments }) => attachments),
@@ -127,8 +135,8 @@ export const makeFetchTables = Effect.fnUntraced(function* (
       }
     )
     knownTables.add(content, files)
-    const warnings = files.flatMap(({ table, warnings }) =>
-      warnings.map((warning) => warningText(table, warning))
+    const warnings = files.flatMap(({ document, warnings }) =>
+      warnings.map((warning) => warningText(document, warning))
     )
     return {
       ...(warnings.length === 0 ? {} : { warnings }),
@@ -139,19 +147,4 @@ export const makeFetchTables = Effect.fnUntraced(function* (
       digests: { ...Object.fromEntries(files.map(({ name, sha256 }) => [name, sha256])), ...digests }
     }
   })
-})
-
-/** Links the file of a table that has not changed. */
-const linkTable = Effect.fnUntraced(function* <A extends NamedTable>(
-  known: A,
-  from: string,
-  directory: string
-) {
-  const { name, table } = known
-  const path = yield* Path.Path
-  yield* Effect.mapError(
-    linkOrCopy(path.join(from, name), path.join(directory, name)),
-    (cause) => new TableNotSaved({ table, detail: `cannot reuse ${name}: ${explain(cause)}`, cause })
-  )
-  return known
 })

@@ -1,0 +1,60 @@
+/**
+ * What all sources of documents have in common, as options; `DocumentConfig.ts` says what they are for.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { isPlainFileName } from "../../../internal/FileName.ts"
+import { decodeOptions, expects, issuesOf, optional } from "../../../internal/Options.ts"
+import type {
+  ContentSource,
+  ContentSourceDefinition,
+  SourceEnvironment
+} from "../../../services/ContentSource.ts"
+import { ExpectOptions, type FieldSchema } from "../expect/ExpectOptions.ts"
+import type * as Config from "./DocumentConfig.ts"
+
+/** The options as a user writes them. */
+export type DocumentConfig = Config.DocumentConfig<FieldSchema>
+
+const step = expects(
+  Schema.declare((input): input is Config.Step => Predicate.isFunction(input)),
+  "a function that is given a document, and gives the one to save"
+)
+
+export const DocumentOptions = Schema.Struct({
+  id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
+  expect: optional(ExpectOptions, {}),
+  steps: optional(expects(Schema.Array(step), "an array of functions"), []),
+  maxTimeout: optional(
+    expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
+    60_000
+  ),
+  maxBytes: optional(
+    expects(Schema.Int.pipe(Schema.between(1, 512 * 1024 ** 2)), "an integer from 1 to 536870912 (bytes)"),
+    64 * 1024 ** 2
+  )
+})
+export type DocumentOptions = typeof DocumentOptions.Type
+
+/** A source as it stands in a configuration: `kind` is what it is called in messages, as in "a Strapi source". */
+export const define = <A, I>(
+  kind: string,
+  schema: Schema.Schema<A, I>,
+  config: unknown,
+  make: (options: A) => Effect.Effect<ContentSource, never, SourceEnvironment | Scope.Scope>
+): ContentSourceDefinition => {
+  const id = idOf(config)
+  const decoded = decodeOptions(
+    id === "" ? `the options of ${kind}` : `the options of ${kind} "${id}"`,
+    schema
+  )(config)
+  return { id, issues: issuesOf(decoded), make: Effect.flatMap(decoded, make) }
+}
+
+/** The id in undecoded options; empty where it is none. */
+const idOf = (input: unknown): string =>
+  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
+    ? input.id
+    : ""

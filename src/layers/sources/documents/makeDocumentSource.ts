@@ -1,0 +1,170 @@
+/**
+ * A source of documents, wherever they come from: saving them, what is expected of them, and what has not changed.
+ *
+ * ```
+ * <source id>/<document>.json    an array of records, or one value
+ * ```
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import { constFalse } from "effect/Function"
+import * as Option from "effect/Option"
+import { fileKey, fileName } from "../../../internal/FileName.ts"
+import { explain } from "../../../internal/systemError.ts"
+import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
+import {
+  type ContentSource,
+  type FetchedSource,
+  type FetchTarget,
+  SourceFailed,
+  type SourceProgress
+} from "../../../services/ContentSource.ts"
+import { makeExpectations, NotAsExpected, requireExpected } from "../expect/Expectations.ts"
+import { fingerprint } from "../fingerprint.ts"
+import { makeKnownDocuments, takeOver } from "../knownDocuments.ts"
+import { makeProgressReporter } from "../progressReporter.ts"
+import { type Document, DocumentNotSaved } from "./Document.ts"
+import type { DocumentOptions } from "./DocumentOptions.ts"
+import { saveDocument } from "./saveDocument.ts"
+
+type Step = Pick<SourceProgress, "document" | "records">
+
+/** Why documents cannot be had. */
+export interface DocumentsError extends Error {
+  readonly isTransient: boolean
+}
+
+export interface DocumentSource<E extends DocumentsError, R>
+  extends Pick<ContentSource, "poll" | "changes" | "data"> {
+  readonly options: Pick<DocumentOptions, "id" | "expect" | "steps">
+
+  /** The documents, in the order in which they are read. They are read one after the other. */
+  readonly documents: (target: FetchTarget) => Effect.Effect<ReadonlyArray<Document<E>>, E, R>
+
+  /** A record or value without what says nothing of the content: that is saved, but makes no new version. Default all of it. */
+  readonly lasting?: (value: unknown) => unknown
+}
+
+/** Parts that have changed, in polls, are names of documents. */
+export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>({
+  documents,
+  lasting,
+  options,
+  ...rest
+}: DocumentSource<E, R>) {
+  const { expect, id, steps } = options
+  const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path | R>())
+  const path = yield* Path.Path
+  const expectations = makeExpectations(expect, { view: null, isAttachment: constFalse })
+  const knownDocuments = makeKnownDocuments<Effect.Effect.Success<ReturnType<typeof save>>>()
+
+  const save = Effect.fn("DocumentSource.save")(function* (
+    document: Document<E>,
+    { directory, previous }: FetchTarget,
+    progress: (records: number) => Effect.Effect<void>
+  ) {
+    yield* Effect.annotateCurrentSpan("document", document.name)
+    const name = fileOf(document)
+    const { check, holds, ...saved } = yield* saveDocument(document, {
+      path: path.join(directory, name),
+      progress,
+      begin: expectations.begin,
+      steps,
+      lasting
+    })
+    const verdict = yield* expectations.end(check, previous, name, holds)
+    return { ...saved, document: document.name, name, verdict }
+  })
+
+  const fetch = Effect.fn("DocumentSource.fetch")(function* (target: FetchTarget) {
+    yield* Effect.annotateCurrentSpan("source", id)
+    const found = yield* documents(target)
+    yield* checkNames(found, expect)
+    const progress = makeProgressReporter<Step>(found.length, target.progress)
+    const known = knownDocuments.of(target.previous)
+
+    const saveOrTakeOver = (document: Document<E>) =>
+      Option.match(
+        target.changedParts?.includes(document.name) === false ? known.find(document.name) : Option.none(),
+        {
+          onNone: () =>
+            save(document, target, (records) => progress.report({ document: document.name, records })),
+          onSome: ({ from, known }) =>
+            takeOver(known.name, from, target.directory).pipe(
+              Effect.mapError((cause) => cannotReuse(document.name, cause)),
+              Effect.as(known)
+            )
+        }
+      ).pipe(Effect.tap(() => Effect.sync(progress.documentDone)))
+
+    const files = yield* Effect.forEach(found, saveOrTakeOver)
+    yield* requireExpected(files.map(({ verdict }) => verdict))
+    const content = fingerprint(files)
+    knownDocuments.add(content, files)
+    const warnings = files.flatMap(({ document, warnings }) =>
+      warnings.map((warning) => `Document "${document}": ${warning}`)
+    )
+    return {
+      ...(warnings.length === 0 ? {} : { warnings }),
+      fingerprint: content,
+      records: files.reduce((sum, { records }) => sum + records, 0),
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      digests: Object.fromEntries(files.map(({ name, sha256 }) => [name, sha256])),
+      documents: Object.fromEntries(
+        found.map((document) => {
+          const { key, url } = document
+          return [fileOf(document), { ...(key && { key }), ...(url && { url }) }]
+        })
+      )
+    } satisfies FetchedSource
+  })
+
+  return {
+    ...rest,
+    id,
+    fetch: (target) =>
+      fetch(target).pipe(
+        Effect.mapError(
+          (cause) =>
+            new SourceFailed({
+              sourceId: id,
+              cause,
+              isTransient: cause.isTransient,
+              ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
+            })
+        ),
+        Effect.annotateLogs("source", id),
+        Effect.provide(environment)
+      )
+  } satisfies ContentSource
+})
+
+const fileOf = ({ name }: Document<unknown>): string => `${fileName(name)}.json`
+
+const cannotReuse = (document: string, cause: PlatformError) =>
+  new DocumentNotSaved({ document, detail: `cannot be reused: ${explain(cause)}`, cause })
+
+/** No two documents have one file, and what is expected is expected of one that is there. */
+const checkNames = (
+  documents: ReadonlyArray<Document<unknown>>,
+  expect: DocumentOptions["expect"]
+): Effect.Effect<void, DocumentNotSaved> => {
+  const names = documents.map(({ name }) => name)
+  const clash = names.find((name, index) =>
+    names.slice(0, index).some((other) => fileKey(other) === fileKey(name))
+  )
+  const unknown = Object.keys(expect).find((name) => !names.includes(name))
+  return clash !== undefined
+    ? new DocumentNotSaved({
+        document: clash,
+        detail: "another document would be saved in the same file; rename one of them"
+      })
+    : unknown !== undefined
+      ? new DocumentNotSaved({
+          document: unknown,
+          detail: `"expect" names it, but there is no such document; there are: ${names.join(", ")}`
+        })
+      : Effect.void
+}

@@ -1,0 +1,207 @@
+/**
+ * A source of one's own: a function that gives documents, in a program without Effect.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { expects } from "../../../internal/Options.ts"
+import { printableLine } from "../../../internal/printable.ts"
+import { messageOf, OptionalErrorChain } from "../../../internal/SerializedError.ts"
+import {
+  type ContentSourceDefinition,
+  type FetchTarget,
+  type SourceChanges,
+  SourceFailed
+} from "../../../services/ContentSource.ts"
+import type { FieldSchema } from "../expect/ExpectOptions.ts"
+import { type Document, Records, Value } from "./Document.ts"
+import { DocumentOptions, define } from "./DocumentOptions.ts"
+import { makeDocumentSource } from "./makeDocumentSource.ts"
+import * as Requests from "./Requests.ts"
+import type * as Config from "./SourceConfig.ts"
+import { makeGet, makePrevious } from "./sourceContext.ts"
+
+/** The options as a user writes them. */
+export type SourceConfig = Config.SourceConfig<FieldSchema>
+
+type Fetch = SourceConfig["fetch"]
+type Poll = NonNullable<SourceConfig["poll"]>
+
+const key = expects(
+  Schema.Union(Schema.String, Schema.NonEmptyArray(Schema.String)),
+  'a field such as "id", or an array of fields'
+)
+
+const SourceOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  fetch: expects(
+    Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
+    "a function that gives documents by their names"
+  ),
+  keys: Schema.optionalWith(
+    expects(
+      Schema.Record({ key: Schema.String, value: key }),
+      "an object with what identifies the records of each document"
+    ),
+    { exact: true, default: () => ({}) }
+  ),
+  poll: Schema.optionalWith(
+    expects(
+      Schema.declare((input): input is Poll => Predicate.isFunction(input)),
+      "a function that gives a text"
+    ),
+    { exact: true }
+  )
+})
+type SourceOptions = typeof SourceOptions.Type
+
+/** What the function of a user did wrong, or could not do. */
+export class FunctionFailed extends Schema.TaggedError<FunctionFailed>()("vitrine/FunctionFailed", {
+  /** The function, and the document where it is about one: `fetch`, `fetch, document "events"`. */
+  place: Schema.String,
+  detail: Schema.String,
+  isTransient: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `${this.place}: ${this.detail}`
+  }
+}
+
+/** A source of content for the content plugin's `sources`. */
+export const source = (config: SourceConfig): ContentSourceDefinition =>
+  define("the source", SourceOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: SourceOptions) {
+  const { fetch, id, keys, poll } = options
+  const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const requests = yield* Requests.make(options)
+
+  const documents = Effect.fnUntraced(function* (target: FetchTarget) {
+    const runtime = yield* Effect.runtime<FileSystem.FileSystem | Path.Path>()
+    const given = yield* calling("fetch", (signal) =>
+      fetch({
+        get: makeGet(requests, runtime, signal),
+        signal,
+        log: (message) => Runtime.runFork(runtime)(Effect.logInfo(printableLine(String(message)))),
+        previous: makePrevious(target, runtime, signal)
+      })
+    )
+    return yield* documentsOf(given, keys)
+  })
+
+  const ask = (poll: Poll) =>
+    Effect.flatMap(Effect.runtime<never>(), (runtime) =>
+      calling("poll", (signal) => poll({ get: makeGet(requests, runtime, signal), signal }))
+    )
+
+  return yield* makeDocumentSource({
+    options,
+    documents,
+    ...(poll === undefined
+      ? {}
+      : {
+          poll: (before: Option.Option<string>) =>
+            ask(poll).pipe(
+              Effect.mapBoth({
+                onFailure: (cause) =>
+                  new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient }),
+                onSuccess: (answer): SourceChanges => {
+                  const cursor = String(answer)
+                  return { cursor, changed: Option.contains(before, cursor) ? "nothing" : "everything" }
+                }
+              })
+            )
+        })
+  }).pipe(Effect.provide(environment))
+})
+
+/** Until the documents are given. */
+const maxDuration = "10 minutes"
+
+/** Calls a function of the user, whose signal aborts when nobody waits for it any more. */
+const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>) =>
+  Effect.tryPromise({ try: async (signal) => call(signal), catch: failedIn(place) }).pipe(
+    Effect.timeoutFail({
+      duration: maxDuration,
+      onTimeout: () =>
+        new FunctionFailed({ place, detail: `it has not ended after ${maxDuration}`, isTransient: true })
+    })
+  )
+
+const failedIn = (place: string) => (cause: unknown) =>
+  new FunctionFailed({
+    place,
+    detail: printableLine(messageOf(cause), maxDetail),
+    isTransient: Predicate.hasProperty(cause, "isTransient") && cause.isTransient === true,
+    cause
+  })
+
+/** Of what a user's function says, in characters. */
+const maxDetail = 500
+
+const mistake = (place: string, detail: string) => new FunctionFailed({ place, detail, isTransient: false })
+
+const example = 'such as { events: [{ "id": 1 }] }'
+
+const documentsOf = (
+  given: unknown,
+  keys: SourceOptions["keys"]
+): Effect.Effect<ReadonlyArray<Document<FunctionFailed>>, FunctionFailed> => {
+  if (!Predicate.isRecord(given) || Object.keys(given).length === 0) {
+    return mistake("fetch", `it must give an object of documents by their names, ${example}`)
+  }
+  const names = Object.keys(given)
+  const unknown = Object.keys(keys).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    return mistake(
+      "fetch",
+      `"keys" names the document "${unknown}", but it gives none of that name; it gives: ${names.join(", ")}`
+    )
+  }
+  return Effect.succeed(
+    names.map((name) => ({
+      name,
+      content: contentOf(name, given[name]),
+      ...(keys[name] === undefined ? {} : { key: [keys[name]].flat() })
+    }))
+  )
+}
+
+const contentOf = (name: string, given: unknown): Document<FunctionFailed>["content"] => {
+  const place = `fetch, document "${name}"`
+  return isAsyncIterable(given)
+    ? Records({
+        pages: Stream.fromAsyncIterable(given, failedIn(place)).pipe(
+          Stream.mapEffect((record) => asJson(place, record)),
+          Stream.grouped(pageSize),
+          Stream.map((page) => [...page])
+        )
+      })
+    : Value({ value: asJson(place, given) })
+}
+
+const pageSize = 100
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  Predicate.hasProperty(value, Symbol.asyncIterator)
+
+/** As it is once it is written and read again: dates are texts. */
+const asJson = (place: string, value: unknown): Effect.Effect<unknown, FunctionFailed> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(JSON.stringify(value)),
+    catch: (cause) =>
+      value === undefined || Predicate.isFunction(value) || Predicate.isSymbol(value)
+        ? mistake(place, `it is ${value === undefined ? "undefined" : `a ${typeof value}`}, which is no JSON`)
+        : new FunctionFailed({
+            place,
+            detail: `it cannot be written as JSON: ${printableLine(messageOf(cause), maxDetail)}`,
+            isTransient: false,
+            cause
+          })
+  })

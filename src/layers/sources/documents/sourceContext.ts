@@ -1,0 +1,85 @@
+/**
+ * What the functions of a source of one's own are given.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import { parse } from "csv-parse/sync"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import { fileName } from "../../../internal/FileName.ts"
+import { printableLine } from "../../../internal/printable.ts"
+import { messageOf } from "../../../internal/SerializedError.ts"
+import type { FetchTarget } from "../../../services/ContentSource.ts"
+import { type Answer, parseJson, RequestFailed, type Requests, shownUrl } from "./Requests.ts"
+import type { Get, GetOptions, SourceContext } from "./SourceConfig.ts"
+
+export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, signal: AbortSignal): Get => {
+  function get(url: string | URL, options: { readonly as: "text" }): Promise<string>
+  function get(
+    url: string | URL,
+    options: { readonly as: "csv" }
+  ): Promise<ReadonlyArray<Readonly<Record<string, string>>>>
+  function get<Json>(url: string | URL, options?: GetOptions): Promise<Json>
+  function get(url: string | URL, { as = "json", headers = {} }: GetOptions = {}): Promise<unknown> {
+    const answer = requests.get(String(url), { accept: accepted[as], ...inSmallLetters(headers) })
+    return run(Effect.flatMap(answer, readers[as]), runtime, signal)
+  }
+  return get
+}
+
+const inSmallLetters = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+const accepted = { json: "application/json", text: "*/*", csv: "text/csv" }
+
+const readers: Readonly<
+  Record<keyof typeof accepted, (answer: Answer) => Effect.Effect<unknown, RequestFailed>>
+> = {
+  json: parseJson,
+  text: ({ text }) => Effect.succeed(text),
+  csv: (answer) => parseCsv(answer)
+}
+
+/** The rows of CSV, each by the names in the first row. */
+export const parseCsv = ({
+  text,
+  url
+}: Answer): Effect.Effect<ReadonlyArray<Readonly<Record<string, string>>>, RequestFailed> => {
+  const failed = (detail: string) => new RequestFailed({ url: shownUrl(url), detail, isTransient: false })
+  return /^\s*<(!doctype|html)/i.test(text)
+    ? failed("this is no CSV: it looks like a web page, perhaps one to log in")
+    : Effect.try({
+        try: () => parse<Readonly<Record<string, string>>>(text, { columns: true, skip_empty_lines: true }),
+        catch: (cause) => failed(`this is no CSV: ${printableLine(messageOf(cause), 200)}`)
+      })
+}
+
+/** Reads documents of the version before. */
+export const makePrevious = (
+  { previous }: FetchTarget,
+  runtime: Runtime.Runtime<FileSystem.FileSystem | Path.Path>,
+  signal: AbortSignal
+): SourceContext["previous"] => {
+  const read = Effect.fnUntraced(function* (name: string) {
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const file = `${fileName(name)}.json`
+    const content = Option.filter(previous, ({ files }) => Object.hasOwn(files, file))
+    if (Option.isNone(content)) return undefined
+    const text = yield* fileSystem.readFileString(path.join(content.value.directory, file))
+    return yield* Schema.decodeUnknown(Schema.parseJson())(text)
+  })
+  function readDocument<Json>(name: string): Promise<Json | undefined>
+  function readDocument(name: string): Promise<unknown> {
+    return run(read(name), runtime, signal)
+  }
+  return readDocument
+}
+
+/** Rejects with the error itself. */
+const run = <A, E, R>(effect: Effect.Effect<A, E, R>, runtime: Runtime.Runtime<R>, signal: AbortSignal) =>
+  Runtime.runPromise(runtime)(Effect.either(effect), { signal }).then(Either.getOrThrowWith(identity))
