@@ -11,7 +11,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { InvalidOptions } from "../internal/Options.ts"
+import type * as Stream from "effect/Stream"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
@@ -36,6 +36,12 @@ export interface ContentSource {
    * the source is fetched only where something has changed. Without it the source is fetched at each tick.
    */
   readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, SourceFailed>
+
+  /**
+   * Emits when something may have changed: the source is polled, or fetched, without waiting for the next tick. It never ends by
+   * itself; what it cannot hear is found at the next tick.
+   */
+  readonly changes?: Stream.Stream<void>
 
   /**
    * What the state says of it, beside its fetches, read with every state. The status shows texts and figures under their names,
@@ -156,12 +162,13 @@ export interface FetchedSource {
 /** What a source needs to be built from its options. */
 export type SourceEnvironment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | RequestPacing
 
-/** A source as it stands in a configuration. */
-export interface ContentSourceDefinition {
+/** A source as it stands in a configuration. `R` are services of its own, which a layer of `Content` needs then. */
+export interface ContentSourceDefinition<R = never> {
   readonly id: string
   /** What is wrong with its options; it is only made when that is nothing. */
   readonly issues: ReadonlyArray<PlacedIssue>
-  readonly make: Effect.Effect<ContentSource, InvalidOptions, SourceEnvironment | Scope.Scope>
+  /** It fails with what is said to the user: the controller does not start then. */
+  readonly make: Effect.Effect<ContentSource, Error, SourceEnvironment | Scope.Scope | R>
 }
 
 /** A source could not be fetched, or what it gave is not as expected; the content stays as it is. */

@@ -5,11 +5,16 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { InvalidOptions } from "../../internal/Options.ts"
+import { InvalidOptions } from "../../internal/Options.ts"
 import * as schedules from "../../internal/schedules.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
 import { Content } from "../../services/Content.ts"
-import type { ContentSource, SourceEnvironment } from "../../services/ContentSource.ts"
+import {
+  type ContentSource,
+  type ContentSourceDefinition,
+  type SourceEnvironment,
+  SourceFailed
+} from "../../services/ContentSource.ts"
 import type { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
@@ -20,27 +25,35 @@ import { makeContent } from "./makeContent.ts"
 export { CopyFailed, type FetchError } from "../../services/Content.ts"
 export { Content }
 
-/** The options of `content` without those of the store, with their defaults. */
-export type FetchingConfig = Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "settle" | "sources">
+/** The options of `content` without those of the store, with their defaults. `R` are services that its sources need. */
+export interface FetchingConfig<R = never>
+  extends Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "settle"> {
+  readonly sources: ReadonlyArray<ContentSourceDefinition<R>>
+}
 
 /**
  * The content of these sources, in any store of versions. It registers the commands `content.fetch`, `content.ack` and
  * `content.manifest.read`, the status section and the slice of the state, with the `name` of the options in the place of
  * `content`.
  */
-export const layer = (
-  config: FetchingConfig
+export const layer = <R = never>(
+  config: FetchingConfig<R>
 ): Layer.Layer<
   Content,
-  InvalidOptions | CommandAlreadyRegistered,
-  VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment
+  InvalidOptions | SourceFailed | CommandAlreadyRegistered,
+  VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment | R
 > => Layer.scoped(Content, make(config))
 
 /** The same without a layer. */
-export const make = Effect.fnUntraced(function* (config: FetchingConfig) {
-  const { sources, ...settings } = yield* decodeFetching(config)
-  return yield* fromSources(settings, yield* Effect.all(sources.map(({ make }) => make)))
+export const make = Effect.fnUntraced(function* <R = never>(config: FetchingConfig<R>) {
+  const { sources: _, ...settings } = yield* decodeFetching(config)
+  return yield* fromSources(settings, yield* Effect.forEach(config.sources, makeSource))
 })
+
+const makeSource = <R>({ id, make }: ContentSourceDefinition<R>) =>
+  Effect.mapError(make, (cause) =>
+    cause instanceof InvalidOptions ? cause : new SourceFailed({ sourceId: id, cause })
+  )
 
 /** As `make`, of decoded options and sources that are made. */
 export const fromSources = (

@@ -4,6 +4,7 @@
  * It makes versions. When that happens, and what is reported, belongs to the content.
  */
 import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { ContentState, Reports, SourceState } from "../../services/Slices.ts"
@@ -22,6 +23,9 @@ export interface Provider {
    * Without it there is a fetch at each tick.
    */
   readonly poll?: Effect.Effect<PollResult, FetchError>
+
+  /** Emits when it is worth to poll, or fetch, before the next tick. */
+  readonly changes?: Stream.Stream<void>
 
   /** What `fetch` would change. It reports nothing and promotes nothing. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>

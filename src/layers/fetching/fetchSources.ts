@@ -5,12 +5,14 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Boolean from "effect/Boolean"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { Changed, ContentSource } from "../../services/ContentSource.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources } from "./checkSources.ts"
@@ -131,6 +133,12 @@ export const fetchSources = (
       fetch: fetchAll,
       check: yield* checkSources(sources),
       ...(unasked.size === sources.length ? {} : { poll, fetchNew }),
+      changes: Stream.mergeAll(
+        Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),
+        {
+          concurrency: "unbounded"
+        }
+      ),
       sourceData: Effect.all(
         Object.fromEntries(sources.flatMap(({ data, id }) => (data === undefined ? [] : [[id, data]])))
       )

@@ -86,7 +86,14 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       onFalse: () => onceReported(Effect.fail(error))
     })
   const fetching = keepFetching(
-    { fetch, fetchNew, poll: provider.poll, pollFailed, sweepIfDue },
+    {
+      fetch,
+      fetchNew,
+      poll: provider.poll,
+      pollFailed,
+      sweepIfDue,
+      changes: provider.changes ?? Stream.empty
+    },
     schedule,
     slice
   )

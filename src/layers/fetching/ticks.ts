@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
+import * as Stream from "effect/Stream"
 import type { Fetches } from "../../internal/schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSlice } from "./contentState.ts"
@@ -19,13 +20,32 @@ interface Steps {
   readonly poll: Effect.Effect<PollResult, FetchError> | undefined
   readonly pollFailed: (error: FetchError) => Effect.Effect<unknown, FetchError>
   readonly sweepIfDue: Effect.Effect<void>
+  /** When there may be something new between the ticks. */
+  readonly changes: Stream.Stream<void>
 }
 
 /** Never ends. The slice has when the next fetch is due. */
-export const keepFetching = (steps: Steps, schedule: Fetches, slice: ContentSlice) =>
+export const keepFetching = Effect.fnUntraced(function* (
+  steps: Steps,
+  schedule: Fetches,
+  slice: ContentSlice
+) {
+  // One after the other: what changes while something is fetched is not in that fetch.
+  const { withPermits } = yield* Effect.makeSemaphore(1)
+  const next = withPermits(1)(fetchQuietly(tick(steps, slice)))
+  return yield* Effect.zipRight(
+    fetchAtTicks(next, schedule, slice),
+    Stream.runForEach(steps.changes, () => next).pipe(
+      Effect.catchAllCause((cause) => Effect.logError("A source can tell no changes any more", cause))
+    ),
+    { concurrent: true }
+  )
+})
+
+const fetchAtTicks = (next: Effect.Effect<boolean>, schedule: Fetches, slice: ContentSlice) =>
   Effect.zipRight(
     slice.note(({ nextFetch, ...before }) => before),
-    fetchQuietly(tick(steps, slice))
+    next
   ).pipe(
     Effect.repeat(
       Schedule.onDecision(schedule, (failures, decision) =>

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { InvalidOptions } from "../../../../src/internal/Options.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { tableSource } from "../../../../src/layers/sources/airtable/AirtableSource.ts"
 import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
@@ -447,7 +448,7 @@ describe("tableSource", () => {
   it.effect("is not made of options that are wrong", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.scoped(tableSource({ ...config, apiKey: "pat secret" }).make))
-      expect(error._tag).toBe("vitrine/InvalidOptions")
+      expect(error).toBeInstanceOf(InvalidOptions)
       expect(error.message).not.toContain("pat secret")
     }).pipe(
       Effect.provide(Layer.mergeAll(NodeContext.layer, NodeHttpClient.layerUndici, RequestPacingMemory.layer))
