@@ -17,6 +17,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   fleet: ["versions"],
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],
+  "sources/documents": ["sources/expect"],
   "sources/tableSource": ["sources/expect"],
   "sources/airtable": ["sources/tableSource", "sources/expect"],
   plain: ["sources/tableSource", "sources/expect", "httpTransport"],

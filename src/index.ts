@@ -38,6 +38,9 @@ export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOp
 export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
 export type { AirtableSourceConfig as TableSourceConfig } from "./layers/sources/airtable/AirtableOptions.ts"
 export { tableSource } from "./layers/sources/airtable/AirtableSource.ts"
+export type { Step } from "./layers/sources/documents/DocumentConfig.ts"
+export type { Get, SourceContext } from "./layers/sources/documents/SourceConfig.ts"
+export { type SourceConfig, source } from "./layers/sources/documents/source.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
 
 // What provides the services of a program, one implementation each.

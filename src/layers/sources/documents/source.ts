@@ -32,8 +32,12 @@ export type SourceConfig = Config.SourceConfig<FieldSchema>
 type Fetch = SourceConfig["fetch"]
 type Poll = NonNullable<SourceConfig["poll"]>
 
+/** Declared as one, so that a mistake is reported once and not for each member of a union. */
 const key = expects(
-  Schema.Union(Schema.String, Schema.NonEmptyArray(Schema.String)),
+  Schema.declare((input): input is string | ReadonlyArray<string> => {
+    const fields = [input].flat()
+    return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field !== "")
+  }),
   'a field such as "id", or an array of fields'
 )
 
