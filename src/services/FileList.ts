@@ -69,11 +69,18 @@ const SourceId = Schema.String.pipe(
   )
 )
 
+const Key = Schema.Array(Schema.String.pipe(Schema.maxLength(200))).pipe(
+  Schema.minItems(1),
+  Schema.maxItems(8)
+)
+
 /** The files of one source of a version (docs/wire.md, section 9). */
 export const ListedSource = Schema.Struct({
   sourceId: SourceId,
   fingerprint: Schema.String,
   records: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
+  /** The fields that identify the records of documents, by the paths of these, where that is not `id`. */
+  keys: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Key }), { exact: true }),
   /** By their paths in the folder of the source, with forward slashes. */
   files: ListedFiles
 })

@@ -18,6 +18,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { RecordKey } from "../internal/recordKey.ts"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
 import { Sha256 } from "../internal/sha256.ts"
 import type { PreviousContent, SourceFile } from "./ContentSource.ts"
@@ -92,6 +93,8 @@ export interface VersionSource {
   readonly records?: number
   /** As in `FetchedSource`. */
   readonly digests?: Readonly<Record<string, string>>
+  /** What identifies the records of documents, by their paths, where it is not `id`. */
+  readonly keys?: Readonly<Record<string, RecordKey>>
 }
 
 /** A file of a version of another controller. */

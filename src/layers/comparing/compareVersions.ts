@@ -10,6 +10,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { printableLine } from "../../internal/printable.ts"
+import type { RecordKey } from "../../internal/recordKey.ts"
 import {
   CannotCompare,
   type ChangeKind,
@@ -47,6 +48,8 @@ export interface ChangedFile {
   /** As it was and is, in bytes; missing where it was added, or removed. */
   readonly before?: number
   readonly after?: number
+  /** What identifies its records, in the later version. */
+  readonly key?: RecordKey
 }
 
 /** The lists of two versions that are on disk. */
@@ -83,21 +86,27 @@ export const readPair = Effect.fnUntraced(function* (fromId: VersionId, toId: Ve
 })
 
 /** The files of a source. */
-type Listed = Pick<FileList["sources"][number], "files" | "sourceId">
+type Listed = Pick<FileList["sources"][number], "files" | "keys" | "sourceId">
 
 /** Files that have no equal digest under their path on the other side. */
 export const changedFiles = (
   from: ReadonlyArray<Listed>,
   to: ReadonlyArray<Listed>
 ): ReadonlyArray<ChangedFile> => {
-  const filesIn = (sources: ReadonlyArray<Listed>, id: string) =>
-    sources.find(({ sourceId }) => sourceId === id)?.files ?? {}
+  const sourceIn = (sources: ReadonlyArray<Listed>, id: string): Partial<Listed> =>
+    sources.find(({ sourceId }) => sourceId === id) ?? {}
   const ids = new Set([...to, ...from].map(({ sourceId }) => sourceId))
   return [...ids].flatMap((sourceId) => {
-    const [before, after] = [filesIn(from, sourceId), filesIn(to, sourceId)]
+    const { files: before = {} } = sourceIn(from, sourceId)
+    const { files: after = {}, keys = {} } = sourceIn(to, sourceId)
     const removed = Object.keys(before).filter((path) => !Object.hasOwn(after, path))
     return Array.filterMap([...Object.keys(after), ...removed], (path) =>
-      Option.map(changeOf(before[path], after[path]), (change) => ({ sourceId, path, ...change }))
+      Option.map(changeOf(before[path], after[path]), (change) => ({
+        sourceId,
+        path,
+        ...change,
+        ...(keys[path] === undefined ? {} : { key: keys[path] })
+      }))
     )
   })
 }
@@ -183,7 +192,7 @@ const countChanges = (changes: ReadonlyArray<{ readonly change: ChangeKind }>): 
 const compareFile = Effect.fnUntraced(function* (
   from: FolderOf,
   to: FolderOf,
-  { after: sizeAfter, before: sizeBefore, path, sourceId }: ChangedFile,
+  { after: sizeAfter, before: sizeBefore, key, path, sourceId }: ChangedFile,
   room: number
 ) {
   const read = (folderOf: FolderOf, size: number | undefined) =>
@@ -192,9 +201,9 @@ const compareFile = Effect.fnUntraced(function* (
   const after = yield* read(to, sizeAfter)
   const compare = (tables: Option.Option<Tables>) =>
     Effect.flatMap(tables, (tables) => compareTables(tables, room))
-  return yield* compare(savedTables(before, after)).pipe(
+  return yield* compare(savedTables(before, after, key)).pipe(
     // It may have only looked like one that Vitrine has saved.
-    Effect.orElse(() => Effect.suspend(() => compare(parsedTables(before, after)))),
+    Effect.orElse(() => Effect.suspend(() => compare(parsedTables(before, after, key)))),
     Effect.map(
       ({ records, ...changes }): DocumentDiff => ({
         sourceId,

@@ -6,6 +6,7 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import type { Batch, Entry } from "./compareDocuments.ts"
 
 /** Two tables, of which one may be empty. Where they are not what they seem, iterating throws. */
@@ -28,10 +29,17 @@ const ending = "\n  }\n]"
 const between = "\n  },\n"
 
 /** Tables of records as Vitrine saves them; `None` where the form is another one. */
-export const savedTables = (before: Option.Option<Buffer>, after: Option.Option<Buffer>) =>
+export const savedTables = (
+  before: Option.Option<Buffer>,
+  after: Option.Option<Buffer>,
+  key: RecordKey = defaultKey
+) =>
   Option.map(
     Option.all([savedRecords(before), savedRecords(after)]),
-    ([before, after]): Tables => ({ holds: "records", batches: savedBatches(before, after) })
+    ([before, after]): Tables => ({
+      holds: "records",
+      batches: savedBatches(before, after, makeEntriesOf(key))
+    })
   )
 
 /** The records without the brackets around them; nothing of a file that is not there. */
@@ -46,14 +54,19 @@ const savedRecords = Option.match({
         : Option.none()
 })
 
-function* savedBatches(before: Buffer, after: Buffer): Generator<Batch> {
+function* savedBatches(before: Buffer, after: Buffer, entriesOf: EntriesOf): Generator<Batch> {
   let [start, other] = [0, 0]
   while (start < before.length || other < after.length) {
     const end = endOfRecord(before, start + batchLength)
     const part = before.subarray(start, end)
     const isEqual = part.length > 0 && part.equals(after.subarray(other, other + part.length))
     const otherEnd = isEqual ? other + part.length : counterpart(before, end, after, other)
-    if (!isEqual) yield { before: parseRecords(part), after: parseRecords(after.subarray(other, otherEnd)) }
+    if (!isEqual) {
+      yield {
+        before: entriesOf(parseRecords(part)),
+        after: entriesOf(parseRecords(after.subarray(other, otherEnd)))
+      }
+    }
     start = end
     other = otherEnd
   }
@@ -78,28 +91,37 @@ const counterpart = (bytes: Buffer, place: number, other: Buffer, start: number)
 
 const comma = ",".charCodeAt(0)
 
-const parseRecords = (bytes: Buffer): ReadonlyArray<Entry> => {
+const parseRecords = (bytes: Buffer): ReadonlyArray<unknown> => {
   const text = bytes.toString()
-  return recordEntries(JSON.parse(`[${text.endsWith(",\n") ? text.slice(0, -2) : text}]`))
+  return JSON.parse(`[${text.endsWith(",\n") ? text.slice(0, -2) : text}]`)
 }
 
-const recordEntries = (records: ReadonlyArray<unknown>): ReadonlyArray<Entry> =>
-  records.map((record) => {
-    if (Predicate.hasProperty(record, "id") && Predicate.isString(record.id)) return [record.id, record]
-    throw new Error("A record has no id.")
-  })
+type EntriesOf = (records: ReadonlyArray<unknown>) => ReadonlyArray<Entry>
+
+/** It throws where a record has no value of its key. */
+const makeEntriesOf = (key: RecordKey): EntriesOf => {
+  const idOf = recordId(key)
+  return (records) =>
+    records.map((record) => [
+      Option.getOrThrowWith(idOf(record), () => new Error("A record has no key.")),
+      record
+    ])
+}
 
 /** Tables of records or of keys; `None` where they are large, no JSON, or not both of the same kind. */
 export const parsedTables = (
   before: Option.Option<Buffer>,
-  after: Option.Option<Buffer>
-): Option.Option<Tables> =>
-  Option.flatMap(Option.all([parse(before), parse(after)]), ([before, after]) => {
+  after: Option.Option<Buffer>,
+  key: RecordKey = defaultKey
+): Option.Option<Tables> => {
+  const parse = parseWith(entriesOf(key))
+  return Option.flatMap(Option.all([parse(before), parse(after)]), ([before, after]) => {
     const [holds, other] = [before.holds ?? after.holds, after.holds ?? before.holds]
     return holds !== undefined && holds === other
       ? Option.some({ holds, batches: parsedBatches(before.entries, after.entries) })
       : Option.none()
   })
+}
 
 interface Parsed {
   /** Missing where there is no file. */
@@ -107,28 +129,29 @@ interface Parsed {
   readonly entries: ReadonlyArray<Entry>
 }
 
-const parse = Option.match({
-  onNone: (): Option.Option<Parsed> => Option.some({ entries: [] }),
-  onSome: (bytes: Buffer) =>
-    bytes.length <= maxParsed ? Option.flatMap(parseJson(bytes.toString()), entriesOf) : Option.none()
-})
+const parseWith = (read: (value: unknown) => Option.Option<Parsed>) =>
+  Option.match({
+    onNone: (): Option.Option<Parsed> => Option.some({ entries: [] }),
+    onSome: (bytes: Buffer) =>
+      bytes.length <= maxParsed ? Option.flatMap(parseJson(bytes.toString()), read) : Option.none()
+  })
 
 const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
-/** An array of records, each with an `id` of its own, or an object of keys and values. */
-const entriesOf = (value: unknown): Option.Option<Parsed> => {
-  if (!Array.isArray(value)) {
-    return Predicate.isReadonlyRecord(value)
-      ? Option.some({ holds: "keys", entries: Object.entries(value) })
-      : Option.none()
+/** An array of records, each with a key of its own, or an object of keys and values. */
+const entriesOf =
+  (key: RecordKey) =>
+  (value: unknown): Option.Option<Parsed> => {
+    if (!Array.isArray(value)) {
+      return Predicate.isReadonlyRecord(value)
+        ? Option.some({ holds: "keys", entries: Object.entries(value) })
+        : Option.none()
+    }
+    return Option.liftThrowable(makeEntriesOf(key))(value).pipe(
+      Option.filter((entries) => new Set(entries.map(([id]) => id)).size === entries.length),
+      Option.map((entries) => ({ holds: "records", entries }))
+    )
   }
-  return tryRecordEntries(value).pipe(
-    Option.filter((entries) => new Set(entries.map(([id]) => id)).size === entries.length),
-    Option.map((entries) => ({ holds: "records", entries }))
-  )
-}
-
-const tryRecordEntries = Option.liftThrowable(recordEntries)
 
 export function* parsedBatches(before: ReadonlyArray<Entry>, after: ReadonlyArray<Entry>): Generator<Batch> {
   for (let start = 0; start < Math.max(before.length, after.length); start += batchSize) {

@@ -28,7 +28,7 @@ export const checkSources = (sources: ReadonlyArray<ContentSource>) =>
       return {
         checked: { sourceId, changed, ...found },
         before: { sourceId, ...(changed ? Option.getOrElse(previous, () => none) : none) },
-        after: { sourceId, directory, files: changed ? yield* staged.files(version) : {} }
+        after: { ...version, directory, files: changed ? yield* staged.files(version) : {} }
       }
     })
 

@@ -3,11 +3,14 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { FetchError } from "../../services/Content.ts"
 import {
   type Changed,
   type ContentSource,
+  type FetchedSource,
   SourceFailed,
   type SourceProgress
 } from "../../services/ContentSource.ts"
@@ -30,7 +33,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       progress,
       ...(typeof changed === "string" ? {} : { changedParts: changed })
     }
-    const [duration, { digests, fingerprint, ...counts }] = yield* Effect.timed(
+    const [duration, { digests, documents = {}, fingerprint, ...counts }] = yield* Effect.timed(
       source.fetch(target).pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
     )
     yield* report({
@@ -46,7 +49,13 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
     yield* setRecords(sourceId, records)
     return {
-      version: { sourceId, fingerprint, records, ...(digests === undefined ? {} : { digests }) },
+      version: {
+        sourceId,
+        fingerprint,
+        records,
+        ...(digests === undefined ? {} : { digests }),
+        ...keysOf(documents)
+      },
       directory,
       records,
       ...(counts.warnings === undefined ? {} : { warnings: counts.warnings })
@@ -64,6 +73,12 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       })
     )
 )
+
+/** Of documents whose records are not identified by their `id`. */
+const keysOf = (documents: NonNullable<FetchedSource["documents"]>) => {
+  const keys = Record.filterMap(documents, ({ key }) => Option.fromNullable(key))
+  return Record.isEmptyRecord(keys) ? {} : { keys }
+}
 
 /** Why a version was rejected; nothing where a fetch failed for another reason. */
 export const violationsOf = (error: FetchError): SourceFailed["violations"] =>

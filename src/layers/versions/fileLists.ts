@@ -152,7 +152,7 @@ export const readList = Effect.fnUntraced(function* (folder: string, versionId: 
 /** What the list says, for people. */
 export const summaryOf = ({ generatedAt, sources }: FileList): VersionSummary => ({
   generatedAt,
-  sources: sources.map(({ files, fingerprint, ...source }) => ({
+  sources: sources.map(({ files, fingerprint, keys, ...source }) => ({
     ...source,
     files: Object.keys(files).length,
     bytes: Object.values(files).reduce((sum, { size }) => sum + size, 0)

@@ -30,7 +30,7 @@ interface PreviousVersion {
   readonly contents: ReadonlyArray<SourceContent>
 }
 
-interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records"> {}
+interface SourceContent extends PreviousContent, Pick<ListedSource, "sourceId" | "records" | "keys"> {}
 
 export const makeStage = Effect.fnUntraced(function* (
   downloads: DownloadsFolder,
@@ -121,8 +121,9 @@ export const makeStage = Effect.fnUntraced(function* (
     const withKnown = (source: VersionSource): VersionSource =>
       Option.match(unchanged(source), {
         onNone: () => source,
-        onSome: ({ files, records }) => ({
+        onSome: ({ files, keys, records }) => ({
           ...(records === undefined ? {} : { records }),
+          ...(keys === undefined ? {} : { keys }),
           ...source,
           digests: Record.map(files, ({ sha256 }) => sha256)
         })

@@ -144,7 +144,7 @@ describe("the difference of two tables", () => {
 
 describe("a table", () => {
   it("is records with ids of their own, or keys and values", () => {
-    for (const text of ["", "{", "1", "null", "[1]", '[{"id":1}]', '[{"id":"a"},{"id":"a"}]', "[\n  {\n"]) {
+    for (const text of ["", "{", "1", "null", "[1]", '[{"id":"a"},{"id":"a"}]', "[\n  {\n"]) {
       expect([text, parsedTables(bytes(text), Option.none())]).toEqual([text, Option.none()])
       expect([text, savedTables(bytes(text), Option.none())]).toEqual([text, Option.none()])
     }
@@ -161,5 +161,35 @@ describe("a table", () => {
     const text = (length: number) => bytes(JSON.stringify([{ id: "a", text: "x".repeat(length) }]))
     expect(parsedTables(text(16 * 1024 * 1024), Option.none())).toEqual(Option.none())
     expect(Option.isSome(parsedTables(text(1024 * 1024), Option.none()))).toBe(true)
+  })
+})
+
+describe("records that are identified by other fields than their id", () => {
+  const key = ["documentId", "locale.code"]
+  const record = (id: number, documentId: string, code: string, title: string) => ({
+    documentId,
+    id,
+    locale: { code },
+    title
+  })
+  const before = [record(1, "a", "de", "Glocke"), record(2, "a", "en", "Bell"), record(3, "b", "en", "Lamp")]
+  const after = [record(7, "b", "en", "Lamp"), record(8, "a", "de", "Glocke"), record(9, "a", "en", "Bells")]
+
+  it("are found again by these", () => {
+    for (const tables of [
+      savedTables(bytes(savedText(before)), bytes(savedText(after)), key),
+      parsedTables(bytes(JSON.stringify(before)), bytes(JSON.stringify(after)), key)
+    ]) {
+      expect(changesIn(tables).map(({ change, id }) => [id, change])).toEqual([
+        ["b/en", "changed"],
+        ["a/de", "changed"],
+        ["a/en", "changed"]
+      ])
+    }
+  })
+
+  it("are compared as files where one has no such field", () => {
+    const tables = parsedTables(bytes(JSON.stringify(before)), bytes(JSON.stringify([{ id: 1 }])), key)
+    expect(Option.isNone(tables)).toBe(true)
   })
 })

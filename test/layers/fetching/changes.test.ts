@@ -1,0 +1,117 @@
+/**
+ * Sources that say themselves that something has changed, need services of their own, and name the keys of their records.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Content from "../../../src/layers/fetching/Content.ts"
+import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
+import { source } from "../../../src/layers/sources/documents/source.ts"
+import { CommandBus } from "../../../src/services/CommandBus.ts"
+import { ContentDiff } from "../../../src/services/ContentDiff.ts"
+import type { ContentSource, ContentSourceDefinition } from "../../../src/services/ContentSource.ts"
+import { fetch, follow, services } from "../../support/content.ts"
+
+const environment = (mode: "task" | "persistent") =>
+  Layer.mergeAll(services(mode), NodeHttpClient.layer, RequestPacingMemory.layer)
+
+class Archive extends Context.Tag("Archive")<Archive, { readonly read: Effect.Effect<string> }>() {}
+
+const archiveSource: ContentSourceDefinition<Archive> = {
+  id: "archive",
+  issues: [],
+  make: Effect.gen(function* () {
+    const { read } = yield* Archive
+    const fileSystem = yield* FileSystem.FileSystem
+    return {
+      id: "archive",
+      fetch: ({ directory }) =>
+        Effect.gen(function* () {
+          const fingerprint = yield* read
+          yield* Effect.orDie(fileSystem.writeFileString(`${directory}/a.txt`, fingerprint))
+          return { fingerprint, records: 1, bytes: 1 }
+        })
+    } satisfies ContentSource
+  })
+}
+
+describe("a source", () => {
+  it.scoped("may need services of its own", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* Effect.provideService(Content.make({ sources: [archiveSource] }), Archive, {
+        read: Effect.succeed("1")
+      })
+      expect(yield* fetch).toMatchObject({ changed: true })
+    }).pipe(Effect.provide(environment("task")))
+  )
+
+  it.scoped("may fail to be made for a reason of its own, which names it", () =>
+    Effect.gen(function* () {
+      const broken = { id: "archive", issues: [], make: Effect.fail(new Error("the archive is locked")) }
+      const error = yield* Effect.flip(Content.make({ sources: [broken] }))
+      expect(error.message).toBe('Source "archive": the archive is locked')
+    }).pipe(Effect.provide(environment("task")))
+  )
+
+  it.scoped("is fetched at once when it says that something has changed, though no fetch is due", () =>
+    Effect.gen(function* () {
+      const changes = yield* Queue.unbounded<void>()
+      let content = 1
+      const changing: ContentSourceDefinition = {
+        id: "folder",
+        issues: [],
+        make: Effect.map(FileSystem.FileSystem, (fileSystem) => ({
+          id: "folder",
+          changes: Stream.fromQueue(changes),
+          poll: (before: Option.Option<string>) => {
+            const cursor = String(content)
+            return Effect.succeed({
+              cursor,
+              changed: Option.contains(before, cursor) ? ("nothing" as const) : ("everything" as const)
+            })
+          },
+          fetch: ({ directory }) =>
+            Effect.orDie(fileSystem.writeFileString(`${directory}/a.txt`, String(content))).pipe(
+              Effect.map(() => ({ fingerprint: String(content), records: 1, bytes: 1 }))
+            )
+        }))
+      }
+      const { until } = yield* follow
+      const { start } = yield* Content.make({ sources: [changing], settle: 0 })
+      yield* start
+      yield* until("content:version:promoted")
+      content = 2
+      yield* changes.offer(undefined)
+      const [promoted] = (yield* until("content:version:promoted")).slice(-1)
+      expect(promoted?.payload).toMatchObject({ versionId: expect.stringMatching(/-01$/) })
+    }).pipe(Effect.provide(environment("persistent")))
+  )
+
+  it.scoped("names what identifies its records, by which versions are compared", () =>
+    Effect.gen(function* () {
+      let title = "Opening"
+      const events = source({
+        id: "events",
+        keys: { all: "slug" },
+        fetch: () => ({ all: [{ id: title.length, slug: "opening", title }] })
+      })
+      yield* Content.make({ sources: [events] })
+      yield* fetch
+      title = "Grand opening"
+      yield* fetch
+      const { dispatch } = yield* CommandBus
+      const { documents } = yield* Effect.flatMap(
+        dispatch({ type: "content.diff" }),
+        Schema.decodeUnknown(ContentDiff)
+      )
+      expect(documents).toMatchObject([{ added: 0, changed: 1, removed: 0, records: [{ id: "opening" }] }])
+    }).pipe(Effect.provide(environment("task")))
+  )
+})
