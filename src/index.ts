@@ -41,6 +41,8 @@ export { tableSource } from "./layers/sources/airtable/AirtableSource.ts"
 export type { Step } from "./layers/sources/documents/DocumentConfig.ts"
 export type { Get, SourceContext } from "./layers/sources/documents/SourceConfig.ts"
 export { type SourceConfig, source } from "./layers/sources/documents/source.ts"
+export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
+export { strapiSource } from "./layers/sources/strapi/StrapiSource.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
 
 // What provides the services of a program, one implementation each.

@@ -1,0 +1,142 @@
+/**
+ * The options of a source of Strapi's content, what they are for, and what each must be.
+ */
+import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { expects, optional } from "../../../internal/Options.ts"
+import { secret } from "../../../internal/secret.ts"
+import { type DocumentConfig, DocumentOptions } from "../documents/DocumentOptions.ts"
+
+/** What is asked of a type, in the parameters of Strapi's REST API. */
+export interface StrapiType {
+  /**
+   * The relations, media, components and dynamic zones to give, as in `["cover", "room"]` or
+   * `{ body: { populate: "*" } }`; `"*"` are all, one level deep. Default none.
+   */
+  readonly populate?: string | boolean | ReadonlyArray<string> | Readonly<Record<string, unknown>>
+
+  /** The fields to give, as in `["title", "text"]`. Default all. */
+  readonly fields?: ReadonlyArray<string>
+
+  /** Which entries to give, as in `{ year: { $gt: 1900 } }`. Default all. */
+  readonly filters?: Readonly<Record<string, unknown>>
+
+  /** The order of the entries, as in `"title"` or `["year:desc", "title"]`. Default by `documentId`, which says nothing. */
+  readonly sort?: string | ReadonlyArray<string>
+}
+
+/** Strapi 5: each type is a document, a collection as an array of its entries, a single type as an object. */
+export interface StrapiSourceConfig extends DocumentConfig {
+  /** Where Strapi is, as in `"https://cms.museum.example"`: without `/api`. */
+  readonly url: string
+
+  /** An API token that may read the types; it is sent to `url` only, and never shown. Default none: what is public. */
+  readonly token?: string | Redacted.Redacted
+
+  /** What to save, by the names that Strapi's API has: collections by their plural, single types by their singular. */
+  readonly types: Readonly<Record<string, StrapiType>>
+
+  /**
+   * The languages to save, as in `["de", "en"]`: each entry says its own in `locale`, and a single type is an array with an
+   * object for each. Default the one that is Strapi's default. Types without languages are as without this.
+   */
+  readonly locales?: ReadonlyArray<string>
+
+  /**
+   * The language that gives the entries which another one of `locales` does not have. They say it in `fallbackLocale`. Default
+   * none: they are left out.
+   */
+  readonly fallback?: string
+
+  /** `"draft"` gives the drafts of all entries, published or not. Default `"published"`. */
+  readonly status?: "published" | "draft"
+}
+
+const filled = (what: string) => expects(Schema.String.pipe(Schema.filter((text) => text !== "")), what)
+
+const field = filled("the name of a field")
+
+const parameters = Schema.declare(Predicate.isReadonlyRecord)
+
+const isNames = (input: unknown): input is string | ReadonlyArray<string> =>
+  Predicate.isString(input) || (Array.isArray(input) && input.every(Predicate.isString))
+
+/** Declared as one, so that a mistake is reported once and not for each member of a union. */
+const names = Schema.declare(isNames)
+
+const populate = Schema.declare(
+  (input): input is NonNullable<StrapiType["populate"]> =>
+    isNames(input) || Predicate.isBoolean(input) || Predicate.isReadonlyRecord(input)
+)
+
+const Type = expects(
+  Schema.Struct({
+    populate: Schema.optionalWith(
+      expects(populate, '"*", an array of names, or an object, as Strapi\'s "populate"'),
+      { exact: true }
+    ),
+    fields: Schema.optionalWith(expects(Schema.Array(field), "an array of names of fields"), { exact: true }),
+    filters: Schema.optionalWith(expects(parameters, 'an object, as Strapi\'s "filters"'), { exact: true }),
+    sort: Schema.optionalWith(expects(names, 'a name, or an array, as Strapi\'s "sort"'), { exact: true })
+  }),
+  'an object with "populate", "fields", "filters" or "sort"; {} for what Strapi gives without them'
+)
+
+/** As Strapi makes them: they stand in the path of a request. */
+const isTypeName = (name: string): boolean => /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i.test(name)
+
+const isServer = (url: string): boolean => {
+  if (/[\s?#]/.test(url) || !URL.canParse(url)) return false
+  const { password, protocol, username } = new URL(url)
+  return /^https?:$/.test(protocol) && username === "" && password === ""
+}
+
+const types = expects(
+  Schema.Record({ key: Schema.String, value: Type }),
+  "an object with what to save of each type"
+).pipe(
+  Schema.filter((types) =>
+    Object.keys(types).length === 0
+      ? ['expected at least one type, such as "articles"']
+      : Object.keys(types)
+          .filter((name) => !isTypeName(name))
+          .map((name) => ({
+            path: [name],
+            message: 'expected a name as in the addresses of Strapi\'s API, such as "articles"'
+          }))
+  )
+)
+
+const locale = filled('a language as Strapi names it, such as "de" or "de-AT"')
+
+export const StrapiOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  url: Schema.transform(
+    expects(
+      Schema.String.pipe(Schema.filter(isServer)),
+      'an http or https address without credentials, query or fragment, such as "https://cms.museum.example"'
+    ),
+    Schema.String,
+    // The address of the API is a likely mistake, and says the same.
+    { strict: true, decode: (url) => url.replace(/(?:\/+api)?\/*$/, ""), encode: (url) => url }
+  ),
+  token: Schema.optionalWith(
+    secret(
+      (token) => /^[\x21-\x7e]+$/.test(token),
+      "an API token: printable ASCII characters without spaces (is the environment variable set?)"
+    ),
+    { exact: true }
+  ),
+  types,
+  locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
+  fallback: Schema.optionalWith(locale, { exact: true }),
+  status: optional(expects(Schema.Literal("published", "draft"), '"published" or "draft"'), "published")
+}).pipe(
+  Schema.filter(({ fallback, locales }) =>
+    fallback !== undefined && locales.length === 0
+      ? { path: ["fallback"], message: 'expected "locales" beside it: the languages that it stands in for' }
+      : undefined
+  )
+)
+export type StrapiOptions = typeof StrapiOptions.Type

@@ -1,0 +1,98 @@
+/**
+ * A source of Strapi's content, version 5: each type is a document.
+ *
+ * ```
+ * <source id>/<type>.json    the entries of a collection, or the one of a single type
+ * ```
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import { makeWarnOnce } from "../../../internal/warnOnce.ts"
+import { type ContentSourceDefinition, SourceFailed } from "../../../services/ContentSource.ts"
+import { Value } from "../documents/Document.ts"
+import { define } from "../documents/DocumentOptions.ts"
+import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
+import { lasting } from "./lasting.ts"
+import { makeAsk } from "./makeAsk.ts"
+import { withoutFormats } from "./media.ts"
+import { lookInto, probe, type Seen } from "./probe.ts"
+import { isLocalized, readPlain, readTranslations } from "./readType.ts"
+import { StrapiOptions, type StrapiSourceConfig, type StrapiType } from "./StrapiOptions.ts"
+
+/** How long nothing is read though nothing seems to have changed: a file that is deleted, for example, shows nowhere. */
+const longest = Duration.hours(1)
+
+/** The same, where a change may not show. Polls follow each other faster while changes settle. */
+const longestUnsure = Duration.minutes(1)
+
+/** A source of content for the content plugin's `sources`: the types of a Strapi 5, each as a document. */
+export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinition =>
+  define("the Strapi source", StrapiOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: StrapiOptions) {
+  const { id, locales, status, types, url } = options
+  const ask = yield* makeAsk(options)
+  const seen = yield* Ref.make<ReadonlyMap<string, Seen>>(new Map())
+  const readAt = yield* Ref.make(0)
+  const warnOnce = makeWarnOnce(
+    (reason) =>
+      `${reason}: whether they have changed cannot be asked, so that everything is read again, at most once a minute.`
+  )
+
+  const documentOf = Effect.fnUntraced(function* ([name, type]: readonly [string, StrapiType]) {
+    const hasLanguages = locales.length > 0 && (yield* isLocalized(ask, name, status))
+    const read = hasLanguages
+      ? readTranslations(ask, name, type, options)
+      : readPlain(ask, name, type, options)
+    return {
+      name,
+      key: hasLanguages ? ["documentId", "locale"] : ["documentId"],
+      url: `${url}/api/${name}`,
+      content: Value({
+        value: read.pipe(
+          Effect.tap((content) =>
+            Ref.update(seen, (before) => new Map([...before, [name, lookInto(content)]]))
+          ),
+          Effect.zipLeft(Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.set(readAt, now))),
+          Effect.map(withoutFormats)
+        )
+      })
+    }
+  })
+
+  /** Why an equal probe does not prove that nothing has changed. */
+  const whyUnsure = (seesFiles: boolean) =>
+    Effect.map(Ref.get(seen), (seen) => {
+      const all = [...seen.values()]
+      const isOwn = (documentId: unknown) => all.some(({ own }) => own.has(documentId))
+      return [
+        ...(all.some(({ related }) => [...related].some((documentId) => !isOwn(documentId)))
+          ? ['Relations give entries of types that are not in "types"']
+          : []),
+        ...(!seesFiles && all.some(({ hasFiles }) => hasFiles)
+          ? ['There are files, which the token may not list ("find" of Upload)']
+          : [])
+      ]
+    })
+
+  const poll = (before: Option.Option<string>) =>
+    Effect.gen(function* () {
+      const { seesFiles, text } = yield* probe(ask, options)
+      const reasons = yield* whyUnsure(seesFiles)
+      yield* Effect.forEach(reasons, warnOnce)
+      const age = (yield* Clock.currentTimeMillis) - (yield* Ref.get(readAt))
+      const isSame =
+        Option.contains(before, text) &&
+        age < Duration.toMillis(reasons.length === 0 ? longest : longestUnsure)
+      return { cursor: text, changed: isSame ? ("nothing" as const) : ("everything" as const) }
+    }).pipe(
+      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })),
+      Effect.annotateLogs("source", id)
+    )
+
+  const documents = () => Effect.forEach(Object.entries(types), documentOf)
+  return yield* makeDocumentSource({ options, documents, lasting, poll })
+})

@@ -1,0 +1,52 @@
+/**
+ * Files of Strapi's media library, as they stand in entries.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+
+/** What is known of a file. */
+export interface StrapiFile {
+  /** Relative to the server where that keeps the file itself. */
+  readonly url: string
+  /** As in `image/jpeg`. */
+  readonly type: string
+  /** Another one for other bytes: a file that is replaced keeps its URL, and nothing else says so. */
+  readonly version?: string
+  /** The point that matters most, as fractions of width and height. */
+  readonly focalPoint?: { readonly x: number; readonly y: number }
+}
+
+const percent = Schema.Number.pipe(Schema.between(0, 100))
+
+const Media = Schema.Struct({ url: Schema.String, mime: Schema.String, documentId: Schema.String })
+const Version = Schema.Struct({ updatedAt: Schema.String, size: Schema.Number })
+const FocalPoint = Schema.Struct({ focalPoint: Schema.Struct({ x: percent, y: percent }) })
+
+const isMedia = Schema.is(Media)
+const isVersion = Schema.is(Version)
+const isFocalPoint = Schema.is(FocalPoint)
+
+/** The file that an object of an entry is; `None` of every other object. */
+export const readFile = (value: unknown): Option.Option<StrapiFile> =>
+  isMedia(value)
+    ? Option.some({
+        url: value.url,
+        type: value.mime,
+        ...(isVersion(value) ? { version: [value.documentId, value.updatedAt, value.size].join(" ") } : {}),
+        ...(isFocalPoint(value)
+          ? { focalPoint: { x: value.focalPoint.x / 100, y: value.focalPoint.y / 100 } }
+          : {})
+      })
+    : Option.none()
+
+/** A value without the smaller pictures that Strapi has made of each picture in it. */
+export const withoutFormats = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(withoutFormats)
+    : Predicate.isReadonlyRecord(value)
+      ? Record.map(isMedia(value) ? Record.filter(value, isNoFormat) : value, withoutFormats)
+      : value
+
+const isNoFormat = (_: unknown, name: string): boolean => name !== "formats"

@@ -1,0 +1,113 @@
+/**
+ * The cheap question: what has changed last, and how many there are, of each type, and of the media library.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type { Ask } from "./makeAsk.ts"
+import { readFile } from "./media.ts"
+import { languagesOf } from "./readType.ts"
+import type { StrapiError } from "./requestErrors.ts"
+import { type Edition, latest, latestField, latestFile } from "./requests.ts"
+import { type Answer, readAnswer, readLatestFile } from "./responses.ts"
+import type { StrapiOptions } from "./StrapiOptions.ts"
+
+/** The path of the media library. */
+const mediaLibrary = "upload/files"
+
+/** What there was at one moment. */
+export interface Probe {
+  /** Equal while nothing has changed. */
+  readonly text: string
+  /** Whether the token may see when a file of the media library changes. */
+  readonly seesFiles: boolean
+}
+
+type Probed = Pick<StrapiOptions, "fallback" | "locales" | "status" | "types">
+
+export const probe = Effect.fnUntraced(function* (ask: Ask, options: Probed) {
+  const marks = yield* Effect.forEach(Object.keys(options.types), (name) => markOf(ask, name, options))
+  const file = yield* unlessRefused(Effect.asSome(ask(mediaLibrary, latestFile)), Option.none())
+  return {
+    text: JSON.stringify([marks, Option.map(file, readLatestFile)]),
+    seesFiles: Option.isSome(file)
+  } satisfies Probe
+})
+
+/** All languages at once; single types do not answer that. */
+const markOf = (ask: Ask, name: string, { locales, status, ...options }: Probed) =>
+  locales.length === 0
+    ? markOfEdition(ask, name, { status })
+    : Effect.filterOrElse(
+        markOfEdition(ask, name, { status, locale: "*" }),
+        (mark) => mark !== none,
+        () =>
+          Effect.map(
+            Effect.forEach(languagesOf({ locales, ...options }), (locale) =>
+              markOfEdition(ask, name, { status, locale })
+            ),
+            String
+          )
+      )
+
+/** What is not there, or not to be read: the fetch says so. */
+const none = ""
+
+const markOfEdition = (ask: Ask, name: string, edition: Edition) =>
+  unlessRefused(
+    Effect.map(ask(name, latest(edition)), (body) => readMark(readAnswer(body), latestField(edition))),
+    none
+  )
+
+const readMark = (answer: Answer, field: string): string => {
+  switch (answer.kind) {
+    case "page":
+      return `${answer.entries[0]?.[field]} ${answer.total}`
+    case "single":
+      return String(answer.entry[field])
+    case "strange":
+      return none
+  }
+}
+
+const unlessRefused = <A, B>(
+  asking: Effect.Effect<A, StrapiError>,
+  instead: B
+): Effect.Effect<A | B, StrapiError> =>
+  Effect.catchIf(
+    asking,
+    ({ isTransient }) => !isTransient,
+    () => Effect.succeed(instead)
+  )
+
+/** The documents that a type has, and what stands in its entries. */
+export interface Seen {
+  readonly own: ReadonlySet<unknown>
+  /** Those that relations have brought along. */
+  readonly related: ReadonlySet<unknown>
+  readonly hasFiles: boolean
+}
+
+export const lookInto = (content: unknown): Seen => {
+  const own = new Set([content].flat().map(documentIdOf))
+  const related = new Set<unknown>()
+  let hasFiles = false
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) {
+      value.forEach(visit)
+    } else if (Predicate.isReadonlyRecord(value)) {
+      if (Option.isSome(readFile(value))) {
+        hasFiles = true
+        return
+      }
+      const documentId = documentIdOf(value)
+      if (documentId !== undefined && !own.has(documentId)) related.add(documentId)
+      Object.values(value).forEach(visit)
+    }
+  }
+  visit(content)
+  return { own, related, hasFiles }
+}
+
+const documentIdOf = (value: unknown): unknown =>
+  Predicate.hasProperty(value, "documentId") ? value.documentId : undefined

@@ -1,0 +1,453 @@
+/**
+ * A source of Strapi's content, over a stand-in that answers as Strapi does.
+ */
+import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
+import type { StrapiSourceConfig } from "../../../../src/layers/sources/strapi/StrapiOptions.ts"
+import { strapiSource } from "../../../../src/layers/sources/strapi/StrapiSource.ts"
+import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+import { contentSourceContract } from "../../../../src/testing.ts"
+import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
+import { withLog } from "../../../support/logged.ts"
+import { hangUp, json, type ReceivedRequest } from "../../../support/ScriptedServer.ts"
+import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
+
+const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
+
+/** As Strapi gives it, published in this second. */
+const entry = (documentId: string, second: number, fields: object = {}): StrapiEntry => ({
+  id: second,
+  documentId,
+  updatedAt: at(0),
+  publishedAt: at(second),
+  ...fields
+})
+
+const media = {
+  documentId: "file1",
+  url: "/uploads/bell.jpg",
+  mime: "image/jpeg",
+  formats: { thumbnail: {} }
+}
+
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, index) => entry(`doc${1000 + index}`, index))
+
+type Config = Omit<StrapiSourceConfig, "id" | "url" | "token">
+
+/** A source of the stand-in, and what one fetch of it saves. */
+const setUp = (initial: Parameters<typeof startStrapi>[0], config: Config) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const server = yield* startStrapi(initial)
+    const source = yield* strapiSource({ id: "museum", url: server.url, token: strapiToken, ...config }).make
+    const fetch = Effect.gen(function* () {
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const target = { directory, previous: Option.none(), progress: () => Effect.void }
+      const { value } = yield* withAdvancingClock(source.fetch(target))
+      const read = (name: string) =>
+        Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
+      return { ...value, read }
+    })
+    const poll = (cursor: Option.Option<string>) =>
+      Effect.map(
+        withAdvancingClock(source.poll?.(cursor) ?? Effect.dieMessage("no poll")),
+        ({ value }) => value
+      )
+    /** Polls, fetches, and says what the next poll finds after something has happened. */
+    const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
+      Effect.gen(function* () {
+        const { cursor } = yield* poll(Option.none())
+        yield* fetch
+        happens()
+        yield* TestClock.adjust(time)
+        return (yield* poll(Option.some(cursor))).changed
+      })
+    return { ...server, fetch, foundAfter, poll }
+  })
+
+const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.match(effect, { onFailure: ({ message }) => message, onSuccess: () => "no failure" })
+
+const urlsOf = (requests: Iterable<ReceivedRequest>) =>
+  [...requests].map(({ url }) => decodeURIComponent(url))
+
+const scenario = <A, E>(
+  title: string,
+  test: () => Effect.fn.Return<A, E, Layer.Layer.Success<typeof environment> | Scope.Scope>
+) => {
+  it.scoped(title, () => Effect.gen(test).pipe(Effect.provide(environment), withLog([])))
+}
+
+contentSourceContract(
+  "strapiSource",
+  Effect.gen(function* () {
+    const context = yield* Layer.build(environment)
+    return yield* Effect.gen(function* () {
+      const server = yield* startStrapi({ types: { rooms: { entries: numbered(3) } } })
+      const definition = strapiSource({
+        id: "museum",
+        url: server.url,
+        token: strapiToken,
+        types: { rooms: {} }
+      })
+      let edition = 10
+      const edit = Effect.sync(() => {
+        server.state.types.rooms = { entries: [entry("doc1", ++edition, { title: `Edition ${edition}` })] }
+      })
+      return { source: yield* definition.make, edit }
+    }).pipe(Effect.provide(context))
+  }),
+  { polls: true }
+)
+
+describe("strapiSource", () => {
+  scenario("saves a collection as an array and a single type as an object", function* () {
+    const { fetch } = yield* setUp(
+      {
+        types: {
+          articles: { entries: [entry("b", 2), entry("a", 1)] },
+          homepage: { isSingle: true, entries: [entry("c", 3, { title: "Hello" })] }
+        }
+      },
+      { types: { articles: {}, homepage: {} } }
+    )
+    const { documents, read } = yield* fetch
+    expect(yield* read("articles")).toMatchObject([{ documentId: "a" }, { documentId: "b" }])
+    expect(yield* read("homepage")).toMatchObject({ documentId: "c", title: "Hello" })
+    expect(documents?.["articles.json"]?.key).toEqual(["documentId"])
+    expect(documents?.["articles.json"]?.url).toMatch(/^http:.*\/api\/articles$/)
+  })
+
+  scenario("reads all pages, however few entries the server gives at once", function* () {
+    const { fetch } = yield* setUp(
+      { types: { articles: { entries: numbered(25) } }, maxLimit: 7 },
+      { types: { articles: {} } }
+    )
+    const { read, records } = yield* fetch
+    expect(records).toBe(25)
+    expect(yield* read("articles")).toHaveLength(25)
+  })
+
+  for (const [what, change] of [
+    ["added before", (entries: ReadonlyArray<StrapiEntry>) => [entry("doc0", 99), ...entries]],
+    ["removed from", (entries: ReadonlyArray<StrapiEntry>) => entries.slice(1)]
+  ] as const) {
+    scenario(`has each entry once while one is ${what} the pages that were read`, function* () {
+      const server = yield* setUp(
+        { types: { articles: { entries: numbered(25) } }, maxLimit: 10 },
+        { types: { articles: {} } }
+      )
+      const { articles } = server.state.types
+      const after = change(articles?.entries ?? [])
+      // The second page comes from what is there then.
+      server.state.types.articles = {
+        get entries() {
+          return server.received.unsafeSize().pipe(Option.getOrElse(() => 0)) > 1
+            ? after
+            : (articles?.entries ?? [])
+        }
+      }
+      const { read } = yield* server.fetch
+      const saved = yield* read("articles")
+      expect(saved).toEqual(after)
+    })
+  }
+
+  scenario("ends where a server gives the same page for ever", function* () {
+    const server = yield* setUp({ types: { articles: { entries: [] } } }, { types: { articles: {} } })
+    const page = json(200, {
+      data: numbered(2),
+      meta: { pagination: { page: 1, pageSize: 2, pageCount: 1_000_000, total: 2_000_000 } }
+    })
+    server.next(...Array.from({ length: 50 }, () => page))
+    yield* Effect.exit(server.fetch)
+    expect(yield* Queue.size(server.received)).toBeLessThan(10)
+  })
+
+  scenario("asks for what is to be given in the words of Strapi", function* () {
+    const server = yield* setUp(
+      { types: { articles: { entries: numbered(1) } } },
+      {
+        types: {
+          articles: {
+            populate: { cover: true, body: { on: { "block.picture": { populate: "*" } } } },
+            filters: { year: { $gt: 1900 } },
+            fields: ["title"],
+            sort: "year:desc"
+          }
+        },
+        status: "draft"
+      }
+    )
+    yield* Effect.exit(server.fetch)
+    const [asked] = urlsOf(yield* Queue.takeAll(server.received))
+    for (const part of [
+      "populate[cover]=true",
+      "populate[body][on][block.picture][populate]=*",
+      "filters[year][$gt]=1900",
+      "fields[]=title",
+      "sort[]=year:desc&sort[]=documentId:asc",
+      "status=draft"
+    ]) {
+      expect(asked).toContain(part)
+    }
+  })
+
+  describe("with languages", () => {
+    const types = {
+      articles: {
+        entries: [
+          entry("a", 1, { locale: "de", title: "Glocke" }),
+          entry("a", 2, { locale: "en", title: "Bell" }),
+          entry("b", 3, { locale: "en", title: "Vase" })
+        ]
+      },
+      rooms: { entries: [entry("r", 4)] },
+      homepage: { isSingle: true, entries: [entry("h", 5, { locale: "en" })] }
+    }
+
+    scenario("saves the entries of each, and types without languages once", function* () {
+      const { fetch } = yield* setUp(
+        { types },
+        { types: { articles: {}, rooms: {}, homepage: {} }, locales: ["de", "en"] }
+      )
+      const { documents, read } = yield* fetch
+      expect(yield* read("articles")).toMatchObject([
+        { documentId: "a", locale: "de" },
+        { documentId: "a", locale: "en" },
+        { documentId: "b", locale: "en" }
+      ])
+      expect(documents?.["articles.json"]?.key).toEqual(["documentId", "locale"])
+      expect(yield* read("rooms")).toHaveLength(1)
+      expect(documents?.["rooms.json"]?.key).toEqual(["documentId"])
+      expect(yield* read("homepage")).toMatchObject([{ documentId: "h", locale: "en" }])
+    })
+
+    scenario("fills what one does not have from another, which need not be saved itself", function* () {
+      const { fetch } = yield* setUp(
+        { types },
+        { types: { articles: {}, homepage: {} }, locales: ["de"], fallback: "en" }
+      )
+      const { read } = yield* fetch
+      expect(yield* read("articles")).toMatchObject([
+        { documentId: "a", locale: "de", title: "Glocke" },
+        { documentId: "b", locale: "de", fallbackLocale: "en", title: "Vase" }
+      ])
+      expect(yield* read("homepage")).toMatchObject([{ locale: "de", fallbackLocale: "en" }])
+    })
+  })
+
+  scenario("is the same after a publish that changes nothing, and another one after an edit", function* () {
+    const { fetch, state } = yield* setUp(
+      { types: { articles: { entries: [entry("a", 1, { size: { id: 7, unit: "cm" } })] } } },
+      { types: { articles: {} } }
+    )
+    const first = yield* fetch
+    state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "cm" } })] }
+    expect((yield* fetch).fingerprint).toBe(first.fingerprint)
+    state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "mm" } })] }
+    expect((yield* fetch).fingerprint).not.toBe(first.fingerprint)
+  })
+
+  scenario("is the same when the link to a private file is signed anew", function* () {
+    const { fetch, state } = yield* setUp(
+      { types: { articles: { entries: [] } } },
+      { types: { articles: {} } }
+    )
+    const sign = (signature: string) => {
+      const cover = { ...media, url: `https://files.example/bell.jpg?sig=${signature}`, isUrlSigned: true }
+      state.types.articles = { entries: [entry("a", 1, { cover })] }
+    }
+    sign("one")
+    const first = yield* fetch
+    sign("two")
+    expect((yield* fetch).fingerprint).toBe(first.fingerprint)
+  })
+
+  scenario("leaves out the smaller pictures that Strapi makes", function* () {
+    const { fetch } = yield* setUp(
+      { types: { articles: { entries: [entry("a", 1, { cover: media })] } } },
+      { types: { articles: { populate: "*" } } }
+    )
+    const { read } = yield* fetch
+    const { formats: _, ...cover } = media
+    expect(yield* read("articles")).toMatchObject([{ cover }])
+    expect(JSON.stringify(yield* read("articles"))).not.toContain("thumbnail")
+  })
+
+  scenario("goes on when the server is away for a moment in the middle of the pages", function* () {
+    const server = yield* setUp(
+      { types: { articles: { entries: numbered(25) } }, maxLimit: 10 },
+      { types: { articles: {} } }
+    )
+    server.next(
+      json(200, {
+        data: numbered(10),
+        meta: { pagination: { page: 1, pageSize: 10, pageCount: 3, total: 25 } }
+      }),
+      hangUp,
+      hangUp,
+      json(503, {})
+    )
+    expect((yield* server.fetch).records).toBe(25)
+  })
+
+  describe("its poll", () => {
+    const setUpPoll = (articles: ReadonlyArray<StrapiEntry>) =>
+      setUp(
+        {
+          types: {
+            articles: { entries: articles },
+            rooms: { entries: [entry("r", 2)] },
+            homepage: { isSingle: true, entries: [entry("h", 3, { locale: "de" })] }
+          },
+          files: [{ updatedAt: at(4) }]
+        },
+        { types: { articles: { populate: "*" }, rooms: {}, homepage: {} }, locales: ["de"] }
+      )
+
+    scenario(
+      "finds what is published, unpublished, and replaced among the files, and nothing else",
+      function* () {
+        const { foundAfter, state } = yield* setUpPoll([entry("a", 1), entry("b", 1)])
+        expect(yield* foundAfter(() => {})).toBe("nothing")
+        expect(
+          yield* foundAfter(() => {
+            state.types.articles = { entries: [entry("a", 1), entry("b", 5)] }
+          })
+        ).toBe("everything")
+        expect(
+          yield* foundAfter(() => {
+            state.types.articles = { entries: [entry("b", 5)] }
+          })
+        ).toBe("everything")
+        expect(
+          yield* foundAfter(() => {
+            state.types.homepage = { isSingle: true, entries: [entry("h", 6, { locale: "de" })] }
+          })
+        ).toBe("everything")
+        expect(
+          yield* foundAfter(() => {
+            state.files = [{ updatedAt: at(7) }]
+          })
+        ).toBe("everything")
+      }
+    )
+
+    scenario("is sure of relations to types that are saved", function* () {
+      const { foundAfter } = yield* setUpPoll([entry("a", 1, { room: entry("r", 2) })])
+      expect(yield* foundAfter(() => {})).toBe("nothing")
+    })
+
+    it.scoped("cannot be sure of relations to other types: everything is read again after a minute", () => {
+      const log: Array<string> = []
+      return Effect.gen(function* () {
+        const { foundAfter } = yield* setUpPoll([entry("a", 1, { maker: entry("m", 2) })])
+        expect(yield* foundAfter(() => {})).toBe("nothing")
+        expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
+        expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+          expect.stringContaining('Relations give entries of types that are not in "types"')
+        ])
+      }).pipe(Effect.provide(environment), withLog(log))
+    })
+
+    scenario("cannot be sure of files that the token may not list", function* () {
+      const { foundAfter, state } = yield* setUpPoll([entry("a", 1, { cover: media })])
+      expect(yield* foundAfter(() => {}, "1 minute")).toBe("nothing")
+      state.forbidden = ["upload/files"]
+      expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
+    })
+
+    scenario("finds everything after an hour in any case", function* () {
+      const { foundAfter } = yield* setUpPoll([entry("a", 1)])
+      expect(yield* foundAfter(() => {}, "59 minutes")).toBe("nothing")
+      expect(yield* foundAfter(() => {}, "1 hour")).toBe("everything")
+    })
+
+    scenario("goes by the last edit where drafts are saved", function* () {
+      const draft = (second: number) => ({ ...entry("a", 1), publishedAt: null, updatedAt: at(second) })
+      const { foundAfter, state } = yield* setUp(
+        { types: { articles: { entries: [draft(1)] } } },
+        { types: { articles: {} }, status: "draft" }
+      )
+      expect(yield* foundAfter(() => {})).toBe("nothing")
+      expect(
+        yield* foundAfter(() => {
+          state.types.articles = { entries: [draft(2)] }
+        })
+      ).toBe("everything")
+    })
+  })
+
+  describe("says what to do", () => {
+    scenario("where a token may not read a type", function* () {
+      const { fetch } = yield* setUp(
+        { types: { articles: { entries: [] } }, forbidden: ["articles"] },
+        { types: { articles: {} } }
+      )
+      expect(yield* messageOf(fetch)).toMatch(
+        'The token may not read articles: in Strapi, Settings, API Tokens, allow "find" of it, or use a token that is read-only (HTTP 403, ForbiddenError: Forbidden)'
+      )
+    })
+
+    scenario("where there is no such type", function* () {
+      const { fetch } = yield* setUp({}, { types: { article: {} } })
+      expect(yield* messageOf(fetch)).toMatch("Strapi has no article. A collection goes by its plural")
+    })
+
+    scenario("where the token is wrong, and never shows it", function* () {
+      const server = yield* setUp({}, { types: { articles: {} } })
+      const error = { name: "UnauthorizedError", message: `No ${strapiToken}` }
+      server.next(json(401, { data: null, error }))
+      const message = yield* messageOf(server.fetch)
+      expect(message).toMatch("Strapi does not accept the token")
+      expect(message).not.toContain(strapiToken)
+    })
+
+    scenario("where the server is no Strapi 5", function* () {
+      const server = yield* setUp({}, { types: { articles: {} } })
+      server.next(json(200, { data: [{ id: 1, attributes: {} }], meta: {} }))
+      expect(yield* messageOf(server.fetch)).toMatch("version 4")
+      server.next(json(404, { message: "no such page" }))
+      expect(yield* messageOf(server.fetch)).toMatch('Check "url"')
+    })
+  })
+
+  it("says what is wrong with options, without the token", () => {
+    const good = { id: "museum", url: "https://cms.example", types: { articles: {} } }
+    const placesIn = (config: object) => strapiSource({ ...good, ...config }).issues.map(({ path }) => path)
+    expect(placesIn({ url: "https://user@cms.example/", token: "two words", locales: [""] })).toEqual([
+      "url",
+      "token",
+      "locales[0]"
+    ])
+    expect(placesIn({ types: {} })).toEqual(["types"])
+    expect(placesIn({ fallback: "en" })).toEqual(["fallback"])
+    expect(placesIn({ types: { "../admin": {}, articles: {} } })).toEqual(["types.../admin"])
+    expect(placesIn({ types: { articles: { sort: [1], populate: 2, deep: true } } })).toEqual([
+      "types.articles.deep",
+      "types.articles.populate",
+      "types.articles.sort"
+    ])
+    expect(JSON.stringify(strapiSource({ ...good, token: "two words" }).issues)).not.toContain("two words")
+  })
+
+  it("takes the address of the API for that of the server", () => {
+    expect(
+      strapiSource({ id: "a", url: "https://cms.example/api/", types: { articles: {} } }).issues
+    ).toEqual([])
+  })
+})

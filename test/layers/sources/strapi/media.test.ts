@@ -1,0 +1,59 @@
+/**
+ * What is read of media in entries.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Option from "effect/Option"
+import { readFile, withoutFormats } from "../../../../src/layers/sources/strapi/media.ts"
+
+const media = {
+  id: 1,
+  documentId: "abc",
+  url: "/uploads/bell.jpg",
+  mime: "image/jpeg",
+  size: 12.34,
+  updatedAt: "2026-01-02T03:04:05.678Z",
+  focalPoint: { x: 70, y: 30 },
+  formats: { thumbnail: { url: "/uploads/thumbnail_bell.jpg", mime: "image/jpeg" } }
+}
+
+describe("readFile", () => {
+  it("gives the URL, the type, the version and the point that matters as fractions", () => {
+    expect(readFile(media)).toEqual(
+      Option.some({
+        url: "/uploads/bell.jpg",
+        type: "image/jpeg",
+        version: "abc 2026-01-02T03:04:05.678Z 12.34",
+        focalPoint: { x: 0.7, y: 0.3 }
+      })
+    )
+  })
+
+  it("knows no version where a populate leaves out the date or the size", () => {
+    const { size: _, ...others } = media
+    expect(Option.map(readFile(others), (file) => "version" in file)).toEqual(Option.some(false))
+  })
+
+  it("knows no point where it is null, or outside of the picture", () => {
+    for (const focalPoint of [null, { x: 70 }, { x: 101, y: 0 }]) {
+      expect(Option.map(readFile({ ...media, focalPoint }), (file) => "focalPoint" in file)).toEqual(
+        Option.some(false)
+      )
+    }
+  })
+
+  it("does not take an entry with a link for media", () => {
+    expect(readFile({ documentId: "abc", url: "https://museum.example/", label: "Visit us" })).toEqual(
+      Option.none()
+    )
+  })
+})
+
+describe("withoutFormats", () => {
+  it("leaves out the smaller pictures at any depth, and nothing else of that name", () => {
+    const { formats: _, ...original } = media
+    expect(withoutFormats({ formats: ["oil", "ink"], body: [{ file: media }] })).toEqual({
+      formats: ["oil", "ink"],
+      body: [{ file: original }]
+    })
+  })
+})

@@ -1,0 +1,44 @@
+/**
+ * Pages of a type whose entries come and go while they are read.
+ */
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import type { Ask } from "../../../../src/layers/sources/strapi/makeAsk.ts"
+import { readPlain } from "../../../../src/layers/sources/strapi/readType.ts"
+
+const names = [..."abcdefghijklmnop"]
+
+/** What comes and goes before each request, until there is nothing left to happen. */
+const happenings = FastCheck.array(FastCheck.constantFrom(...names, undefined), { maxLength: 12 })
+
+it.effect.prop(
+  "each entry comes once, and none is missing that was there all the time",
+  [FastCheck.subarray(names), happenings, FastCheck.integer({ min: 1, max: 5 })],
+  ([start, happenings, pageSize]) =>
+    Effect.gen(function* () {
+      const entries = new Set(start)
+      const steady = start.filter((name) => !happenings.includes(name))
+      const due = [...happenings]
+      const ask: Ask = (_, parameters) =>
+        Effect.sync(() => {
+          const happening = due.shift()
+          if (happening !== undefined && !entries.delete(happening)) entries.add(happening)
+          const page = Number(new Map(parameters).get("pagination[page]"))
+          const total = entries.size
+          const data = [...entries].sort().slice((page - 1) * pageSize, page * pageSize)
+          return {
+            data: data.map((documentId) => ({ documentId })),
+            meta: { pagination: { page, pageSize, pageCount: Math.ceil(total / pageSize), total } }
+          }
+        })
+      const read = yield* Effect.either(readPlain(ask, "articles", {}, { status: "published" }))
+      if (read._tag === "Left") {
+        expect(read.left.isTransient).toBe(true)
+        return
+      }
+      const ids = [read.right].flat().map(({ documentId }) => documentId)
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(ids).toEqual(expect.arrayContaining(steady))
+    })
+)

@@ -1,0 +1,85 @@
+/**
+ * Answers of Strapi, and of servers that are something else.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { refused } from "../../../../src/layers/sources/strapi/requestErrors.ts"
+import { readAnswer, readLatestFile, readRefusal } from "../../../../src/layers/sources/strapi/responses.ts"
+
+const pagination = { page: 1, pageSize: 25, pageCount: 1, total: 1 }
+
+describe("readAnswer", () => {
+  it("reads a page and the one entry of a single type", () => {
+    const entry = { id: 1, documentId: "abc", title: "Bell" }
+    expect(readAnswer({ data: [entry], meta: { pagination } })).toEqual({
+      kind: "page",
+      entries: [entry],
+      pageCount: 1,
+      total: 1
+    })
+    expect(readAnswer({ data: entry, meta: {} })).toEqual({ kind: "single", entry })
+  })
+
+  it("says what is strange about other answers", () => {
+    const detailOf = (body: unknown) => {
+      const answer = readAnswer(body)
+      return answer.kind === "strange" ? answer.detail : answer.kind
+    }
+    const old = { id: 1, attributes: { title: "Bell" } }
+    expect(detailOf({ data: [old], meta: { pagination } })).toMatch("version 4")
+    expect(detailOf({ data: old, meta: {} })).toMatch("version 4")
+    expect(detailOf({ data: [{ title: "Bell" }], meta: { pagination } })).toMatch("documentId")
+    expect(detailOf({ data: [], meta: {} })).toMatch("pageCount")
+    expect(detailOf([])).toMatch('"data"')
+  })
+
+  it.prop("takes whatever comes", [FastCheck.jsonValue()], ([body]) => {
+    readAnswer(body)
+    readAnswer({ data: body })
+    readRefusal(body)
+    readRefusal({ error: body })
+    readLatestFile(body)
+  })
+})
+
+describe("a refusal", () => {
+  const refusal = (error: unknown) => readRefusal({ data: null, error })
+
+  it("says what to do about a token, with the words of Strapi", () => {
+    const unauthorized = refusal({ name: "UnauthorizedError", message: "Missing or invalid credentials" })
+    expect(refused("articles", 401, true, unauthorized).message).toBe(
+      'Strapi does not accept the token. Check "token": in Strapi, Settings, API Tokens shows whether it has expired (HTTP 401, UnauthorizedError: Missing or invalid credentials)'
+    )
+    const forbidden = refusal({ name: "ForbiddenError", message: "Forbidden" })
+    expect(refused("articles", 403, true, forbidden).message).toMatch(
+      'The token may not read articles: in Strapi, Settings, API Tokens, allow "find" of it'
+    )
+    expect(refused("articles", 403, false, forbidden).message).toMatch("Roles, Public")
+  })
+
+  it("names the parameter that is wrong", () => {
+    const invalid = refusal({
+      name: "ValidationError",
+      message: "Invalid key nofield",
+      details: { key: "nofield", source: "query", param: "sort" }
+    })
+    expect(refused("articles", 400, true, invalid).message).toMatch(
+      '"nofield" in "sort" is nothing that articles has'
+    )
+  })
+
+  it("names both kinds of types where there is none", () => {
+    expect(refused("article", 404, true, refusal({})).message).toMatch("plural")
+  })
+
+  it("is cut and cleaned", () => {
+    const text = refused(
+      "articles",
+      500,
+      true,
+      refusal({ message: `\u001b[2J${"x".repeat(10_000)}` })
+    ).message
+    expect(text).not.toContain("\u001b")
+    expect(text.length).toBeLessThan(400)
+  })
+})
