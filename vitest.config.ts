@@ -20,6 +20,9 @@ const load = [
   "openStreams"
 ].map((name) => `test/whole/${name}.test.ts`)
 
+/** Servers of other makers, which are installed on first use: `npm run test:vendors`. */
+const vendors = ["test/vendors/*.test.ts"]
+
 const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
 /** Builds what the programs are, and finds or installs the others that their tests need. */
@@ -39,7 +42,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/**/*.test.ts"],
-          exclude: [...programs, ...whole],
+          exclude: [...programs, ...whole, ...vendors],
           pool: "threads",
           testTimeout,
           sequence: { groupOrder: 0 }
@@ -76,6 +79,18 @@ export default defineConfig({
           pool: "forks",
           testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 3 }
+        }
+      },
+      {
+        resolve,
+        test: {
+          name: "vendors",
+          globalSetup: ["test/support/setup/vendors.ts"],
+          include: vendors,
+          pool: "forks",
+          testTimeout: 4 * testTimeout,
+          hookTimeout: 4 * testTimeout,
+          sequence: { groupOrder: 4 }
         }
       }
     ]

@@ -1,0 +1,238 @@
+/**
+ * A source of Strapi's content over a real Strapi.
+ */
+import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { describe, expect, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { inject } from "vitest"
+import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
+import type { StrapiSourceConfig } from "../../src/layers/sources/strapi/StrapiOptions.ts"
+import { strapiSource } from "../../src/layers/sources/strapi/StrapiSource.ts"
+import { startStrapi } from "./strapi/server.ts"
+
+const installed = inject("vendors")["strapi-5.54.0"]
+
+class Strapi extends Context.Tag("test/Strapi")<
+  Strapi,
+  Effect.Effect.Success<ReturnType<typeof startStrapi>>
+>() {}
+
+const environment = Layer.mergeAll(
+  Layer.scoped(Strapi, startStrapi(installed ?? "")),
+  NodeHttpClient.layer,
+  RequestPacingMemory.layer
+).pipe(Layer.provideMerge(NodeContext.layer))
+
+const Entries = Schema.Array(
+  Schema.Struct({
+    documentId: Schema.String,
+    title: Schema.String,
+    locale: Schema.optional(Schema.String),
+    fallbackLocale: Schema.optional(Schema.String)
+  })
+)
+const decodeEntries = Schema.decodeUnknownSync(Entries)
+
+/** A source of it, and what one fetch saves. */
+const setUp = (config: Pick<StrapiSourceConfig, "types"> & Partial<StrapiSourceConfig>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { tokens, url } = yield* Strapi
+    const source = yield* strapiSource({ id: "museum", url, token: tokens.reading, ...config }).make
+    const fetch = Effect.gen(function* () {
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const fetched = yield* source.fetch({
+        directory,
+        previous: Option.none(),
+        progress: () => Effect.void
+      })
+      const read = (name: string) =>
+        Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
+      return { ...fetched, read }
+    })
+    const poll = (cursor: Option.Option<string>) =>
+      source.poll?.(cursor) ?? Effect.dieMessage("It has no poll")
+    return { fetch, poll }
+  })
+
+const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.match(effect, { onFailure: ({ message }) => message, onSuccess: () => "no failure" })
+
+const populated = {
+  objects: {
+    populate: { cover: true, room: true, size: true, body: { populate: "*" } },
+    filters: { number: { $lte: 3 } },
+    sort: "number"
+  },
+  rooms: {}
+}
+
+describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
+  layer(environment, { excludeTestServices: true, timeout: "2 minutes" })((it) => {
+    it.scoped("saves pictures, relations, components and zones", () =>
+      Effect.gen(function* () {
+        const { fetch } = yield* setUp({ types: populated })
+        const { read } = yield* fetch
+        const objects = yield* read("objects")
+        expect(objects).toMatchObject([
+          {
+            title: "Bell 1",
+            room: { name: "Hall" },
+            size: { unit: "cm", value: 1 },
+            cover: { url: expect.stringMatching(/^\/uploads\/bell_/), mime: "image/jpeg", width: 320 },
+            body: [{ __component: "block.picture", file: { mime: "text/plain" } }]
+          },
+          { title: "Bell 2" },
+          { title: "Bell 3" }
+        ])
+        expect(JSON.stringify(objects)).not.toContain("thumbnail")
+        expect(yield* read("rooms")).toMatchObject([{ name: "Hall" }])
+      })
+    )
+
+    it.scoped("reads all pages in two languages, and fills one from the other", () =>
+      Effect.gen(function* () {
+        const { fetch } = yield* setUp({
+          types: { objects: { fields: ["title"], sort: "number" }, rooms: {}, setting: {} },
+          locales: ["de", "en"],
+          fallback: "en"
+        })
+        const { read } = yield* fetch
+        const objects = decodeEntries(yield* read("objects"))
+        expect(objects).toHaveLength(240)
+        expect(objects.slice(0, 3)).toMatchObject([
+          { title: "Glocke 1", locale: "de" },
+          { title: "Glocke 2", locale: "de" },
+          { title: "Bell 3", locale: "de", fallbackLocale: "en" }
+        ])
+        expect(new Set(objects.map(({ documentId }) => documentId)).size).toBe(120)
+        expect(yield* read("rooms")).toHaveLength(1)
+        expect(yield* read("setting")).toMatchObject([{ welcome: "Willkommen" }, { welcome: "Welcome" }])
+      })
+    )
+
+    it.scoped("saves drafts only where they are asked for", () =>
+      Effect.gen(function* () {
+        const types = { objects: { filters: { number: 0 } }, setting: {} }
+        const published = yield* (yield* setUp({ types })).fetch
+        expect(yield* published.read("objects")).toEqual([])
+        const drafts = yield* (yield* setUp({ types, status: "draft" })).fetch
+        expect(yield* drafts.read("objects")).toMatchObject([{ title: "Only a draft", publishedAt: null }])
+      })
+    )
+
+    it.scoped(
+      "polls find edits, deletions and replaced files; a publish that changes nothing is the same version",
+      () =>
+        Effect.gen(function* () {
+          const { documents, replaceFile } = yield* Strapi
+          const { fetch, poll } = yield* setUp({ types: populated })
+          const { cursor } = yield* poll(Option.none())
+          const first = yield* fetch
+          const [one, two, three] = decodeEntries(yield* first.read("objects")).map(
+            ({ documentId }) => documentId
+          )
+          const object = "api::object.object"
+
+          /** What the poll finds after it has happened, and whether the content is another one. */
+          const after = (happens: Effect.Effect<unknown>, before: { cursor: string; fingerprint: string }) =>
+            Effect.gen(function* () {
+              yield* happens
+              const { changed, cursor } = yield* poll(Option.some(before.cursor))
+              const { fingerprint } = yield* fetch
+              return { changed, cursor, fingerprint, isNew: fingerprint !== before.fingerprint }
+            })
+
+          const idle = yield* after(Effect.void, { cursor, fingerprint: first.fingerprint })
+          expect(idle).toMatchObject({ changed: "nothing", isNew: false })
+          const published = yield* after(
+            documents(object, "publish", { documentId: one, locale: "en" }),
+            idle
+          )
+          expect(published).toMatchObject({ changed: "everything", isNew: false })
+          const draft = yield* after(
+            documents(object, "update", { documentId: one, locale: "en", data: { title: "New bell" } }),
+            published
+          )
+          expect(draft).toMatchObject({ changed: "nothing", isNew: false })
+          const edited = yield* after(documents(object, "publish", { documentId: one, locale: "en" }), draft)
+          expect(edited).toMatchObject({ changed: "everything", isNew: true })
+          const replaced = yield* after(replaceFile("bell.jpg", "other.jpg"), edited)
+          expect(replaced).toMatchObject({ changed: "everything", isNew: true })
+          const unpublished = yield* after(
+            documents(object, "unpublish", { documentId: two, locale: "en" }),
+            replaced
+          )
+          expect(unpublished).toMatchObject({ changed: "everything", isNew: true })
+          const deleted = yield* after(
+            documents(object, "delete", { documentId: three, locale: "*" }),
+            unpublished
+          )
+          expect(deleted).toMatchObject({ changed: "everything", isNew: true })
+          const room = yield* after(
+            Effect.flatMap(documents("api::room.room", "findFirst", {}), (room) =>
+              documents("api::room.room", "update", {
+                documentId: Schema.decodeUnknownSync(Schema.Struct({ documentId: Schema.String }))(room)
+                  .documentId,
+                data: { name: "Great hall" },
+                status: "published"
+              })
+            ),
+            deleted
+          )
+          expect(room).toMatchObject({ changed: "everything", isNew: true })
+        })
+    )
+
+    it.scoped("says in the words of Strapi why something cannot be read", () =>
+      Effect.gen(function* () {
+        const { tokens } = yield* Strapi
+        const messageFor = (config: Parameters<typeof setUp>[0]) =>
+          Effect.flatMap(setUp(config), ({ fetch }) => messageOf(fetch))
+        expect(yield* messageFor({ types: { rooms: {} }, token: "wrong" })).toMatch(
+          "Strapi does not accept the token"
+        )
+        expect(yield* messageFor({ types: { objects: {} }, token: tokens.roomsOnly })).toMatch(
+          "The token may not read objects"
+        )
+        expect(yield* messageFor({ types: { object: {} } })).toMatch("Strapi has no object.")
+        expect(yield* messageFor({ types: { rooms: { sort: "nofield" } } })).toMatch('"nofield" in "sort"')
+        expect(yield* messageFor({ types: { rooms: { populate: ["nofield"] } } })).toMatch(
+          '"nofield" in "populate"'
+        )
+      })
+    )
+
+    it.scoped("reads everything though Strapi crashes between two pages, and starts again", () =>
+      Effect.gen(function* () {
+        const { kill, startAgain } = yield* Strapi
+        let crashes = 0
+        const client = HttpClient.mapRequestEffect(yield* HttpClient.HttpClient, (request) =>
+          crashes === 0 && decodeURIComponent(request.url).includes("[page]=2")
+            ? Effect.sync(() => crashes++).pipe(
+                Effect.zipRight(kill),
+                Effect.zipRight(Effect.forkDaemon(startAgain)),
+                Effect.as(request)
+              )
+            : Effect.succeed(request)
+        )
+        const { fetch } = yield* Effect.provideService(
+          setUp({ types: { objects: { fields: ["title"] } } }),
+          HttpClient.HttpClient,
+          client
+        )
+        const { read } = yield* Effect.retry(fetch, { times: 5 })
+        expect(crashes).toBe(1)
+        expect(decodeEntries(yield* read("objects")).length).toBeGreaterThan(110)
+      })
+    )
+  })
+})
