@@ -1,0 +1,183 @@
+/**
+ * The processes that make pictures: how many there are, how they end, and what becomes of the work then.
+ */
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
+import * as TestServices from "effect/TestServices"
+import * as Images from "../../src/layers/images/Images.ts"
+import { repository } from "../support/documents.ts"
+import { noisy, plain, sourceFolder } from "../support/pictures.ts"
+import * as waiting from "../support/waiting.ts"
+
+const readStat = Option.liftThrowable((file: string) => {
+  const text = readFileSync(file, "utf8")
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")
+})
+
+/** The processes that this one has started for pictures, and that have not ended. */
+const workers = (): ReadonlyArray<number> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) =>
+      Option.exists(
+        readStat(`/proc/${pid}/stat`),
+        ([state, parent]) => Number(parent) === process.pid && state !== "Z"
+      )
+    )
+    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("pictureWorker"))
+    .map(Number)
+
+const cpuTicks = (pid: number) =>
+  Option.match(readStat(`/proc/${pid}/stat`), {
+    onNone: () => 0,
+    onSome: (stat) => Number(stat[11]) + Number(stat[12])
+  })
+
+/** Decoding and encoding take more than what the start has taken. */
+const isBusy = (pid: number) => cpuTicks(pid) > 100
+
+const threadsOf = (pid: number) =>
+  Array.getSomes(
+    readdirSync(`/proc/${pid}/task`).map((thread) => readStat(`/proc/${pid}/task/${thread}/stat`))
+  )
+
+/** Looks now and then: whoever looks all the time leaves nothing to processes of the lowest priority. */
+const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
+  waiting.eventually(Effect.zipRight(TestServices.provideLive(Effect.sleep("20 millis")), condition))
+
+const bytesOf = (picture: ReturnType<typeof noisy>) => Effect.promise(() => picture.toBuffer())
+
+const provided = Effect.provide(NodeContext.layer)
+
+describe.runIf(process.platform === "linux")("the processes that make pictures", () => {
+  it.scoped("are two at most, with the lowest priority in every thread, and end without work", () =>
+    Effect.gen(function* () {
+      const { save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [150, 300], formats: ["webp", "avif"] })
+      expect(workers()).toEqual([])
+      const names = Array.makeBy(4, (index) => `media/${index}.jpg`)
+      const photos = yield* Effect.forEach(names, (name) =>
+        Effect.flatMap(bytesOf(noisy(600, 400).jpeg()), (bytes) => save(name, bytes))
+      )
+
+      const fiber = yield* Effect.fork(
+        Effect.forEach(photos, (photo) => derive(photo, target), { concurrency: "unbounded" })
+      )
+      const counts = new Set<number>()
+      const priorities = new Set<string | undefined>()
+      yield* eventually(
+        Effect.sync(() => {
+          const pids = workers()
+          counts.add(pids.length)
+          for (const thread of pids.filter((pid) => cpuTicks(pid) > 20).flatMap(threadsOf)) {
+            priorities.add(thread[16])
+          }
+        }).pipe(Effect.zipRight(Effect.map(Fiber.poll(fiber), Option.isSome)))
+      )
+
+      expect(yield* Fiber.join(fiber)).toHaveLength(4)
+      expect(Math.max(...counts)).toBe(2)
+      expect([...priorities]).toEqual(["19"])
+      yield* TestClock.adjust("2 minutes")
+      yield* eventually(Effect.sync(() => workers().length === 0))
+    }).pipe(provided)
+  )
+
+  it.scoped("end with the scope", () =>
+    Effect.gen(function* () {
+      const { save, target } = yield* sourceFolder
+      const photo = yield* save("media/a.png", yield* bytesOf(plain(20, 20).png()))
+      yield* Images.make({}).pipe(
+        Effect.flatMap(({ derive }) => derive(photo, target)),
+        Effect.tap(Effect.sync(() => expect(workers()).not.toEqual([]))),
+        Effect.scoped
+      )
+      expect(workers()).toEqual([])
+    }).pipe(provided)
+  )
+
+  const slow = Effect.gen(function* () {
+    const folder = yield* sourceFolder
+    const { derive } = yield* Images.make({ widths: [1000], formats: ["avif"] })
+    const photo = yield* folder.save("media/photo.jpg", yield* bytesOf(noisy(1000, 700).jpeg()))
+    return { fiber: yield* Effect.fork(Effect.either(derive(photo, folder.target))), folder, derive }
+  })
+
+  const killBusy = Effect.gen(function* () {
+    yield* eventually(Effect.sync(() => workers().some(isBusy)))
+    const killed = workers().filter(isBusy)
+    for (const pid of killed) process.kill(pid, "SIGKILL")
+    yield* eventually(Effect.sync(() => !workers().some((pid) => killed.includes(pid))))
+  })
+
+  it.scoped("are replaced when one is killed in the middle, and the picture is made", () =>
+    Effect.gen(function* () {
+      const { fiber, folder } = yield* slow
+      yield* killBusy
+      const { sizes } = yield* Effect.flatten(Fiber.join(fiber))
+      expect(sizes).toMatchObject([{ width: 1000, height: 700 }])
+      expect(yield* folder.images).toEqual(sizes.map(({ localPath }) => localPath.slice("images/".length)))
+    }).pipe(provided)
+  )
+
+  it.scoped("are not replaced for ever by a picture that ends each of them", () =>
+    Effect.gen(function* () {
+      const { derive, fiber, folder } = yield* slow
+      yield* killBusy
+      yield* killBusy
+      yield* killBusy
+      const error = Either.getLeft(yield* Fiber.join(fiber))
+      expect(Option.getOrThrow(error).message).toBe(
+        'The sizes of the picture "media/photo.jpg" cannot be made: the process that makes it has ended with SIGKILL.'
+      )
+      expect(yield* folder.images).toEqual([])
+      const small = yield* folder.save("media/small.png", yield* bytesOf(plain(20, 20).png()))
+      expect((yield* derive(small, folder.target)).sizes).toHaveLength(1)
+    }).pipe(provided)
+  )
+
+  it.scoped("are replaced when those without work are killed", () =>
+    Effect.gen(function* () {
+      const { save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [10, 20] })
+      const photo = yield* save("media/a.png", yield* bytesOf(plain(20, 20).png()))
+      yield* derive(photo, target)
+      for (const pid of workers()) process.kill(pid, "SIGKILL")
+      yield* eventually(Effect.sync(() => workers().length === 0))
+      expect((yield* derive(photo, target)).sizes).toHaveLength(2)
+    }).pipe(provided)
+  )
+
+  it.scoped("of the package end in the middle of their work when their controller is gone", () =>
+    Effect.gen(function* () {
+      const { directory, save } = yield* sourceFolder
+      const { file } = yield* save("media/photo.jpg", yield* bytesOf(noisy(3000, 2000).jpeg()))
+      const worker: ChildProcess = fork(join(repository, "dist/layers/images/pictureWorker.js"))
+      const ready = yield* Effect.promise(() => once(worker, "message"))
+      expect(ready[0]).toEqual({ is: "ready" })
+      worker.send({
+        job: "make",
+        file,
+        to: join(directory, "out"),
+        width: 3000,
+        height: 2000,
+        format: "avif"
+      })
+      yield* eventually(Effect.sync(() => isBusy(worker.pid ?? 0)))
+
+      worker.disconnect()
+
+      expect(yield* Effect.promise(() => once(worker, "exit"))).toEqual([null, "SIGKILL"])
+    }).pipe(provided)
+  )
+})
