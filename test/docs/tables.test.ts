@@ -41,6 +41,7 @@ import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableOptions.ts"
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
+import { SourceOptions } from "../../src/layers/sources/documents/source.ts"
 import { faultKinds } from "../../src/layers/tableServer/Faults.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
@@ -71,6 +72,7 @@ describe("the options of", () => {
       AirtableSourceOptions,
       { id: "a", baseId: "b", apiKey: "c" }
     ],
+    ["source", "docs/api.md", "### `source({ … })`", SourceOptions, { id: "events", fetch: () => ({}) }],
     ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
     ["dashboard", "docs/api.md", "### `dashboard({ … })`", DashboardOptions, {}],
     ["contentServer", "docs/api.md", "### `contentServer({ … })`", ContentServerOptions, {}],

@@ -46,11 +46,11 @@ export const saveDocument = <E>(document: Document<E>, target: DocumentTarget): 
     return saveRecords(document, content.pages, target)
   }
   const whole =
-    content._tag === "Value" ? content.value : Effect.map(Stream.runCollect(content.pages), Chunk.toArray)
+    content._tag === "Value"
+      ? content.value
+      : Effect.map(Stream.runCollect(Stream.flattenIterables(content.pages)), Chunk.toArray)
   return Effect.gen(function* () {
-    const value = yield* whole
-    const start = content._tag === "Records" && Array.isArray(value) ? value.flat(1) : value
-    const made = yield* runSteps(document, start, target.steps)
+    const made = yield* runSteps(document, yield* whole, target.steps)
     return yield* Array.isArray(made)
       ? saveRecords(document, Stream.fromIterable(pagesOf(made)), target)
       : saveValue(document, made, target)

@@ -41,7 +41,7 @@ const key = expects(
   'a field such as "id", or an array of fields'
 )
 
-const SourceOptions = Schema.Struct({
+export const SourceOptions = Schema.Struct({
   ...DocumentOptions.fields,
   fetch: expects(
     Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
@@ -62,7 +62,7 @@ const SourceOptions = Schema.Struct({
     { exact: true }
   )
 })
-type SourceOptions = typeof SourceOptions.Type
+export type SourceOptions = typeof SourceOptions.Type
 
 /** What the function of a user did wrong, or could not do. */
 export class FunctionFailed extends Schema.TaggedError<FunctionFailed>()("vitrine/FunctionFailed", {
