@@ -1,5 +1,5 @@
 /**
- * Answers that a server can say of that they have not changed, in memory: 16 MiB of text, the latest ones.
+ * Answers that a server can say of that they have not changed, in memory: 16 MiB of text, those that were used last.
  */
 import type { Headers } from "../../httpClient/Get.ts"
 import type { Answer } from "./Requests.ts"
@@ -14,7 +14,9 @@ export const makeRememberedAnswers = () => {
   const keyOf = (url: string, headers: Headers): string => JSON.stringify([url, headers])
 
   const remove = (key: string): void => {
-    characters -= answers.get(key)?.text.length ?? 0
+    const answer = answers.get(key)
+    if (answer === undefined) return
+    characters -= key.length + answer.text.length
     answers.delete(key)
   }
 
@@ -36,9 +38,9 @@ export const makeRememberedAnswers = () => {
       const key = keyOf(url, headers)
       remove(key)
       const { etag, "last-modified": modified } = answer.headers
-      if ((etag ?? modified) === undefined || answer.text.length > maxCharacters) return
+      if ((etag ?? modified) === undefined || key.length + answer.text.length > maxCharacters) return
       answers.set(key, answer)
-      characters += answer.text.length
+      characters += key.length + answer.text.length
       for (const [oldest] of answers) {
         if (characters <= maxCharacters) break
         remove(oldest)
