@@ -10,33 +10,45 @@ import * as Schema from "effect/Schema"
 export interface StrapiFile {
   /** Relative to the server where that keeps the file itself. */
   readonly url: string
-  /** As in `image/jpeg`. */
-  readonly type: string
+  /** As in the media library. */
+  readonly name?: string
   /** Another one for other bytes: a file that is replaced keeps its URL, and nothing else says so. */
   readonly version?: string
   /** The point that matters most, as fractions of width and height. */
-  readonly focalPoint?: { readonly x: number; readonly y: number }
+  readonly focus?: { readonly x: number; readonly y: number }
 }
 
 const percent = Schema.Number.pipe(Schema.between(0, 100))
 
-const Media = Schema.Struct({ url: Schema.String, mime: Schema.String, documentId: Schema.String })
-const Version = Schema.Struct({ updatedAt: Schema.String, size: Schema.Number })
+const link = { url: Schema.String, mime: Schema.String }
+
+/** In the text of blocks there are copies from when a picture was put there: they have no document, and do not follow their file. */
+const Media = Schema.Union(
+  Schema.Struct({ ...link, documentId: Schema.String }),
+  Schema.Struct({ ...link, hash: Schema.String })
+)
+const Name = Schema.Struct({ name: Schema.String })
+const Version = Schema.Struct({
+  documentId: Schema.String,
+  updatedAt: Schema.String,
+  size: Schema.Number
+})
 const FocalPoint = Schema.Struct({ focalPoint: Schema.Struct({ x: percent, y: percent }) })
 
 const isMedia = Schema.is(Media)
-const isVersion = Schema.is(Version)
-const isFocalPoint = Schema.is(FocalPoint)
+const hasName = Schema.is(Name)
+const hasVersion = Schema.is(Version)
+const hasFocalPoint = Schema.is(FocalPoint)
 
 /** The file that an object of an entry is; `None` of every other object. */
 export const readFile = (value: unknown): Option.Option<StrapiFile> =>
   isMedia(value)
     ? Option.some({
         url: value.url,
-        type: value.mime,
-        ...(isVersion(value) ? { version: [value.documentId, value.updatedAt, value.size].join(" ") } : {}),
-        ...(isFocalPoint(value)
-          ? { focalPoint: { x: value.focalPoint.x / 100, y: value.focalPoint.y / 100 } }
+        ...(hasName(value) ? { name: value.name } : {}),
+        ...(hasVersion(value) ? { version: [value.documentId, value.updatedAt, value.size].join(" ") } : {}),
+        ...(hasFocalPoint(value)
+          ? { focus: { x: value.focalPoint.x / 100, y: value.focalPoint.y / 100 } }
           : {})
       })
     : Option.none()

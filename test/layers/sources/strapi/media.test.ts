@@ -8,7 +8,8 @@ import { readFile, withoutFormats } from "../../../../src/layers/sources/strapi/
 const media = {
   id: 1,
   documentId: "abc",
-  url: "/uploads/bell.jpg",
+  name: "bell.jpg",
+  url: "/uploads/bell_0b6d3a5cdb.jpg",
   mime: "image/jpeg",
   size: 12.34,
   updatedAt: "2026-01-02T03:04:05.678Z",
@@ -17,13 +18,13 @@ const media = {
 }
 
 describe("readFile", () => {
-  it("gives the URL, the type, the version and the point that matters as fractions", () => {
+  it("gives the URL, the name, the version and the point that matters as fractions", () => {
     expect(readFile(media)).toEqual(
       Option.some({
-        url: "/uploads/bell.jpg",
-        type: "image/jpeg",
+        url: "/uploads/bell_0b6d3a5cdb.jpg",
+        name: "bell.jpg",
         version: "abc 2026-01-02T03:04:05.678Z 12.34",
-        focalPoint: { x: 0.7, y: 0.3 }
+        focus: { x: 0.7, y: 0.3 }
       })
     )
   })
@@ -33,9 +34,16 @@ describe("readFile", () => {
     expect(Option.map(readFile(others), (file) => "version" in file)).toEqual(Option.some(false))
   })
 
+  it("knows no version of the copy in a text, which does not follow its file", () => {
+    const { documentId: _, ...copy } = { ...media, hash: "bell_0b6d3a5cdb" }
+    expect(Option.map(readFile(copy), ({ url, version }) => [url, version])).toEqual(
+      Option.some([media.url, undefined])
+    )
+  })
+
   it("knows no point where it is null, or outside of the picture", () => {
     for (const focalPoint of [null, { x: 70 }, { x: 101, y: 0 }]) {
-      expect(Option.map(readFile({ ...media, focalPoint }), (file) => "focalPoint" in file)).toEqual(
+      expect(Option.map(readFile({ ...media, focalPoint }), (file) => "focus" in file)).toEqual(
         Option.some(false)
       )
     }
