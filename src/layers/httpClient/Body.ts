@@ -39,10 +39,17 @@ const expiredStatuses: ReadonlySet<number> = new Set([403, 404, 410])
 const encodingOf = ({ headers }: Response): string => headers["content-encoding"] ?? "identity"
 
 /** In bytes. */
-export const contentLength = ({ headers }: Response): Option.Option<number> => {
+export const contentLength = ({ headers }: Pick<Response, "headers">): Option.Option<number> => {
   const length = headers["content-length"] ?? ""
   return /^\d+$/.test(length) ? Option.some(Number(length)) : Option.none()
 }
+
+/**
+ * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of
+ * a time in seconds (RFC 9110, section 8.8.2.2).
+ */
+export const mayChangeUnseen = ({ headers }: Pick<Response, "headers">): boolean =>
+  Date.parse(headers.date ?? "") - Date.parse(headers["last-modified"] ?? "") < 2000
 
 /** Gives each part of the body that is not empty, one after the other. */
 export const forEachPart = <E>(

@@ -29,8 +29,9 @@ export interface Options {
   readonly maxTimeout: number
 }
 
-export interface Target {
+export interface Target<E = never> {
   readonly url: string
+  /** Conditions among them (`if-none-match`, `if-modified-since`) are for `onResponse`, which is told of the 304. */
   readonly headers?: Get.Headers
   /** The file to write, in a folder that is there. Unless it `resumes`, it must not be there yet. */
   readonly file: string
@@ -38,8 +39,15 @@ export interface Target {
   readonly name: string
   /** In bytes, where it is known beforehand. */
   readonly size: Option.Option<number>
-  /** Whether what there is of the file is its beginning, and what has come of it stays when the download fails. */
-  readonly resumes?: boolean
+  /**
+   * Whether what there is of the file is its beginning, and what has come of it stays when the download fails. With "retries", the file
+   * is new, and each further try of this download goes on where the server says that the file is still the same; nothing stays.
+   */
+  readonly resumes?: boolean | "retries"
+  /** Told of each response with the whole file, or none (304), before its body is read. What it fails with ends the download. */
+  readonly onResponse?: (response: Response) => Effect.Effect<void, E>
+  /** Given the first bytes of the file, as many as came at once. What it fails with ends the download. */
+  readonly onBeginning?: (bytes: Uint8Array) => Effect.Effect<void, E>
   /** Called with the size of every part that is written, and with its negative if the download starts again. */
   readonly onBytes: OnBytes
 }
@@ -47,18 +55,31 @@ export interface Target {
 /** Told how many bytes more there are of a file, or fewer where a try has failed. */
 export type OnBytes = (bytes: number) => Effect.Effect<void>
 
+/** What came before a body. */
+export type Response = Pick<HttpClientResponse.HttpClientResponse, "headers" | "status">
+
 export interface Downloaded {
   /** Of the whole file, in hexadecimal digits. */
   readonly sha256: string
+  /** Its size. */
+  readonly bytes: number
 }
 
 /** Downloads a file; a try that may succeed later is made again, three times at most. */
-export type Download = (target: Target) => Effect.Effect<Downloaded, DownloadFailed>
+export type Download = <E = never>(target: Target<E>) => Effect.Effect<Downloaded, DownloadFailed | E>
 
 /** What there is of a file. */
 interface Part {
   readonly bytes: number
   readonly hash: Hash
+}
+
+/** What a download that has broken off must still be, to go on. */
+interface Begun {
+  /** As `If-Range` wants it. */
+  readonly validator: string
+  /** Its size, where that is known. */
+  readonly size: Option.Option<number>
 }
 
 const nothing = (): Part => ({ bytes: 0, hash: createHash("sha256") })
@@ -73,12 +94,13 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       : Effect.void
 
   /** Writes the body of the response behind the part; the whole must have as many bytes as are expected. */
-  const save = Effect.fnUntraced(function* (
+  const save = Effect.fnUntraced(function* <E>(
     response: HttpClientResponse.HttpClientResponse,
     pace: DownloadPace,
     { bytes: before, hash }: Part,
     expected: Option.Option<number>,
     file: {
+      readonly begin: (part: Uint8Array) => Effect.Effect<void, E>
       readonly write: (part: Uint8Array) => Effect.Effect<void, DownloadFailed>
       readonly discard: Effect.Effect<unknown, DownloadFailed>
     }
@@ -90,21 +112,35 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
         Option.getOrElse(expected, () => 0)
       )
     let bytes = before
-    yield* Body.forEachPart(response, pace, (part): Effect.Effect<void, DownloadFailed> => {
+    yield* Body.forEachPart(response, pace, (part): Effect.Effect<void, DownloadFailed | E> => {
+      const begin = bytes === 0 ? file.begin(part) : Effect.void
       bytes += part.length
       if (Option.exists(expected, (expected) => bytes > expected)) {
         return Effect.zipRight(file.discard, failed(notAsExpected(`at least ${bytes}`)))
       }
       hash.update(part)
-      return Effect.zipRight(checkSize(bytes, `at least ${bytes}`), file.write(part))
+      return begin.pipe(
+        Effect.zipRight(checkSize(bytes, `at least ${bytes}`)),
+        Effect.zipRight(file.write(part))
+      )
     })
     if (Option.exists(expected, (expected) => bytes < expected)) {
       return yield* Effect.fail(retryable(notAsExpected(bytes)))
     }
-    return { sha256: hash.digest("hex") }
+    return { sha256: hash.digest("hex"), bytes }
   })
 
-  const download: Download = ({ file, headers = {}, name, onBytes, resumes = false, size, url }) => {
+  const download = <E = never>({
+    file,
+    headers = {},
+    name,
+    onBeginning = () => Effect.void,
+    onBytes,
+    onResponse = () => Effect.void,
+    resumes = false,
+    size,
+    url
+  }: Target<E>): Effect.Effect<Downloaded, DownloadFailed | E> => {
     const onDisk =
       (action: "read" | "write") =>
       <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
@@ -130,31 +166,43 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       return { bytes, hash }
     }).pipe(onDisk("read"))
 
+    /** What an earlier try has begun. */
+    let begun = Option.none<Begun>()
+    const mayGoOn = (): boolean => resumes === true || Option.isSome(begun)
+    const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
+
     const attempt = Effect.gen(function* () {
       yield* checkSize(Option.getOrElse(size, () => 0))
-      const handle = yield* writing(fileSystem.open(file, { flag: resumes ? "a" : "wx" }))
+      const handle = yield* writing(fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }))
       const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
 
-      const isBegun = resumes && (yield* writing(handle.stat)).size > 0n
-      const there = isBegun ? yield* readPart : nothing()
+      const isBegun = resumes !== false && (yield* writing(handle.stat)).size > 0n
+      const there = !isBegun ? nothing() : mayGoOn() ? yield* readPart : yield* startAnew
       const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
       yield* reportThat(part.bytes)
-      if (part.bytes > 0 && Option.contains(size, part.bytes)) {
-        return { sha256: part.hash.digest("hex") }
+      if (part.bytes > 0 && Option.contains(whole(), part.bytes)) {
+        return { sha256: part.hash.digest("hex"), bytes: part.bytes }
       }
       // Nothing that takes time may come between the response and the reading of its body: a body that breaks off
       // unread looks empty.
       return yield* get(
         url,
-        part.bytes === 0 ? headers : { ...headers, range: `bytes=${part.bytes}-` },
+        part.bytes === 0 ? headers : restHeaders(headers, part.bytes, begun),
         Effect.fnUntraced(function* (response, pace) {
-          yield* Body.accept(response, "identity", part.bytes === 0 ? new Set() : aboutRanges)
-          if (response.status === 416 || (response.status === 206 && !isRest(response, part.bytes, size))) {
+          yield* Body.accept(response, "identity", part.bytes === 0 ? aboutConditions(headers) : aboutRanges)
+          if (
+            response.status === 416 ||
+            (response.status === 206 && !isRest(response, part.bytes, whole(), begun))
+          ) {
             yield* startAnew
             return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
           }
-          const begun = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
-          const length = Option.map(Body.contentLength(response), (bytes) => begun.bytes + bytes)
+          if (response.status !== 206) {
+            yield* onResponse(response)
+            begun = resumes === "retries" ? whatBegins(response) : Option.none()
+          }
+          const before = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
+          const length = Option.map(Body.contentLength(response), (bytes) => before.bytes + bytes)
           yield* checkSize(Option.getOrElse(length, () => 0))
           const expected = Option.orElse(size, () => length)
           const write = (bytes: Uint8Array) =>
@@ -162,24 +210,29 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
               writing(handle.writeAll(bytes)),
               Effect.suspend(() => reportThat(reported + bytes.length))
             )
-          return yield* save(response, pace, begun, expected, { write, discard: startAnew })
+          return yield* save(response, pace, before, expected, {
+            begin: onBeginning,
+            write,
+            discard: startAnew
+          })
         })
       )
     })
 
+    const remove = Effect.suspend(() =>
+      Effect.zipRight(Effect.ignore(fileSystem.remove(file, { force: true })), reportThat(0))
+    )
+
     return attempt.pipe(
       Effect.scoped,
-      Effect.tapError(() =>
-        resumes
-          ? Effect.void
-          : Effect.zipRight(Effect.ignore(fileSystem.remove(file, { force: true })), reportThat(0))
-      ),
+      Effect.tapError(() => (resumes === false ? remove : Effect.void)),
       withRetries,
+      Effect.tapError(() => (resumes === "retries" ? remove : Effect.void)),
       Effect.annotateLogs("file", name)
     )
   }
 
-  return download
+  return download satisfies Download
 })
 
 /** Bytes of a part that are read in one go. */
@@ -188,15 +241,45 @@ const readSize = 1024 * 1024
 /** What says something about the rest of a file. */
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])
 
-/** Whether it begins at the offset, and is of a file of the right size. */
+/** What says that the file is the one that is there, where that was asked. */
+const aboutConditions = (headers: Get.Headers): ReadonlySet<number> =>
+  new Set("if-none-match" in headers || "if-modified-since" in headers ? [304] : [])
+
+/** What the server tells the file from others by; a weak tag and a date that is too fresh are not enough for parts of it. */
+const whatBegins = (response: HttpClientResponse.HttpClientResponse): Option.Option<Begun> => {
+  const { etag, "last-modified": lastModified } = response.headers
+  const date = Body.mayChangeUnseen(response) ? undefined : lastModified
+  const validator = etag?.startsWith('"') === true ? etag : date
+  return Option.map(Option.fromNullable(validator), (validator) => ({
+    validator,
+    size: Body.contentLength(response)
+  }))
+}
+
+const restHeaders = (headers: Get.Headers, offset: number, begun: Option.Option<Begun>): Get.Headers => {
+  const { "if-modified-since": _, "if-none-match": __, ...others } = headers
+  return {
+    ...others,
+    range: `bytes=${offset}-`,
+    ...Option.match(begun, { onNone: () => ({}), onSome: ({ validator }) => ({ "if-range": validator }) })
+  }
+}
+
+/** Whether it begins at the offset, and is of a file of the right size and tag. */
 const isRest = (
   { headers }: HttpClientResponse.HttpClientResponse,
   offset: number,
-  size: Option.Option<number>
+  size: Option.Option<number>,
+  begun: Option.Option<Begun>
 ): boolean => {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers["content-range"] ?? "") ?? []
+  const { etag } = headers
   return (
     Number(start) === offset &&
-    (total === "*" || Option.getOrElse(size, () => Number(total)) === Number(total))
+    (total === "*" || Option.getOrElse(size, () => Number(total)) === Number(total)) &&
+    (etag === undefined || !Option.exists(begun, ({ validator }) => isOtherTag(validator, etag)))
   )
 }
+
+const isOtherTag = (validator: string, etag: string): boolean =>
+  validator.startsWith('"') && validator !== etag

@@ -9,11 +9,12 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
+import * as Record from "effect/Record"
 import type * as Scope from "effect/Scope"
 import { connectionFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
 import * as DownloadPace from "./DownloadPace.ts"
 
-/** Names in small letters. `authorization` goes to the origin of the first address only. */
+/** Names in small letters. Those that may be secrets go to the origin of the first address only. */
 export type Headers = Readonly<Record<string, string>>
 
 /**
@@ -70,10 +71,9 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
           return yield* failed(`${url.origin} redirects more than ${maxRedirects} times`)
         }
         const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
-        const { authorization: _, ...others } = headers
         return yield* follow(
           target?.href ?? location,
-          target?.origin === url.origin ? headers : others,
+          target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
           redirects - 1,
           asks
         )
@@ -97,6 +97,16 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
         )
       })
   })
+
+/** What says which bytes are asked for, and how. */
+const isForAll: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "range"
+])
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 

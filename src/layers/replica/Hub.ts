@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     const { etag } = response.headers
     yield* Ref.set(
       known,
-      etag === undefined || mayChangeUnseen(response) ? Option.none() : Option.some({ etag, version })
+      etag === undefined || Body.mayChangeUnseen(response) ? Option.none() : Option.some({ etag, version })
     )
     return Option.some(version)
   })
@@ -157,13 +157,6 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     state: Ref.get(said)
   } satisfies Hub
 })
-
-/**
- * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of
- * a time in seconds (RFC 9110, section 8.8.2.2).
- */
-const mayChangeUnseen = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
-  Date.parse(headers.date ?? "") - Date.parse(headers["last-modified"] ?? "") < 2000
 
 const maxListBytes = 64 * 1024 * 1024
 

@@ -54,7 +54,7 @@ describe("a download", () => {
   it.scoped("is in its file, and reported", () =>
     Effect.gen(function* () {
       const { content, fetch, reports } = yield* setUp
-      expect(yield* fetch(Option.some(5))).toEqual({ sha256: sha256("12345") })
+      expect(yield* fetch(Option.some(5))).toEqual({ sha256: sha256("12345"), bytes: 5 })
       expect(yield* content).toBe("12345")
       expect(reports).toEqual([5])
     }).pipe(run)
@@ -122,7 +122,7 @@ const resuming = Effect.fnUntraced(function* (part: string) {
   }
 })
 
-const whole = { sha256: sha256(ten) }
+const whole = { sha256: sha256(ten), bytes: 10 }
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0)
 
 const unreadable = new SystemError({

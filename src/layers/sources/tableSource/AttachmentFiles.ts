@@ -20,6 +20,7 @@ import type {
 } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import * as Download from "../../httpClient/Download.ts"
+import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
 import { LocalAddressesAllowed, leadsToLocalAddress } from "../../httpClient/localAddress.ts"
 import { makeFreshLinks } from "./freshLinks.ts"
 import { type FoundAttachment, notSaved } from "./NotSaved.ts"
@@ -31,12 +32,6 @@ export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previ
   /** Told once before the first download, then after every one, and each second in a long one. */
   readonly progress: (latest: FoundAttachment, progress: AttachmentProgress) => Effect.Effect<void>
 }
-
-/** How many files are worked on at the same time. */
-const concurrency = 6
-
-/** Milliseconds from one report of progress to the next while no file is done. */
-const reportEvery = 1000
 
 export interface AttachmentOptions extends Pick<TableSourceOptions, "maxAttachmentBytes" | "maxTimeout"> {
   /**
@@ -68,7 +63,11 @@ export const make = Effect.fnUntraced(function* ({
     const [missing, kept] = Array.partitionMap(files, findIn(previous))
     const isLocalAllowed = endpointUrl === undefined || (yield* leadsToLocalAddress(endpointUrl))
     const withFreshLink = makeFreshLinks(tables)
-    const counter = yield* makeCounter(files.length, kept, progress)
+    const counter = yield* makeDownloadCounter(
+      files.length,
+      { done: kept.length, bytes: kept.reduce((sum, { size }) => sum + size, 0) },
+      progress
+    )
 
     const fetchFile = (found: FoundAttachment, file: string, onBytes: Download.OnBytes) =>
       withFreshLink(found, (url) =>
@@ -95,7 +94,7 @@ export const make = Effect.fnUntraced(function* ({
         yield* counter.fileDone(found)
         return [found.localPath, sha256] as const
       }),
-      { concurrency }
+      { concurrency: filesAtOnce }
     )
 
     const reuse = Effect.fnUntraced(function* ({ directory, found, sha256 }: KeptFile) {
@@ -106,7 +105,7 @@ export const make = Effect.fnUntraced(function* ({
       )
       return [found.localPath, taken.sha256] as const
     })
-    const taken = yield* Effect.forEach(isUnchanged ? [] : kept, reuse, { concurrency })
+    const taken = yield* Effect.forEach(isUnchanged ? [] : kept, reuse, { concurrency: filesAtOnce })
     return {
       attachments: {
         total: files.length,
@@ -139,39 +138,6 @@ const findIn =
       Option.filter(({ size }) => Option.getOrElse(found.size, () => size) === size),
       Either.fromOption(() => found)
     )
-
-/** Counts what there is of all files, and reports it. */
-const makeCounter = (total: number, kept: ReadonlyArray<KeptFile>, progress: AttachmentTarget["progress"]) =>
-  Effect.map(Effect.clock, (clock) => {
-    let done = kept.length
-    let bytes = kept.reduce((sum, { size }) => sum + size, 0)
-    let reportedAt = 0
-
-    const report = (latest: FoundAttachment) =>
-      Effect.suspend(() => {
-        reportedAt = clock.unsafeCurrentTimeMillis()
-        return progress(latest, { done, total, bytes })
-      })
-
-    return {
-      bytes: () => bytes,
-      report,
-      onBytes:
-        (found: FoundAttachment): Download.OnBytes =>
-        (more) => {
-          bytes += more
-          return clock.unsafeCurrentTimeMillis() - reportedAt < reportEvery ? Effect.void : report(found)
-        },
-      fileDone: (found: FoundAttachment) =>
-        Effect.suspend(() => {
-          done++
-          return report(found)
-        })
-    }
-  })
-
-/** What ends one download is in the error of the whole: no log of its own, in which a link could be. */
-const saidOnce = Effect.withUnhandledErrorLogLevel(Option.none())
 
 /** The first of those that are saved to the same file. */
 const distinct = (all: ReadonlyArray<FoundAttachment>): ReadonlyArray<FoundAttachment> =>

@@ -1,0 +1,64 @@
+/**
+ * Counts what there is of many files, and reports it.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { AttachmentProgress } from "../../services/ContentSource.ts"
+import type { OnBytes } from "./Download.ts"
+
+/** How many files of a source are worked on at the same time. */
+export const filesAtOnce = 6
+
+/** Milliseconds from one report of progress to the next while no file is done. */
+const reportEvery = 1000
+
+/** Files that are there before the first download. */
+export interface Before {
+  readonly done: number
+  readonly bytes: number
+}
+
+/** `progress` is told of the file that was worked on last, at most each second in a long download. */
+export const makeDownloadCounter = <File>(
+  total: number,
+  before: Before,
+  progress: (latest: File, progress: AttachmentProgress) => Effect.Effect<void>
+) =>
+  Effect.map(Effect.clock, (clock) => {
+    let { bytes, done } = before
+    let reportedAt = 0
+
+    const report = (latest: File) =>
+      Effect.suspend(() => {
+        reportedAt = clock.unsafeCurrentTimeMillis()
+        return progress(latest, { done, total, bytes })
+      })
+
+    const onBytes =
+      (file: File): OnBytes =>
+      (more) => {
+        bytes += more
+        return clock.unsafeCurrentTimeMillis() - reportedAt < reportEvery ? Effect.void : report(file)
+      }
+
+    return {
+      bytes: () => bytes,
+      report,
+      onBytes,
+      /** Told after each download. */
+      fileDone: (file: File) =>
+        Effect.suspend(() => {
+          done++
+          return report(file)
+        }),
+      /** A file that is taken over from elsewhere. */
+      fileKept: (file: File, size: number) =>
+        Effect.suspend(() => {
+          done++
+          return onBytes(file)(size)
+        })
+    }
+  })
+
+/** What ends one download is in the error of the whole: no log of its own, in which a link could be. */
+export const saidOnce = Effect.withUnhandledErrorLogLevel(Option.none())
