@@ -17,6 +17,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   fleet: ["versions"],
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],
+  media: ["sources", "images"],
   "sources/documents": ["sources/expect"],
   "sources/tableSource": ["sources/expect"],
   "sources/airtable": ["sources/tableSource", "sources/expect"],
@@ -58,7 +59,7 @@ const ruleOf = (room: string, includes: string, depth: number) => {
         `${toLayers}*/**`,
         `!${toLayers}../**`,
         ...allowed.flatMap((other) => [
-          `!${toLayers}${other}/**`,
+          `!${toLayers}${other}/${other === "sources" ? "*" : "**"}`,
           ...(other.startsWith("sources/")
             ? [`!${other.replace("sources/", "../".repeat(depth - 1))}/**`]
             : [])

@@ -1,0 +1,57 @@
+/**
+ * Patterns of paths in a document: `**.image.url`.
+ *
+ * `*` is one level, a name or an item of a list; `**` is any number of levels, none included. A backslash before a dot, a star
+ * or a backslash makes it part of a name.
+ */
+import * as Option from "effect/Option"
+
+const anyLevel = Symbol("*")
+const anyDepth = Symbol("**")
+
+/** The levels from the top of a document: names, and the numbers of items as text. */
+export type DocumentPath = ReadonlyArray<string>
+
+export type PathPattern = ReadonlyArray<string | typeof anyLevel | typeof anyDepth>
+
+/** `None` where a level is empty, or nothing follows a backslash. */
+export const parse = (text: string): Option.Option<PathPattern> => {
+  const levels = text.match(/(?:\\.|[^\\.])+|\.|\\$/gsu) ?? []
+  const isPattern =
+    levels.length % 2 === 1 && levels.every((level, index) => (level === ".") === (index % 2 === 1))
+  return isPattern && levels.at(-1) !== "\\"
+    ? Option.some(levels.filter((_, index) => index % 2 === 0).map(levelOf))
+    : Option.none()
+}
+
+const levelOf = (text: string) =>
+  text === "*" ? anyLevel : text === "**" ? anyDepth : text.replace(/\\(.)/gsu, "$1")
+
+/** A path as a pattern that matches nothing else. */
+export const format = (path: DocumentPath): string =>
+  path.map((level) => level.replace(/[\\.*]/g, "\\$&")).join(".")
+
+/** In a time that grows with the product of both lengths at most. */
+export const matches = (pattern: PathPattern, path: DocumentPath): boolean => {
+  let step = 0
+  let level = 0
+  /** The last `**`, and the levels that it stands for so far end before this one. */
+  let depth = -1
+  let covered = 0
+  while (level < path.length) {
+    const wanted = pattern[step]
+    if (wanted === anyDepth) {
+      depth = step++
+      covered = level
+    } else if (wanted !== undefined && (wanted === anyLevel || wanted === path[level])) {
+      step++
+      level++
+    } else if (depth >= 0) {
+      step = depth + 1
+      level = ++covered
+    } else {
+      return false
+    }
+  }
+  return pattern.slice(step).every((rest) => rest === anyDepth)
+}

@@ -1,0 +1,63 @@
+/**
+ * Which strings of a document are links to files that are wanted.
+ */
+import * as Option from "effect/Option"
+import { type Address, isAtHost, looksLikeLink, readAddress, typeOfUrl } from "./links.ts"
+import type { MediaOptions } from "./MediaOptions.ts"
+import { type DocumentPath, matches, type PathPattern, parse } from "./PathPattern.ts"
+
+/** Places in a document: all or none, or those that a pattern names. */
+export type Places = boolean | ReadonlyArray<PathPattern>
+
+/** What is wanted of a link: all that is given holds. */
+export interface Rules extends Pick<MediaOptions, "hosts" | "types"> {
+  readonly find: ReadonlyArray<PathPattern> | undefined
+  readonly replace: Places
+  readonly optional: Places
+}
+
+export const fromOptions = ({ find, hosts, optional, replace, types }: Partial<MediaOptions>): Rules => ({
+  ...(hosts === undefined ? {} : { hosts }),
+  ...(types === undefined ? {} : { types }),
+  find: find === undefined ? undefined : parsed(find),
+  replace: placesOf(replace),
+  optional: placesOf(optional)
+})
+
+const placesOf = (places: true | ReadonlyArray<string> | undefined): Places =>
+  places === undefined || places === true ? places === true : parsed(places)
+
+const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
+  texts.flatMap((text) => Option.toArray(parse(text)))
+
+/** Reads a string at a place as a link; `None` where it is none, or none that is wanted. */
+export type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
+
+/** `base` is where the document came from. */
+export const makeReadLink =
+  ({ find, hosts, types }: Rules, base: string | undefined): ReadLink =>
+  (text, path) => {
+    if (find === undefined ? (hosts ?? types) === undefined || !looksLikeLink(text) : !isAnyOf(find, path)) {
+      return Option.none()
+    }
+    return Option.filter(readAddress(text, base), (address) =>
+      Option.match(address, {
+        onNone: () => find !== undefined,
+        onSome: (url) =>
+          (hosts === undefined || isAtHost(url, hosts)) &&
+          (find !== undefined ||
+            types === undefined ||
+            Option.exists(typeOfUrl(url), (type) => isOfType(type, types)))
+      })
+    )
+  }
+
+/** Whether a type is one of those, of which one may end in `/*`. */
+export const isOfType = (type: string, types: ReadonlyArray<string>): boolean =>
+  types.some((wanted) => wanted === type || (wanted.endsWith("/*") && type.startsWith(wanted.slice(0, -1))))
+
+export const isNamed = (places: Places, path: DocumentPath): boolean =>
+  typeof places === "boolean" ? places : isAnyOf(places, path)
+
+const isAnyOf = (patterns: ReadonlyArray<PathPattern>, path: DocumentPath): boolean =>
+  patterns.some((pattern) => matches(pattern, path))

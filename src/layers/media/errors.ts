@@ -1,0 +1,56 @@
+/**
+ * Why media are not on disk.
+ */
+import * as Schema from "effect/Schema"
+import { excerpt, printableLine } from "../../internal/printable.ts"
+import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+
+/** The file of a link cannot be had, or cannot be written. */
+export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/MediaNotSaved", {
+  /** Its path in the folder of the source. */
+  document: Schema.String,
+  /** What identifies the record, where the document is a list of such. */
+  record: Schema.optional(Schema.String),
+  /** Where in the record or the document the link is. */
+  field: Schema.String,
+  /** What happened. Links may be signed: no more of one than its origin is in it. */
+  detail: Schema.String,
+  /** Whether another try may succeed later without anybody doing something. */
+  isTransient: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `${placeText(this)}: the file cannot be saved: ${this.detail}`
+  }
+}
+
+/** A document cannot be read, or cannot be written. */
+export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vitrine/DocumentNotSaved", {
+  /** Its path in the folder of the source. */
+  document: Schema.String,
+  detail: Schema.String,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `${placeText(this)}: ${this.detail}`
+  }
+
+  get isTransient(): boolean {
+    return false
+  }
+}
+
+/** Where something is in the documents of a source. */
+export interface Place {
+  readonly document: string
+  readonly record?: string | undefined
+  readonly field?: string
+}
+
+/** `Document "events.json", record 12, field "image.url"` */
+export const placeText = ({ document, field, record }: Place): string =>
+  [
+    `Document ${JSON.stringify(excerpt(document))}`,
+    ...(record === undefined ? [] : [`record ${printableLine(record, 80)}`]),
+    ...(field === undefined ? [] : [`field ${JSON.stringify(excerpt(field))}`])
+  ].join(", ")

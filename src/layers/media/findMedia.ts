@@ -1,0 +1,168 @@
+/**
+ * The links in all documents of a source, and the files that they lead to.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { countText } from "../../internal/readable.ts"
+import type { FetchedDocument } from "../../services/ContentSource.ts"
+import { leadsToLocalAddress } from "../httpClient/localAddress.ts"
+import { type DocumentFile, type DocumentPart, type FileDigest, forEachPart } from "./documentFiles.ts"
+import { DocumentNotSaved, type Place, placeText } from "./errors.ts"
+import { keyOf } from "./links.ts"
+import type { WantedFile } from "./MediaFiles.ts"
+import { type DocumentPath, format } from "./PathPattern.ts"
+import { type FoundLink, type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
+import { isNamed, type Rules } from "./Rules.ts"
+
+/** A document on disk, and what its source says of it. */
+export interface SourceDocument extends DocumentFile, FetchedDocument {}
+
+/** A document that was looked through. */
+export interface SearchedDocument extends SourceDocument {
+  readonly digest: FileDigest
+  /** Whether it has links that are wanted, or what an earlier run has written. */
+  readonly hasMedia: boolean
+}
+
+export interface FoundMedia {
+  readonly documents: ReadonlyArray<SearchedDocument>
+  /** Each file once. */
+  readonly files: ReadonlyArray<WantedFile>
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface Finding {
+  readonly rules: Rules
+  readonly reader?: MediaReader | undefined
+  /** Where documents came from that do not say so. */
+  readonly url?: string | undefined
+}
+
+/** Looks through documents, one after the other. */
+export const findMedia = Effect.fn("Media.find")(function* (
+  documents: ReadonlyArray<SourceDocument>,
+  finding: Finding
+) {
+  const files = new Map<string, WantedFile>()
+  const leftOut = new Map<string, number>()
+
+  const searched = yield* Effect.forEach(documents, (document) =>
+    Effect.gen(function* () {
+      const base = document.url ?? finding.url
+      const isFromLocal = base !== undefined && (yield* leadsToLocalAddress(base))
+      let hasMedia = false
+
+      const add = (found: FoundLink, place: Place) => {
+        const { address, identity, name, path, size, version } = found
+        const key = keyOf(identity)
+        const known = files.get(key)
+        const isOptional = isNamed(finding.rules.optional, path)
+        files.set(key, {
+          ...(known === undefined || (known.isOptional && !isOptional)
+            ? {
+                address,
+                key,
+                place: { ...place, field: format(place.record === undefined ? path : path.slice(1)) },
+                ...(name === undefined ? {} : { name }),
+                ...(size === undefined ? {} : { size }),
+                ...(version === undefined ? {} : { version })
+              }
+            : known),
+          isOptional: isOptional && known?.isOptional !== false,
+          isFromLocal: isFromLocal || known?.isFromLocal === true
+        })
+      }
+
+      const placement = (place: () => Place): Placement => ({
+        place: (found) => {
+          hasMedia = true
+          add(found, place())
+          return Option.none()
+        },
+        leftOut: (path) => {
+          const text = placeText({ document: document.name, field: withoutNumbers(path) })
+          leftOut.set(text, (leftOut.get(text) ?? 0) + 1)
+        }
+      })
+      const digest = yield* forEachPart(document, (part) =>
+        Effect.map(changeAll(document, part, finding, placement), (values) => {
+          hasMedia ||= values.some((value, index) => value !== part.values[index])
+        })
+      )
+      return { ...document, digest, hasMedia } satisfies SearchedDocument
+    })
+  )
+  return {
+    documents: searched,
+    files: [...files.values()],
+    warnings: [...leftOut].map(
+      ([place, count]) =>
+        `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
+    )
+  } satisfies FoundMedia
+})
+
+/** What becomes of the values of a part of a document. */
+export const changeAll = (
+  document: SourceDocument,
+  { first, values }: DocumentPart,
+  { reader, rules, url }: Finding,
+  placement: (place: () => Place) => Placement
+): Effect.Effect<ReadonlyArray<unknown>, DocumentNotSaved> => {
+  const base = document.url ?? url
+  const change = makePlacing({
+    rules,
+    ...(base === undefined ? {} : { base }),
+    ...(reader === undefined ? {} : { reader })
+  })
+  const { name } = document
+  return Effect.try({
+    try: () =>
+      values.map((value, index) =>
+        Option.match(first, {
+          onNone: () =>
+            change(
+              value,
+              [],
+              placement(() => ({ document: name }))
+            ),
+          onSome: (first) =>
+            change(
+              value,
+              [String(first + index)],
+              placement(() => ({
+                document: name,
+                record: recordName(value, document.key) ?? `number ${first + index + 1}`
+              }))
+            )
+        })
+      ),
+    catch: (cause) =>
+      new DocumentNotSaved({
+        document: name,
+        detail:
+          cause instanceof RangeError ? "it is nested too deeply" : `it cannot be read: ${String(cause)}`,
+        cause
+      })
+  })
+}
+
+/** What identifies a record, as text; nothing where it has no such fields. */
+const recordName = (record: unknown, key: ReadonlyArray<string> = ["id"]): string | undefined => {
+  const parts = key.map((path) =>
+    path
+      .split(".")
+      .reduce<unknown>(
+        (value, name) => (Predicate.hasProperty(value, name) ? value[name] : undefined),
+        record
+      )
+  )
+  return parts.every((part) => Predicate.isString(part) || Predicate.isNumber(part))
+    ? parts.join(", ")
+    : undefined
+}
+
+/** The same for all items of a list. */
+const withoutNumbers = (path: DocumentPath): string =>
+  path.map((level) => (/^\d+$/.test(level) ? "*" : format([level]))).join(".")

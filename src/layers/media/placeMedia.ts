@@ -1,0 +1,226 @@
+/**
+ * Finding links in a document, and writing where their files are.
+ *
+ * An object that has a link gets `localPath` beside it; a string that is to be replaced becomes `{ url, localPath }`. Nothing
+ * else changes. What was written by an earlier run is taken back first, so that twice is once.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { isMediaPath } from "./fileNames.ts"
+import type { Address } from "./links.ts"
+import { identityOf, readAddress } from "./links.ts"
+import type { DocumentPath } from "./PathPattern.ts"
+import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Fractions of the width and the height of a picture. */
+export interface Focus {
+  readonly x: number
+  readonly y: number
+}
+
+/** What is cut off a picture at each side: fractions of its width and height. */
+export interface Crop {
+  readonly top: number
+  readonly bottom: number
+  readonly left: number
+  readonly right: number
+}
+
+/** What a vendor's object says of its file. */
+export interface MediaObject {
+  /** May be relative. */
+  readonly url: string
+  /** What the file is called, with its extension. */
+  readonly name?: string
+  /** The exact one, in bytes. */
+  readonly size?: number
+  /** Equal as long as the file is: it is not even asked for then. */
+  readonly version?: string
+  readonly focus?: Focus
+  readonly crop?: Crop
+}
+
+/** Reads an object of a vendor's as one that is about a file; `None` where it is another one. */
+export type MediaReader = (value: JsonObject, path: DocumentPath) => Option.Option<MediaObject>
+
+/** A link that is wanted. */
+export interface FoundLink extends Omit<MediaObject, "url"> {
+  readonly address: Address
+  /** Equal for links to the same file. */
+  readonly identity: string
+  /** Of the string, or of the object that a reader has read. */
+  readonly path: DocumentPath
+}
+
+/** What is written beside a link. */
+export interface Placed {
+  readonly localPath: string
+}
+
+export interface Placing {
+  readonly rules: Rules
+  /** Where the document came from. */
+  readonly base?: string
+  readonly reader?: MediaReader
+}
+
+export interface Placement {
+  /** Where the file of a link is; nothing is written where it is nowhere. */
+  readonly place: (found: FoundLink) => Option.Option<Placed>
+  /** Told of links that get no file: others beside one in the same object, and items of lists that are not replaced. */
+  readonly leftOut: (path: DocumentPath) => void
+}
+
+/** Gives what writes into the values of a document; `at` is where in it they are. A value in which nothing changes stays itself. */
+export const makePlacing = ({ base, reader, rules }: Placing) => {
+  const readLink = makeReadLink(rules, base)
+
+  const isReplaced = (path: DocumentPath): boolean =>
+    isNamed(rules.replace, path) && !(rules.replace === true && path.at(-1) === "url")
+
+  /** The string that an earlier run has replaced, or the value. */
+  const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
+    isReplacement(value) && isReplaced(path) ? value.url : value
+
+  return (value: unknown, at: DocumentPath, { leftOut, place }: Placement): unknown => {
+    const path = [...at]
+
+    const found = (text: string, address: Address): FoundLink => ({
+      address,
+      identity: Option.match(address, { onNone: () => text, onSome: identityOf }),
+      path: [...path]
+    })
+
+    const within = <A>(level: string, use: () => A): A => {
+      path.push(level)
+      const used = use()
+      path.pop()
+      return used
+    }
+
+    const replacement = (text: string, address: Address): unknown =>
+      Option.match(place(found(text, address)), {
+        onNone: () => text,
+        onSome: (placed) => ({ localPath: placed.localPath, url: text })
+      })
+
+    const visitItem = (item: unknown): unknown => {
+      const value = withoutReplacement(item, path)
+      if (!Predicate.isString(value)) return visit(value)
+      return Option.match(readLink(value, path), {
+        onNone: () => value,
+        onSome: (address) => {
+          if (isReplaced(path)) return replacement(value, address)
+          leftOut([...path])
+          return value
+        }
+      })
+    }
+
+    const visitList = (list: ReadonlyArray<unknown>): unknown => {
+      let isSame = true
+      const items = list.map((item, index) => {
+        const visited = within(String(index), () => visitItem(item))
+        isSame &&= visited === item
+        return visited
+      })
+      return isSame ? list : items
+    }
+
+    const visitObject = (written: JsonObject): unknown => {
+      const object = withoutPlaced(written)
+      const isTaken = Object.hasOwn(object, localPathField)
+      const read = isTaken
+        ? Option.none()
+        : Option.flatMap(Option.fromNullable(reader), (read) => read(object, path))
+      const links: Array<NamedLink> = []
+      const changes = new Map<string, unknown>()
+
+      const visitField = (name: string, value: unknown): unknown => {
+        if (!Predicate.isString(value)) return visit(value)
+        const address = isTaken || Option.isSome(read) ? Option.none() : readLink(value, path)
+        if (Option.isNone(address)) return value
+        if (isReplaced(path)) return replacement(value, address.value)
+        links.push({ name, link: found(value, address.value) })
+        return value
+      }
+
+      for (const name of Object.keys(object)) {
+        const visited = within(name, () => visitField(name, withoutReplacement(object[name], path)))
+        if (visited !== object[name]) changes.set(name, visited)
+      }
+      const link = Option.orElse(
+        Option.flatMap(read, ({ url, ...more }) =>
+          Option.map(readAddress(url, base), (address) => ({ ...found(url, address), ...more }))
+        ),
+        () => chosen(links)
+      )
+      const placed = Option.flatMap(link, place)
+      return changes.size === 0 && Option.isNone(placed)
+        ? object
+        : withChanges(
+            object,
+            changes,
+            Option.getOrElse(placed, () => ({}))
+          )
+    }
+
+    /** The link that the `localPath` of an object is for; the others are left out. */
+    const chosen = (links: ReadonlyArray<NamedLink>): Option.Option<FoundLink> => {
+      const [first, ...others] = [...links].sort(byName)
+      for (const { link } of others) leftOut(link.path)
+      return Option.map(Option.fromNullable(first), ({ link }) => link)
+    }
+
+    const visit = (value: unknown): unknown =>
+      Array.isArray(value) ? visitList(value) : Predicate.isReadonlyRecord(value) ? visitObject(value) : value
+
+    return visitItem(value)
+  }
+}
+
+interface NamedLink {
+  readonly name: string
+  readonly link: FoundLink
+}
+
+/** `url` is the first, whatever the others are called. */
+const byName = (a: NamedLink, b: NamedLink): number =>
+  Number(b.name === "url") - Number(a.name === "url") || (a.name < b.name ? -1 : 1)
+
+const localPathField = "localPath"
+
+/** An object without what an earlier run has written into it. */
+const withoutPlaced = (object: JsonObject): JsonObject => {
+  const localPath = Object.hasOwn(object, localPathField) ? object[localPathField] : undefined
+  return Predicate.isString(localPath) && isMediaPath(localPath)
+    ? Object.fromEntries(Object.entries(object).filter(([name]) => name !== localPathField))
+    : object
+}
+
+/** A string that an earlier run has replaced. */
+const isReplacement = (value: unknown): value is { readonly url: string } =>
+  Predicate.isReadonlyRecord(value) &&
+  Predicate.isString(value.url) &&
+  Predicate.isString(value.localPath) &&
+  isMediaPath(value.localPath) &&
+  Object.keys(value).length === 2
+
+/** What is placed stands where it does in sorted JSON; the order of the rest stays. */
+const withChanges = (
+  object: JsonObject,
+  changes: ReadonlyMap<string, unknown>,
+  placed: object
+): JsonObject => {
+  const entries = Object.entries(object).map(([name, value]): readonly [string, unknown] => [
+    name,
+    changes.has(name) ? changes.get(name) : value
+  ])
+  for (const [name, value] of Object.entries(placed)) {
+    const next = entries.findIndex(([other]) => other > name)
+    entries.splice(next === -1 ? entries.length : next, 0, [name, value])
+  }
+  return Object.fromEntries(entries)
+}
