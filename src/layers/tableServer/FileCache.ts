@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { decodeText, placeText } from "../../internal/editedText.ts"
 import { explain } from "../../internal/systemError.ts"
 
 /** What is wrong with a file of the folder of tables, for its editors. */
@@ -19,10 +20,11 @@ export class InvalidTableFile extends Schema.TaggedError<InvalidTableFile>()("vi
   file: Schema.String,
   /** Counted from 1, where it is known. */
   line: Schema.optional(Schema.Number),
+  column: Schema.optional(Schema.Number),
   problem: Schema.String
 }) {
   override get message() {
-    return `${this.file}${this.line === undefined ? "" : `, line ${this.line}`}: ${this.problem}`
+    return `${placeText(this.file, this)}: ${this.problem}`
   }
 }
 
@@ -87,7 +89,10 @@ export const makeOfText = <A>(
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     make(directory, (file, path) =>
       Effect.flatMap(fs.readFile(path), (bytes) =>
-        Either.flatMap(decodeText(file, bytes), (text) => parse(file, text))
+        Either.flatMap(
+          Either.mapLeft(decodeText(bytes), (mistake) => new InvalidTableFile({ file, ...mistake })),
+          (text) => parse(file, text)
+        )
       )
     )
   )
@@ -112,10 +117,3 @@ const unreadable = <A>(file: string, error: InvalidTableFile | PlatformError): E
       : new InvalidTableFile({ file, problem: `cannot be read: ${explain(error)}` })
   )
 })
-
-/** UTF-8 text, without its byte order mark. */
-const decodeText = (file: string, bytes: Uint8Array): Either.Either<string, InvalidTableFile> =>
-  Either.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    catch: () => new InvalidTableFile({ file, problem: "is not UTF-8 text. Save it with that encoding." })
-  })

@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { parseJsonText } from "../../internal/editedText.ts"
 import { expects } from "../../internal/Options.ts"
 import { InvalidTableFile } from "./FileCache.ts"
 import type { Row, TableContent } from "./Table.ts"
@@ -50,24 +51,9 @@ export const parseJson = (file: string, text: string): Either.Either<TableConten
     )
   })
 
-/** Parses JSON text; where the parser tells the position, the error tells the line. */
+/** Parses JSON text; the error tells the line. */
 export const readJson = (file: string, text: string): Either.Either<unknown, InvalidTableFile> =>
-  Either.try({
-    try: () => JSON.parse(text) as unknown,
-    catch: (error) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      return new InvalidTableFile({
-        file,
-        line: lineOf(text, reason),
-        problem: `is not valid JSON: ${reason}`
-      })
-    }
-  })
-
-const lineOf = (text: string, reason: string): number | undefined => {
-  const position = reason.includes("end of JSON input") ? text.length : /at position (\d+)/.exec(reason)?.[1]
-  return position === undefined ? undefined : text.slice(0, Number(position)).split("\n").length
-}
+  Either.mapLeft(parseJsonText(text), (mistake) => new InvalidTableFile({ file, ...mistake }))
 
 const decode = <A, I>(
   file: string,

@@ -41,9 +41,9 @@ describe("parseJson", () => {
   })
 
   it.each([
-    ["", /^Objects\.json, line 1: is not valid JSON/],
-    ['[\n{"a":1}\n{"b":2}]', /^Objects\.json, line 3: is not valid JSON/],
-    ['[\n{"a":1},\n', /^Objects\.json, line 3: is not valid JSON/],
+    ["", /^Objects\.json, line 1, column 1: is not valid JSON/],
+    ['[\n{"a":1}\n{"b":2}]', /^Objects\.json, line 3, column 1: is not valid JSON/],
+    ['[\n{"a":1},\n', /^Objects\.json, line 3, column 1: is not valid JSON/],
     ["{}", /^Objects\.json: must hold an array of rows/],
     ["null", /^Objects\.json: must hold an array of rows/],
     ["[{},5]", /^Objects\.json: at 1: expected an object with a value for each field, got 5/],

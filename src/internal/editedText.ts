@@ -1,0 +1,101 @@
+/**
+ * Text files that people edit, and where there is a mistake in one.
+ */
+import * as Either from "effect/Either"
+import { printableLine } from "./printable.ts"
+
+/** What is wrong with a text, for the people who edit it. */
+export interface TextMistake {
+  /** Counted from 1, where it is known. */
+  readonly line?: number | undefined
+  readonly column?: number | undefined
+  /** As in "is not valid JSON: …". */
+  readonly problem: string
+}
+
+/** `Objects.csv, line 3, column 5` */
+export const placeText = (file: string, { column, line }: Omit<TextMistake, "problem">): string =>
+  [
+    file,
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(column === undefined ? [] : [`column ${column}`])
+  ].join(", ")
+
+/** UTF-8 text, without its byte order mark. */
+export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake> =>
+  Either.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => ({ problem: "is not UTF-8 text. Save it with that encoding." })
+  })
+
+/** What JSON text says. */
+export const parseJsonText = (text: string): Either.Either<unknown, TextMistake> =>
+  Either.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (error) => {
+      const reason = printableLine(error instanceof Error ? error.message : String(error), 200)
+      return { ...placeOf(text, endOfJson(text)), problem: `is not valid JSON: ${reason}` }
+    }
+  })
+
+const placeOf = (text: string, offset: number) => {
+  const before = text.slice(0, offset)
+  const lineStart = before.lastIndexOf("\n") + 1
+  return { line: before.split("\n").length, column: offset - lineStart + 1 }
+}
+
+type Expected = "value" | "item" | "name" | "first name" | "colon" | "more" | "nothing"
+
+const blanks = /[ \t\n\r]*/y
+const mark = /[{}[\]:,]/y
+const quoted = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"/y
+const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+
+/** How much of a text is JSON: where the first thing begins that may not stand there. Messages of Node tell that of few mistakes. */
+export const endOfJson = (text: string): number => {
+  const open: Array<"}" | "]"> = []
+  let expected: Expected = "value"
+  let offset = 0
+
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = offset
+    const [taken] = pattern.exec(text) ?? [""]
+    offset += taken.length
+    return taken
+  }
+  const ended = (): Expected => (open.length === 0 ? "nothing" : "more")
+  const begin = (closer: "}" | "]", next: Expected): Expected => {
+    open.push(closer)
+    return next
+  }
+  const end = (): Expected => {
+    open.pop()
+    return ended()
+  }
+
+  /** What is expected behind what stands here; `undefined` where that may not stand here. */
+  const next = (): Expected | undefined => {
+    const sign = take(mark)
+    if (expected === "value" || expected === "item") {
+      if (sign === "{") return begin("}", "first name")
+      if (sign === "[") return begin("]", "item")
+      if (sign === "]" && expected === "item") return end()
+      return sign === "" && (take(quoted) || take(scalar)) ? ended() : undefined
+    }
+    if (expected === "colon") return sign === ":" ? "value" : undefined
+    if (expected === "more") {
+      if (sign === ",") return open.at(-1) === "}" ? "name" : "value"
+      return sign === open.at(-1) ? end() : undefined
+    }
+    if (expected === "first name" && sign === "}") return end()
+    return expected !== "nothing" && sign === "" && take(quoted) ? "colon" : undefined
+  }
+
+  while (true) {
+    take(blanks)
+    const start = offset
+    const following = next()
+    if (following === undefined) return start
+    expected = following
+  }
+}

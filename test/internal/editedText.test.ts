@@ -1,0 +1,48 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as FastCheck from "effect/FastCheck"
+import { endOfJson, parseJsonText } from "../../src/internal/editedText.ts"
+
+const mistake = (text: string) => Either.getOrUndefined(Either.flip(parseJsonText(text)))
+
+describe("JSON that people edit", () => {
+  it.prop(
+    "is JSON to its end where the parser takes it, and less than that where it does not",
+    [
+      FastCheck.jsonValue(),
+      FastCheck.nat(),
+      FastCheck.constantFrom("", "{", "]", ",", '"', "x", "\n", "0", "-")
+    ],
+    ([value, at, inserted]) => {
+      const text = JSON.stringify(value, null, 1)
+      const edited = `${text.slice(0, at % (text.length + 1))}${inserted}${text.slice((at % (text.length + 1)) + (at % 2))}`
+      const isValid = Either.isRight(parseJsonText(edited))
+      const end = endOfJson(edited)
+      expect(end).toBeLessThanOrEqual(edited.length)
+      if (isValid) {
+        expect(end).toBe(edited.length)
+      } else {
+        // What follows the mistake makes no difference.
+        expect(endOfJson(`${edited.slice(0, end)}\u0000`)).toBe(end)
+      }
+    },
+    { fastCheck: { numRuns: 1000 } }
+  )
+
+  it.each([
+    ["", 1, 1],
+    ['[\n  {"a": 1},\n  {"b": 2,}\n]', 3, 11],
+    ['{\n"a": "unclosed\n}', 2, 6],
+    ['{"a": 01}', 1, 8],
+    ["[1,\n2", 2, 2],
+    ['{"a" 1}', 1, 6],
+    ["{} {}", 1, 4]
+  ])("has its first mistake told by line and column: %j", (text, line, column) => {
+    expect(mistake(text)).toMatchObject({ line, column })
+  })
+
+  it("may be long and deep", () => {
+    const text = `[${"[".repeat(50_000)}"${"x".repeat(2_000_000)}"`
+    expect(endOfJson(text)).toBe(text.length)
+  })
+})
