@@ -3,6 +3,7 @@
  */
 export { connect } from "./layers/client/connect.ts"
 export type { Options } from "./layers/client/Options.ts"
+export type { Picture, PictureFile } from "./layers/client/picture.ts"
 export type { Media, Preload } from "./layers/client/preload.ts"
 export type { Exhibit, State } from "./layers/client/state.ts"
 export type { Row, Version } from "./layers/client/Version.ts"

@@ -534,6 +534,47 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
+    it.scoped("shows pictures in the size that its window wants, as the documentation says", () =>
+      Effect.gen(function* () {
+        const [sample] = samplesOf("docs/page.md").filter(({ text }) => text.includes("version.picture"))
+        const script = yield* Effect.promise(() => bundle(sample?.text ?? ""))
+        const { promote, start } = yield* makeStageWith(
+          `<!doctype html><script type="module">${script}</script>`
+        )
+        const { url } = yield* start()
+        const svg = (width: number) =>
+          `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${width / 2}"/>`
+        const size = (type: string, width: number) => ({
+          localPath: `ä, ${width}.svg`,
+          width,
+          height: width / 2,
+          type
+        })
+        const sizes = ["image/of-the-future", "image/svg+xml"].flatMap((type) => [
+          size(type, 640),
+          size(type, 1920)
+        ])
+        const photos = [{ localPath: "whole.svg", sizes }, { localPath: "drawing.svg" }]
+        yield* promote(1, {
+          "Objects.json": JSON.stringify([{ id: "rec1", Photo: photos }]),
+          ...Object.fromEntries([640, 1920].map((width) => [`ä, ${width}.svg`, svg(width)])),
+          "drawing.svg": svg(50)
+        })
+        const shownAt = Effect.fnUntraced(function* (width: number) {
+          const tab = yield* openTab("about:blank")
+          yield* Effect.promise(() => tab.setViewportSize({ width, height: 600 }))
+          yield* Effect.promise(() => tab.goto(url))
+          yield* waitFor(tab, "document.images.length === 2")
+          return yield* evaluate(
+            tab,
+            "[...document.images].map(({ currentSrc }) => decodeURIComponent(currentSrc.split('/').at(-1)))"
+          )
+        })
+        expect(yield* shownAt(600)).toEqual(["ä, 640.svg", "drawing.svg"])
+        expect(yield* shownAt(1920)).toEqual(["ä, 1920.svg", "drawing.svg"])
+      })
+    )
+
     it.scoped("does nothing any more once it is closed, but to say so", () =>
       Effect.gen(function* () {
         const { acks, promote, servers, tab } = yield* makeShowing()

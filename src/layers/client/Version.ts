@@ -1,3 +1,4 @@
+import { type Picture, type PictureFile, pictureOf } from "./picture.ts"
 import type { Media, Preload } from "./preload.ts"
 import { request } from "./request.ts"
 
@@ -23,6 +24,12 @@ export interface Version {
 
   /** The address of a file, by its path in the folder of the source: the `localPath` of an attachment, for example. */
   readonly url: (source: string, path: string) => string
+
+  /**
+   * What a `<picture>` needs to show a file in the size that the screen wants, as an attachment or a link has it beside its
+   * `localPath`. All addresses are as `url` gives them.
+   */
+  readonly picture: (source: string, file: PictureFile) => Picture
 
   /** A table by its name: its records, or the object of a key/value table. */
   readonly table: <Table = ReadonlyArray<Row>>(source: string, name: string) => Promise<Table>
@@ -72,6 +79,7 @@ export const makeVersion = (
   return {
     id: versionId,
     url,
+    picture: (source, file) => pictureOf(file, (path) => url(source, path)),
     table: async <Table>(source: string, name: string) => {
       const table = await request<Table>(url(source, `${fileName(name)}.json`), { signal })
       if (!table) {

@@ -1,6 +1,7 @@
-import { it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { fileName as nameOnDisk } from "../../../src/internal/FileName.ts"
+import { pictureOf } from "../../../src/layers/client/picture.ts"
 import { fileName } from "../../../src/layers/client/Version.ts"
 
 it("a table has the file name that the controller gives it", () => {
@@ -12,4 +13,45 @@ it("a table has the file name that the controller gives it", () => {
     .map((parts) => parts.join(""))
     .filter((name) => name !== "")
   FastCheck.assert(FastCheck.property(names, (name) => fileName(name) === nameOnDisk(name)))
+})
+
+describe("a picture", () => {
+  const url = (path: string) => `/versions/1/exhibits/${path}`
+  const size = (name: string, type: string, width: number) => ({
+    localPath: `images/${name}`,
+    type,
+    width,
+    height: width / 2
+  })
+
+  it("has its addresses by type, and the largest of the last type for all other browsers", () => {
+    const sizes = [
+      size("a-640.avif", "image/avif", 640),
+      size("a-1920.avif", "image/avif", 1920),
+      size("a-640.jpg", "image/jpeg", 640),
+      size("a-1920.jpg", "image/jpeg", 1920)
+    ]
+    expect(pictureOf({ localPath: "media/a.tiff", sizes }, url)).toEqual({
+      src: "/versions/1/exhibits/images/a-1920.jpg",
+      width: 1920,
+      height: 960,
+      sources: [
+        {
+          type: "image/avif",
+          srcset: "/versions/1/exhibits/images/a-640.avif 640w, /versions/1/exhibits/images/a-1920.avif 1920w"
+        },
+        {
+          type: "image/jpeg",
+          srcset: "/versions/1/exhibits/images/a-640.jpg 640w, /versions/1/exhibits/images/a-1920.jpg 1920w"
+        }
+      ]
+    })
+  })
+
+  it.each([{}, { sizes: [] }])("without sizes is the file itself: %j", (sizes) => {
+    expect(pictureOf({ localPath: "media/a.svg", ...sizes }, url)).toEqual({
+      src: "/versions/1/exhibits/media/a.svg",
+      sources: []
+    })
+  })
 })

@@ -1,0 +1,37 @@
+/** A file as it stands in a document; with `sizes` where the source has the option `images`. */
+export interface PictureFile {
+  readonly localPath: string
+  readonly sizes?: ReadonlyArray<{
+    readonly localPath: string
+    readonly width: number
+    readonly height: number
+    /** `image/webp` for example. */
+    readonly type: string
+  }>
+}
+
+/** What a `<picture>` needs. */
+export interface Picture {
+  /** Of its `<img>`: the largest of the last type, for browsers that know no other. Without sizes, the file itself. */
+  readonly src: string
+  /** Of that one, in pixels; absent without sizes. */
+  readonly width?: number
+  readonly height?: number
+  /** One `<source>` each; a browser takes the first whose type it knows. */
+  readonly sources: ReadonlyArray<{ readonly type: string; readonly srcset: string }>
+}
+
+export const pictureOf = ({ localPath, sizes = [] }: PictureFile, url: (path: string) => string): Picture => {
+  const srcsets = new Map<string, string>()
+  let img: Pick<Picture, "src" | "width" | "height"> | undefined
+  for (const { height, localPath, type, width } of sizes) {
+    const src = url(localPath)
+    const before = srcsets.get(type)
+    srcsets.set(type, `${before ? `${before}, ` : ""}${src} ${width}w`)
+    img = { src, width, height }
+  }
+  return {
+    ...(img ?? { src: url(localPath) }),
+    sources: [...srcsets].map(([type, srcset]) => ({ type, srcset }))
+  }
+}
