@@ -42,6 +42,7 @@ import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableOptions.ts"
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
 import { SourceOptions } from "../../src/layers/sources/documents/source.ts"
+import { StrapiOptions } from "../../src/layers/sources/strapi/StrapiOptions.ts"
 import { faultKinds } from "../../src/layers/tableServer/Faults.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
 import { TableServerOptions } from "../../src/layers/tableServer/TableServerOptions.ts"
@@ -73,6 +74,13 @@ describe("the options of", () => {
       { id: "a", baseId: "b", apiKey: "c" }
     ],
     ["source", "docs/api.md", "### `source({ … })`", SourceOptions, { id: "events", fetch: () => ({}) }],
+    [
+      "strapiSource",
+      "docs/api.md",
+      "### `strapiSource({ … })`",
+      StrapiOptions,
+      { id: "museum", url: "https://cms.example", types: { articles: {} } }
+    ],
     ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
     ["dashboard", "docs/api.md", "### `dashboard({ … })`", DashboardOptions, {}],
     ["contentServer", "docs/api.md", "### `contentServer({ … })`", ContentServerOptions, {}],

@@ -132,11 +132,14 @@ export const StrapiOptions = Schema.Struct({
   locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
   fallback: Schema.optionalWith(locale, { exact: true }),
   status: optional(expects(Schema.Literal("published", "draft"), '"published" or "draft"'), "published")
-}).pipe(
+})
+export type StrapiOptions = typeof StrapiOptions.Type
+
+/** With what must hold of several of them. */
+export const CheckedOptions = StrapiOptions.pipe(
   Schema.filter(({ fallback, locales }) =>
     fallback !== undefined && locales.length === 0
       ? { path: ["fallback"], message: 'expected "locales" beside it: the languages that it stands in for' }
       : undefined
   )
 )
-export type StrapiOptions = typeof StrapiOptions.Type

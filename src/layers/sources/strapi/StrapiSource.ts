@@ -20,7 +20,12 @@ import { makeAsk } from "./makeAsk.ts"
 import { withoutFormats } from "./media.ts"
 import { lookInto, probe, type Seen } from "./probe.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
-import { StrapiOptions, type StrapiSourceConfig, type StrapiType } from "./StrapiOptions.ts"
+import {
+  CheckedOptions,
+  type StrapiOptions,
+  type StrapiSourceConfig,
+  type StrapiType
+} from "./StrapiOptions.ts"
 
 /** How long nothing is read though nothing seems to have changed: a file that is deleted, for example, shows nowhere. */
 const longest = Duration.hours(1)
@@ -30,7 +35,7 @@ const longestUnsure = Duration.minutes(1)
 
 /** A source of content for the content plugin's `sources`: the types of a Strapi 5, each as a document. */
 export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinition =>
-  define("the Strapi source", StrapiOptions, config, make)
+  define("the Strapi source", CheckedOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: StrapiOptions) {
   const { id, locales, status, types, url } = options
