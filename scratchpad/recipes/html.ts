@@ -1,0 +1,31 @@
+/**
+ * HTML beside fields that have text in another form: of `text`, it is in `textHtml`.
+ */
+import sanitizeHtml from "sanitize-html"
+import type { Step } from "vitrine"
+
+/**
+ * What may be in a page, as it is written and not as it came: no scripts, no styles, no frames. Without "a", links are plain
+ * text, by which no visitor leaves an exhibit.
+ */
+const allowed: sanitizeHtml.IOptions = {
+  allowedTags: [...sanitizeHtml.defaults.allowedTags, "del", "img"],
+  allowedAttributes: { a: ["href", "title"], img: ["src", "alt", "title"], th: ["align"], td: ["align"] },
+  allowedSchemes: ["http", "https", "mailto"]
+}
+
+/** A step for documents that are lists of records, or one record. `toHtml` gives nothing where a field has no such text. */
+export const withHtml = (
+  fields: ReadonlyArray<string>,
+  toHtml: (value: unknown) => string | undefined
+): Step => {
+  const addHtml = (record: unknown) => {
+    if (typeof record !== "object" || record === null) return record
+    const made = Object.entries(record).flatMap(([name, value]) => {
+      const html = fields.includes(name) ? toHtml(value) : undefined
+      return html === undefined ? [] : [[`${name}Html`, sanitizeHtml(html, allowed)]]
+    })
+    return { ...record, ...Object.fromEntries(made) }
+  }
+  return (document) => (Array.isArray(document) ? document.map(addHtml) : addHtml(document))
+}
