@@ -77,7 +77,7 @@ const populated = {
 
 describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
   layer(environment, { excludeTestServices: true, timeout: "2 minutes" })((it) => {
-    it.scoped("saves pictures, relations, components and zones", () =>
+    it.scoped("saves pictures, relations, components, zones and blocks", () =>
       Effect.gen(function* () {
         const { fetch } = yield* setUp({ types: populated })
         const { read } = yield* fetch
@@ -88,6 +88,10 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
             room: { name: "Hall" },
             size: { unit: "cm", value: 1 },
             cover: { url: expect.stringMatching(/^\/uploads\/bell_/), mime: "image/jpeg", width: 320 },
+            text: [
+              { type: "paragraph" },
+              { type: "image", image: { url: expect.stringMatching(/^http.*\/uploads\/bell_/) } }
+            ],
             body: [{ __component: "block.picture", file: { mime: "text/plain" } }]
           },
           { title: "Bell 2" },

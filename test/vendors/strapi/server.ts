@@ -80,6 +80,7 @@ const files: Readonly<Record<string, string>> = {
     {
       title: { type: "string", ...localized },
       number: { type: "integer" },
+      text: { type: "blocks" },
       cover: { type: "media", multiple: false },
       room: { type: "relation", relation: "manyToOne", target: "api::room.room", inversedBy: "objects" },
       size: { type: "component", component: "shared.size" },

@@ -14,6 +14,16 @@ const fileOf = (name, mimetype) => {
   return { filepath, originalFilename: name, mimetype, size: statSync(filepath).size }
 }
 
+/** As the admin panel writes it: a picture is a copy of its file, with an absolute address. */
+const textWith = (photo) => {
+  const { id, documentId, publishedAt, locale, folder, folderPath, focalPoint, ...copy } = photo
+  const image = { ...copy, url: `http://127.0.0.1:${process.env.PORT}${photo.url}` }
+  return [
+    { type: "paragraph", children: [{ type: "text", text: "Cast in 1862." }] },
+    { type: "image", image, children: [{ type: "text", text: "" }] }
+  ]
+}
+
 const fill = async (strapi) => {
   await strapi.plugin("i18n").service("locales").create({ code: "de", name: "German (de)" })
   const upload = strapi.plugin("upload").service("upload")
@@ -40,6 +50,7 @@ const fill = async (strapi) => {
           : {
               room: hall.documentId,
               cover: photo.id,
+              text: textWith(photo),
               size: { unit: "cm", value: number },
               body: [{ __component: "block.picture", caption: "Beside it", file: leaflet.id }]
             })
