@@ -21,7 +21,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "sources/documents": ["sources/expect"],
   "sources/tableSource": ["sources/expect"],
   "sources/airtable": ["sources/tableSource", "sources/expect"],
-  "sources/strapi": ["sources/documents"],
+  "sources/strapi": ["sources/documents", "media"],
   plain: ["sources/tableSource", "sources/expect", "httpTransport"],
   control: ["httpTransport"],
   controller: ["alerts"],

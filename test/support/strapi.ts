@@ -2,7 +2,7 @@
  * A stand-in for Strapi 5: collections and single types in memory, with its pages, languages, drafts, tokens and errors.
  */
 import * as Effect from "effect/Effect"
-import { json, make, type ReceivedRequest } from "./ScriptedServer.ts"
+import { json, make, type ReceivedRequest, text } from "./ScriptedServer.ts"
 
 export interface StrapiEntry {
   readonly documentId: string
@@ -15,6 +15,8 @@ export interface StrapiEntry {
 interface State {
   /** By plural names, or of single types by singular ones. */
   types: Record<string, { isSingle?: boolean; entries: ReadonlyArray<StrapiEntry> }>
+  /** The bytes of pictures, by their paths. */
+  uploads: Record<string, string>
   /** Of the media library, newest first. */
   files: ReadonlyArray<{ readonly updatedAt: string }>
   /** What the token may not read. */
@@ -35,8 +37,15 @@ const names: Readonly<Record<number, string>> = {
 const refuse = (status: number, message: string, details = {}) =>
   json(status, { data: null, error: { status, name: names[status], message, details } })
 
-const answerTo = ({ headers, url }: ReceivedRequest, { files, forbidden, maxLimit, types }: State) => {
+const answerTo = (
+  { headers, url }: ReceivedRequest,
+  { files, forbidden, maxLimit, types, uploads }: State
+) => {
   const { pathname, searchParams } = new URL(url, "http://localhost")
+  const upload = uploads[pathname]
+  if (upload !== undefined) {
+    return text(200, upload, { "content-type": "image/jpeg" })
+  }
   const name = pathname.replace("/api/", "")
   const type = types[name]
   if (type === undefined && name !== "upload/files") {
@@ -80,7 +89,7 @@ const answerTo = ({ headers, url }: ReceivedRequest, { files, forbidden, maxLimi
 /** Answers for the state as it is then. */
 export const startStrapi = (initial: Partial<State>) =>
   Effect.gen(function* () {
-    const state: State = { types: {}, files: [], forbidden: [], maxLimit: 100, ...initial }
+    const state: State = { types: {}, uploads: {}, files: [], forbidden: [], maxLimit: 100, ...initial }
     const server = yield* make((response, request) => answerTo(request, state)(response, request))
     return { ...server, state }
   })

@@ -16,6 +16,7 @@ import { inject } from "vitest"
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
 import type { StrapiSourceConfig } from "../../src/layers/sources/strapi/StrapiOptions.ts"
 import { strapiSource } from "../../src/layers/sources/strapi/StrapiSource.ts"
+import { filesIn } from "../support/media.ts"
 import { startStrapi } from "./strapi/server.ts"
 
 const installed = inject("vendors")["strapi-5.54.0"]
@@ -41,22 +42,32 @@ const Entries = Schema.Array(
 )
 const decodeEntries = Schema.decodeUnknownSync(Entries)
 
+/** What an earlier fetch gave. */
+interface Before {
+  readonly directory: string
+  readonly fingerprint: string
+}
+
 /** A source of it, and what one fetch saves. */
 const setUp = (config: Pick<StrapiSourceConfig, "types"> & Partial<StrapiSourceConfig>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const { tokens, url } = yield* Strapi
     const source = yield* strapiSource({ id: "museum", url, token: tokens.reading, ...config }).make
-    const fetch = Effect.gen(function* () {
+    const fetch = Effect.fnUntraced(function* (before?: Before) {
       const directory = yield* fs.makeTempDirectoryScoped()
-      const fetched = yield* source.fetch({
-        directory,
-        previous: Option.none(),
-        progress: () => Effect.void
-      })
+      const previous =
+        before === undefined
+          ? Option.none()
+          : Option.some({
+              directory: before.directory,
+              fingerprint: Option.some(before.fingerprint),
+              files: filesIn(before.directory)
+            })
+      const fetched = yield* source.fetch({ directory, previous, progress: () => Effect.void })
       const read = (name: string) =>
         Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
-      return { ...fetched, read }
+      return { ...fetched, directory, read }
     })
     const poll = (cursor: Option.Option<string>) =>
       source.poll?.(cursor) ?? Effect.dieMessage("It has no poll")
@@ -80,24 +91,42 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
     it.scoped("saves pictures, relations, components, zones and blocks", () =>
       Effect.gen(function* () {
         const { fetch } = yield* setUp({ types: populated })
-        const { read } = yield* fetch
+        const { attachments, directory, read } = yield* fetch()
+        expect(attachments).toMatchObject({ total: 2, reused: 0 })
         const objects = yield* read("objects")
+        const bell = expect.stringMatching(/^media\/bell-[0-9a-f]{16}\.jpg$/)
         expect(objects).toMatchObject([
           {
             title: "Bell 1",
             room: { name: "Hall" },
             size: { unit: "cm", value: 1 },
-            cover: { url: expect.stringMatching(/^\/uploads\/bell_/), mime: "image/jpeg", width: 320 },
+            cover: {
+              url: expect.stringMatching(/^\/uploads\/bell_/),
+              mime: "image/jpeg",
+              width: 320,
+              localPath: bell
+            },
             text: [
               { type: "paragraph" },
-              { type: "image", image: { url: expect.stringMatching(/^http.*\/uploads\/bell_/) } }
+              {
+                type: "image",
+                image: { url: expect.stringMatching(/^http.*\/uploads\/bell_/), localPath: bell }
+              }
             ],
-            body: [{ __component: "block.picture", file: { mime: "text/plain" } }]
+            body: [
+              {
+                __component: "block.picture",
+                file: { mime: "text/plain", localPath: expect.stringMatching(/^media\/leaflet-/) }
+              }
+            ]
           },
           { title: "Bell 2" },
           { title: "Bell 3" }
         ])
         expect(JSON.stringify(objects)).not.toContain("thumbnail")
+        expect(
+          Object.keys(filesIn(directory)).filter((name) => /^media\/(bell|leaflet)/.test(name))
+        ).toHaveLength(2)
         expect(yield* read("rooms")).toMatchObject([{ name: "Hall" }])
       })
     )
@@ -109,7 +138,7 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
           locales: ["de", "en"],
           fallback: "en"
         })
-        const { read } = yield* fetch
+        const { read } = yield* fetch()
         const objects = decodeEntries(yield* read("objects"))
         expect(objects).toHaveLength(240)
         expect(objects.slice(0, 3)).toMatchObject([
@@ -126,9 +155,9 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
     it.scoped("saves drafts only where they are asked for", () =>
       Effect.gen(function* () {
         const types = { objects: { filters: { number: 0 } }, setting: {} }
-        const published = yield* (yield* setUp({ types })).fetch
+        const published = yield* (yield* setUp({ types })).fetch()
         expect(yield* published.read("objects")).toEqual([])
-        const drafts = yield* (yield* setUp({ types, status: "draft" })).fetch
+        const drafts = yield* (yield* setUp({ types, status: "draft" })).fetch()
         expect(yield* drafts.read("objects")).toMatchObject([{ title: "Only a draft", publishedAt: null }])
       })
     )
@@ -140,7 +169,7 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
           const { documents, replaceFile } = yield* Strapi
           const { fetch, poll } = yield* setUp({ types: populated })
           const { cursor } = yield* poll(Option.none())
-          const first = yield* fetch
+          const first = yield* fetch()
           const [one, two, three] = decodeEntries(yield* first.read("objects")).map(
             ({ documentId }) => documentId
           )
@@ -151,12 +180,16 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
             Effect.gen(function* () {
               yield* happens
               const { changed, cursor } = yield* poll(Option.some(before.cursor))
-              const { fingerprint } = yield* fetch
-              return { changed, cursor, fingerprint, isNew: fingerprint !== before.fingerprint }
+              const { attachments, fingerprint } = yield* fetch(first)
+              return { changed, cursor, fingerprint, attachments, isNew: fingerprint !== before.fingerprint }
             })
 
           const idle = yield* after(Effect.void, { cursor, fingerprint: first.fingerprint })
-          expect(idle).toMatchObject({ changed: "nothing", isNew: false })
+          expect(idle).toMatchObject({
+            changed: "nothing",
+            isNew: false,
+            attachments: { total: 2, reused: 2 }
+          })
           const published = yield* after(
             documents(object, "publish", { documentId: one, locale: "en" }),
             idle
@@ -170,7 +203,11 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
           const edited = yield* after(documents(object, "publish", { documentId: one, locale: "en" }), draft)
           expect(edited).toMatchObject({ changed: "everything", isNew: true })
           const replaced = yield* after(replaceFile("bell.jpg", "other.jpg"), edited)
-          expect(replaced).toMatchObject({ changed: "everything", isNew: true })
+          expect(replaced).toMatchObject({
+            changed: "everything",
+            isNew: true,
+            attachments: { total: 2, reused: 1 }
+          })
           const unpublished = yield* after(
             documents(object, "unpublish", { documentId: two, locale: "en" }),
             replaced
@@ -200,7 +237,7 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
       Effect.gen(function* () {
         const { tokens } = yield* Strapi
         const messageFor = (config: Parameters<typeof setUp>[0]) =>
-          Effect.flatMap(setUp(config), ({ fetch }) => messageOf(fetch))
+          Effect.flatMap(setUp(config), ({ fetch }) => messageOf(fetch()))
         expect(yield* messageFor({ types: { rooms: {} }, token: "wrong" })).toMatch(
           "Strapi does not accept the token"
         )
@@ -233,7 +270,7 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
           HttpClient.HttpClient,
           client
         )
-        const { read } = yield* Effect.retry(fetch, { times: 5 })
+        const { read } = yield* Effect.retry(fetch(), { times: 5 })
         expect(crashes).toBe(1)
         expect(decodeEntries(yield* read("objects")).length).toBeGreaterThan(110)
       })

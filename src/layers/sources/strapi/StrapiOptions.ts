@@ -6,6 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
+import { type MediaConfig, MediaOptionsOfReader } from "../../media/MediaOptions.ts"
 import { type DocumentConfig, DocumentOptions } from "../documents/DocumentOptions.ts"
 
 /** What is asked of a type, in the parameters of Strapi's REST API. */
@@ -48,6 +49,12 @@ export interface StrapiSourceConfig extends DocumentConfig {
    * none: they are left out.
    */
   readonly fallback?: string
+
+  /**
+   * Files of the media library are downloaded, and `localPath` beside their `url` is where they are. More links are found by `find`,
+   * `hosts` or `types`; `false` downloads none. Default `{}`.
+   */
+  readonly media?: MediaConfig | false
 
   /** `"draft"` gives the drafts of all entries, published or not. Default `"published"`. */
   readonly status?: "published" | "draft"
@@ -108,6 +115,8 @@ const types = expects(
   )
 )
 
+const noMedia = expects(Schema.Literal(false), "an object, or false for no media")
+
 const locale = filled('a language as Strapi names it, such as "de" or "de-AT"')
 
 export const StrapiOptions = Schema.Struct({
@@ -131,6 +140,7 @@ export const StrapiOptions = Schema.Struct({
   types,
   locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
   fallback: Schema.optionalWith(locale, { exact: true }),
+  media: optional(Schema.Union(MediaOptionsOfReader, noMedia), { maxBytes: 8 * 1024 ** 3 }),
   status: optional(expects(Schema.Literal("published", "draft"), '"published" or "draft"'), "published")
 })
 export type StrapiOptions = typeof StrapiOptions.Type

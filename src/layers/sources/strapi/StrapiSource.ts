@@ -3,6 +3,7 @@
  *
  * ```
  * <source id>/<type>.json    the entries of a collection, or the one of a single type
+ * <source id>/media/         the files of the media library that they have
  * ```
  */
 import * as Clock from "effect/Clock"
@@ -12,12 +13,13 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeWarnOnce } from "../../../internal/warnOnce.ts"
 import { type ContentSourceDefinition, SourceFailed } from "../../../services/ContentSource.ts"
+import { withMedia } from "../../media/withMedia.ts"
 import { Value } from "../documents/Document.ts"
 import { define } from "../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
 import { lasting } from "./lasting.ts"
 import { makeAsk } from "./makeAsk.ts"
-import { withoutFormats } from "./media.ts"
+import { readFile, withoutFormats } from "./media.ts"
 import { lookInto, probe, type Seen } from "./probe.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
 import {
@@ -38,7 +40,7 @@ export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinitio
   define("the Strapi source", CheckedOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: StrapiOptions) {
-  const { id, locales, status, types, url } = options
+  const { id, locales, maxTimeout, media, status, types, url } = options
   const ask = yield* makeAsk(options)
   const seen = yield* Ref.make<ReadonlyMap<string, Seen>>(new Map())
   const readAt = yield* Ref.make(0)
@@ -99,5 +101,6 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
     )
 
   const documents = () => Effect.forEach(Object.entries(types), documentOf)
-  return yield* makeDocumentSource({ options, documents, lasting, poll })
+  const source = yield* makeDocumentSource({ options, documents, lasting, poll })
+  return media === false ? source : yield* withMedia({ ...media, maxTimeout, url, reader: readFile })(source)
 })

@@ -5,18 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-
-/** What is known of a file. */
-export interface StrapiFile {
-  /** Relative to the server where that keeps the file itself. */
-  readonly url: string
-  /** As in the media library. */
-  readonly name?: string
-  /** Another one for other bytes: a file that is replaced keeps its URL, and nothing else says so. */
-  readonly version?: string
-  /** The point that matters most, as fractions of width and height. */
-  readonly focus?: { readonly x: number; readonly y: number }
-}
+import type { MediaObject } from "../../media/placeMedia.ts"
 
 const percent = Schema.Number.pipe(Schema.between(0, 100))
 
@@ -28,11 +17,13 @@ const Media = Schema.Union(
   Schema.Struct({ ...link, hash: Schema.String })
 )
 const Name = Schema.Struct({ name: Schema.String })
+/** A file that is replaced keeps its URL: nothing else tells that it is another one. */
 const Version = Schema.Struct({
   documentId: Schema.String,
   updatedAt: Schema.String,
   size: Schema.Number
 })
+/** In percent. */
 const FocalPoint = Schema.Struct({ focalPoint: Schema.Struct({ x: percent, y: percent }) })
 
 const isMedia = Schema.is(Media)
@@ -41,7 +32,7 @@ const hasVersion = Schema.is(Version)
 const hasFocalPoint = Schema.is(FocalPoint)
 
 /** The file that an object of an entry is; `None` of every other object. */
-export const readFile = (value: unknown): Option.Option<StrapiFile> =>
+export const readFile = (value: unknown): Option.Option<MediaObject> =>
   isMedia(value)
     ? Option.some({
         url: value.url,

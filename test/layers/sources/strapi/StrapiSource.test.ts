@@ -19,6 +19,7 @@ import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
+import { filesIn } from "../../../support/media.ts"
 import { hangUp, json, type ReceivedRequest } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
 
@@ -35,6 +36,8 @@ const entry = (documentId: string, second: number, fields: object = {}): StrapiE
   ...fields
 })
 
+const uploads = { "/uploads/bell.jpg": "a bell" }
+
 const media = {
   documentId: "file1",
   url: "/uploads/bell.jpg",
@@ -47,19 +50,34 @@ const numbered = (count: number) =>
 
 type Config = Omit<StrapiSourceConfig, "id" | "url" | "token">
 
+/** What an earlier fetch gave. */
+interface Before {
+  readonly directory: string
+  readonly fingerprint: string
+}
+
 /** A source of the stand-in, and what one fetch of it saves. */
 const setUp = (initial: Parameters<typeof startStrapi>[0], config: Config) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const server = yield* startStrapi(initial)
     const source = yield* strapiSource({ id: "museum", url: server.url, token: strapiToken, ...config }).make
-    const fetch = Effect.gen(function* () {
+    const fetch = Effect.fnUntraced(function* (before?: Before) {
       const directory = yield* fs.makeTempDirectoryScoped()
-      const target = { directory, previous: Option.none(), progress: () => Effect.void }
-      const { value } = yield* withAdvancingClock(source.fetch(target))
+      const previous =
+        before === undefined
+          ? Option.none()
+          : Option.some({
+              directory: before.directory,
+              fingerprint: Option.some(before.fingerprint),
+              files: filesIn(before.directory)
+            })
+      const { value } = yield* withAdvancingClock(
+        source.fetch({ directory, previous, progress: () => Effect.void })
+      )
       const read = (name: string) =>
         Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
-      return { ...value, read }
+      return { ...value, directory, read }
     })
     const poll = (cursor: Option.Option<string>) =>
       Effect.map(
@@ -70,7 +88,7 @@ const setUp = (initial: Parameters<typeof startStrapi>[0], config: Config) =>
     const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
       Effect.gen(function* () {
         const { cursor } = yield* poll(Option.none())
-        yield* fetch
+        yield* fetch()
         happens()
         yield* TestClock.adjust(time)
         return (yield* poll(Option.some(cursor))).changed
@@ -124,7 +142,7 @@ describe("strapiSource", () => {
       },
       { types: { articles: {}, homepage: {} } }
     )
-    const { documents, read } = yield* fetch
+    const { documents, read } = yield* fetch()
     expect(yield* read("articles")).toMatchObject([{ documentId: "a" }, { documentId: "b" }])
     expect(yield* read("homepage")).toMatchObject({ documentId: "c", title: "Hello" })
     expect(documents?.["articles.json"]?.key).toEqual(["documentId"])
@@ -136,7 +154,7 @@ describe("strapiSource", () => {
       { types: { articles: { entries: numbered(25) } }, maxLimit: 7 },
       { types: { articles: {} } }
     )
-    const { read, records } = yield* fetch
+    const { read, records } = yield* fetch()
     expect(records).toBe(25)
     expect(yield* read("articles")).toHaveLength(25)
   })
@@ -160,7 +178,7 @@ describe("strapiSource", () => {
             : (articles?.entries ?? [])
         }
       }
-      const { read } = yield* server.fetch
+      const { read } = yield* server.fetch()
       const saved = yield* read("articles")
       expect(saved).toEqual(after)
     })
@@ -173,7 +191,7 @@ describe("strapiSource", () => {
       meta: { pagination: { page: 1, pageSize: 2, pageCount: 1_000_000, total: 2_000_000 } }
     })
     server.next(...Array.from({ length: 50 }, () => page))
-    yield* Effect.exit(server.fetch)
+    yield* Effect.exit(server.fetch())
     expect(yield* Queue.size(server.received)).toBeLessThan(10)
   })
 
@@ -192,7 +210,7 @@ describe("strapiSource", () => {
         status: "draft"
       }
     )
-    yield* Effect.exit(server.fetch)
+    yield* Effect.exit(server.fetch())
     const [asked] = urlsOf(yield* Queue.takeAll(server.received))
     for (const part of [
       "populate[cover]=true",
@@ -224,7 +242,7 @@ describe("strapiSource", () => {
         { types },
         { types: { articles: {}, rooms: {}, homepage: {} }, locales: ["de", "en"] }
       )
-      const { documents, read } = yield* fetch
+      const { documents, read } = yield* fetch()
       expect(yield* read("articles")).toMatchObject([
         { documentId: "a", locale: "de" },
         { documentId: "a", locale: "en" },
@@ -241,7 +259,7 @@ describe("strapiSource", () => {
         { types },
         { types: { articles: {}, homepage: {} }, locales: ["de"], fallback: "en" }
       )
-      const { read } = yield* fetch
+      const { read } = yield* fetch()
       expect(yield* read("articles")).toMatchObject([
         { documentId: "a", locale: "de", title: "Glocke" },
         { documentId: "b", locale: "de", fallbackLocale: "en", title: "Vase" }
@@ -255,37 +273,68 @@ describe("strapiSource", () => {
       { types: { articles: { entries: [entry("a", 1, { size: { id: 7, unit: "cm" } })] } } },
       { types: { articles: {} } }
     )
-    const first = yield* fetch
+    const first = yield* fetch()
     state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "cm" } })] }
-    expect((yield* fetch).fingerprint).toBe(first.fingerprint)
+    expect((yield* fetch()).fingerprint).toBe(first.fingerprint)
     state.types.articles = { entries: [entry("a", 2, { size: { id: 8, unit: "mm" } })] }
-    expect((yield* fetch).fingerprint).not.toBe(first.fingerprint)
+    expect((yield* fetch()).fingerprint).not.toBe(first.fingerprint)
   })
 
   scenario("is the same when the link to a private file is signed anew", function* () {
-    const { fetch, state } = yield* setUp(
-      { types: { articles: { entries: [] } } },
-      { types: { articles: {} } }
-    )
+    const { fetch, state, url } = yield* setUp({ uploads }, { types: { articles: {} } })
     const sign = (signature: string) => {
-      const cover = { ...media, url: `https://files.example/bell.jpg?sig=${signature}`, isUrlSigned: true }
+      const link = `${url}/uploads/bell.jpg?X-Amz-Signature=${signature}`
+      const cover = { ...media, url: link, isUrlSigned: true, updatedAt: at(0), size: 0.01 }
       state.types.articles = { entries: [entry("a", 1, { cover })] }
     }
     sign("one")
-    const first = yield* fetch
+    const first = yield* fetch()
     sign("two")
-    expect((yield* fetch).fingerprint).toBe(first.fingerprint)
+    const second = yield* fetch(first)
+    expect(second.fingerprint).toBe(first.fingerprint)
+    expect(second.attachments).toMatchObject({ total: 1, reused: 1 })
   })
 
-  scenario("leaves out the smaller pictures that Strapi makes", function* () {
-    const { fetch } = yield* setUp(
-      { types: { articles: { entries: [entry("a", 1, { cover: media })] } } },
+  scenario("has the files of the media library, and says where they are", function* () {
+    const cover = { ...media, name: "bell.jpg", size: 0.01, updatedAt: at(0) }
+    const server = yield* setUp(
+      { types: { articles: { entries: [entry("a", 1, { cover }), entry("b", 1, { cover })] } }, uploads },
       { types: { articles: { populate: "*" } } }
     )
-    const { read } = yield* fetch
+    const { attachments, directory, fingerprint, read } = yield* server.fetch()
+    const { formats: _, ...original } = cover
+    const localPath = expect.stringMatching(/^media\/bell-[0-9a-f]{16}\.jpg$/)
+    const saved = yield* read("articles")
+    expect(saved).toEqual([
+      { ...entry("a", 1), cover: { ...original, localPath } },
+      { ...entry("b", 1), cover: { ...original, localPath } }
+    ])
+    expect(attachments).toMatchObject({ total: 1, reused: 0 })
+
+    // A publish is not enough, a replaced file is another one under the same address.
+    server.state.uploads = { "/uploads/bell.jpg": "two bells" }
+    yield* Queue.takeAll(server.received)
+    const before = { directory, fingerprint }
+    const published = entry("a", 2, { cover })
+    server.state.types.articles = { entries: [published, entry("b", 1, { cover })] }
+    expect((yield* server.fetch(before)).fingerprint).toBe(fingerprint)
+    expect(urlsOf(yield* Queue.takeAll(server.received)).filter((url) => url.startsWith("/uploads"))).toEqual(
+      []
+    )
+    const replaced = { ...cover, updatedAt: at(3) }
+    server.state.types.articles = { entries: [entry("a", 1, { cover: replaced })] }
+    const after = yield* server.fetch(before)
+    expect(after.fingerprint).not.toBe(fingerprint)
+    expect(after.attachments).toMatchObject({ total: 1, bytes: 9, reused: 0 })
+  })
+
+  scenario("downloads nothing where media are not wanted", function* () {
+    const { fetch } = yield* setUp(
+      { types: { articles: { entries: [entry("a", 1, { cover: media })] } } },
+      { types: { articles: {} }, media: false }
+    )
     const { formats: _, ...cover } = media
-    expect(yield* read("articles")).toMatchObject([{ cover }])
-    expect(JSON.stringify(yield* read("articles"))).not.toContain("thumbnail")
+    expect(yield* (yield* fetch()).read("articles")).toMatchObject([{ cover }])
   })
 
   scenario("goes on when the server is away for a moment in the middle of the pages", function* () {
@@ -302,7 +351,7 @@ describe("strapiSource", () => {
       hangUp,
       json(503, {})
     )
-    expect((yield* server.fetch).records).toBe(25)
+    expect((yield* server.fetch()).records).toBe(25)
   })
 
   describe("its poll", () => {
@@ -314,7 +363,8 @@ describe("strapiSource", () => {
             rooms: { entries: [entry("r", 2)] },
             homepage: { isSingle: true, entries: [entry("h", 3, { locale: "de" })] }
           },
-          files: [{ updatedAt: at(4) }]
+          files: [{ updatedAt: at(4) }],
+          uploads
         },
         { types: { articles: { populate: "*" }, rooms: {}, homepage: {} }, locales: ["de"] }
       )
@@ -398,21 +448,21 @@ describe("strapiSource", () => {
         { types: { articles: { entries: [] } }, forbidden: ["articles"] },
         { types: { articles: {} } }
       )
-      expect(yield* messageOf(fetch)).toMatch(
+      expect(yield* messageOf(fetch())).toMatch(
         'The token may not read articles: in Strapi, Settings, API Tokens, allow "find" of it, or use a token that is read-only (HTTP 403, ForbiddenError: Forbidden)'
       )
     })
 
     scenario("where there is no such type", function* () {
       const { fetch } = yield* setUp({}, { types: { article: {} } })
-      expect(yield* messageOf(fetch)).toMatch("Strapi has no article. A collection goes by its plural")
+      expect(yield* messageOf(fetch())).toMatch("Strapi has no article. A collection goes by its plural")
     })
 
     scenario("where the token is wrong, and never shows it", function* () {
       const server = yield* setUp({}, { types: { articles: {} } })
       const error = { name: "UnauthorizedError", message: `No ${strapiToken}` }
       server.next(json(401, { data: null, error }))
-      const message = yield* messageOf(server.fetch)
+      const message = yield* messageOf(server.fetch())
       expect(message).toMatch("Strapi does not accept the token")
       expect(message).not.toContain(strapiToken)
     })
@@ -420,9 +470,9 @@ describe("strapiSource", () => {
     scenario("where the server is no Strapi 5", function* () {
       const server = yield* setUp({}, { types: { articles: {} } })
       server.next(json(200, { data: [{ id: 1, attributes: {} }], meta: {} }))
-      expect(yield* messageOf(server.fetch)).toMatch("version 4")
+      expect(yield* messageOf(server.fetch())).toMatch("version 4")
       server.next(json(404, { message: "no such page" }))
-      expect(yield* messageOf(server.fetch)).toMatch('Check "url"')
+      expect(yield* messageOf(server.fetch())).toMatch('Check "url"')
     })
   })
 
