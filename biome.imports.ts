@@ -20,7 +20,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   media: ["sources", "images"],
   "sources/documents": ["sources/expect"],
   "sources/tableSource": ["sources/expect"],
-  "sources/airtable": ["sources/tableSource", "sources/expect"],
+  "sources/airtable": ["sources/tableSource", "sources/expect", "media", "images"],
   "sources/strapi": ["sources/documents", "media"],
   plain: ["sources/tableSource", "sources/expect", "httpTransport"],
   control: ["httpTransport"],

@@ -37,6 +37,7 @@ import { maxBodyBytes } from "../../src/layers/http/errors.ts"
 import * as HttpServer from "../../src/layers/http/HttpServer.ts"
 import { maxUnread, stallTimeout } from "../../src/layers/http/stallTimeout.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
+import { AnyMediaOptions } from "../../src/layers/media/MediaOptions.ts"
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableOptions.ts"
@@ -73,6 +74,7 @@ describe("the options of", () => {
       AirtableSourceOptions,
       { id: "a", baseId: "b", apiKey: "c" }
     ],
+    ["media", "docs/api.md", "### `media`", AnyMediaOptions, {}],
     ["source", "docs/api.md", "### `source({ … })`", SourceOptions, { id: "events", fetch: () => ({}) }],
     [
       "strapiSource",

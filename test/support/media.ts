@@ -2,7 +2,7 @@
  * A source of documents with media, over a web server of files, and what a version would know of it.
  */
 import { createHash } from "node:crypto"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -66,13 +66,22 @@ export const makeDocumentSource = (url: string) => {
             const value = documents[name]
             const file = join(target.directory, name)
             mkdirSync(dirname(file), { recursive: true })
-            writeFileSync(file, typeof value === "string" ? value : `${savedText(value)}\n`)
+            writeFileSync(
+              file,
+              typeof value === "string" || Buffer.isBuffer(value) ? value : `${savedText(value)}\n`
+            )
           }
         }
         return {
           fingerprint,
           records: 1,
           bytes: 0,
+          digests: Object.fromEntries(
+            names.flatMap((name) => {
+              const file = join(target.directory, name)
+              return existsSync(file) ? [[name, sha256(readFileSync(file))]] : []
+            })
+          ),
           documents: Object.fromEntries(
             names.filter((name) => name.endsWith(".json")).map((name) => [name, { url }])
           )
@@ -94,7 +103,7 @@ export const makeDocumentSource = (url: string) => {
 
 /** Fetches into a folder of its own. */
 export const makeFetch = (settings: Partial<MediaSettings>, inner: ContentSource) =>
-  Effect.map(withMedia({ maxBytes: 1024 ** 3, ...settings })(inner), (source) =>
+  Effect.map(withMedia(settings)(inner), (source) =>
     Effect.fnUntraced(function* (previous?: PreviousContent) {
       const directory = yield* temporaryFolder
       const progress: Array<SourceProgress> = []

@@ -132,6 +132,10 @@ const extensions: Readonly<Record<ImageFormat, string>> = {
 export const pathOf = (localPath: string, key: string, { format, width }: Output): string =>
   `images/${readableName(localPath)}-${key}-${width}.${extensions[format]}`
 
+/** Whether it is a path that `pathOf` gives. */
+export const isImagePath = (path: string): boolean =>
+  /^images\/[\w-]{1,60}-[0-9a-f]{16}-\d{1,5}\.(?:avif|jpg|png|webp)$/.test(path)
+
 const readableName = (localPath: string): string => {
   const stem = localPath
     .slice(localPath.lastIndexOf("/") + 1)

@@ -19,7 +19,7 @@ import { MediaNotSaved, type Place } from "./errors.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost } from "./links.ts"
 import { type IndexEntry, type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
-import type { MediaOptions } from "./MediaOptions.ts"
+import { defaultMaxBytes, type MediaOptions } from "./MediaOptions.ts"
 import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
 import type { FoundLink } from "./placeMedia.ts"
 
@@ -63,9 +63,9 @@ export const make = Effect.fnUntraced(function* (
   {
     headers = {},
     hosts = [],
-    maxBytes,
+    maxBytes = defaultMaxBytes,
     types
-  }: Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">,
+  }: Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">>,
   maxTimeout: number
 ) {
   const fileSystem = yield* FileSystem.FileSystem

@@ -10,6 +10,8 @@ import { secret } from "../../internal/secret.ts"
 import type * as Config from "./MediaConfig.ts"
 import * as PathPattern from "./PathPattern.ts"
 
+export const defaultMaxBytes = 8 * 1024 ** 3
+
 const exact = { exact: true } as const
 
 /** Declared as one, so that a mistake is reported once and not for each member of a list. */
@@ -65,7 +67,8 @@ const headers = expects(
   )
 )
 
-const AnyMediaOptions = Schema.Struct({
+/** Without what holds between them. */
+export const AnyMediaOptions = Schema.Struct({
   find: patterns(arePaths, whatPaths),
   hosts: patterns(isListOf(isHost), 'an array of hosts in small letters, such as "cdn.museum.example"'),
   types: patterns(isListOf(isType), 'an array of types in small letters, such as "image/*" or "video/mp4"'),

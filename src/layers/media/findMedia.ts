@@ -7,6 +7,7 @@ import * as Predicate from "effect/Predicate"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
 import { leadsToLocalAddress } from "../httpClient/localAddress.ts"
+import type { Cut } from "../images/recipe.ts"
 import { type DocumentFile, type DocumentPart, type FileDigest, forEachPart } from "./documentFiles.ts"
 import { DocumentNotSaved, type Place, placeText } from "./errors.ts"
 import { keyOf } from "./links.ts"
@@ -23,14 +24,36 @@ export interface SearchedDocument extends SourceDocument {
   readonly digest: FileDigest
   /** Whether it has links that are wanted, or what an earlier run has written. */
   readonly hasMedia: boolean
+  /** Whether the source itself has put files beside objects. */
+  readonly hasFiles: boolean
 }
 
 export interface FoundMedia {
   readonly documents: ReadonlyArray<SearchedDocument>
   /** Each file once. */
   readonly files: ReadonlyArray<WantedFile>
+  /** What may be pictures, by what they are and how they are cut. */
+  readonly pictures: ReadonlyMap<string, FoundPicture>
+  /** Files that the source itself has put beside objects. */
+  readonly ownFiles: ReadonlySet<string>
   readonly warnings: ReadonlyArray<string>
 }
+
+/** A file that may be a picture, as it is wanted at some place. */
+export interface FoundPicture {
+  /** That of the file. */
+  readonly key: string
+  readonly cut: Cut
+}
+
+/** Equal where the same is to be made of the same file. */
+export const pictureKey = (key: string, { crop, focus }: Cut): string =>
+  crop === undefined && focus === undefined ? key : JSON.stringify([key, focus, crop])
+
+const cutOf = ({ crop, focus }: Cut): Cut => ({
+  ...(crop === undefined ? {} : { crop }),
+  ...(focus === undefined ? {} : { focus })
+})
 
 export interface Finding {
   readonly rules: Rules
@@ -45,6 +68,8 @@ export const findMedia = Effect.fn("Media.find")(function* (
   finding: Finding
 ) {
   const files = new Map<string, WantedFile>()
+  const pictures = new Map<string, FoundPicture>()
+  const ownFiles = new Set<string>()
   const leftOut = new Map<string, number>()
 
   const searched = yield* Effect.forEach(documents, (document) =>
@@ -52,11 +77,14 @@ export const findMedia = Effect.fn("Media.find")(function* (
       const base = document.url ?? finding.url
       const isFromLocal = base !== undefined && (yield* leadsToLocalAddress(base))
       let hasMedia = false
+      let hasFiles = false
 
       const add = (found: FoundLink, place: Place) => {
         const { address, identity, name, path, size, version } = found
         const key = keyOf(identity)
         const known = files.get(key)
+        const lasting = known?.version ?? version
+        pictures.set(pictureKey(key, found), { key, cut: cutOf(found) })
         const isOptional = isNamed(finding.rules.optional, path)
         files.set(key, {
           ...(known === undefined || (known.isOptional && !isOptional)
@@ -65,10 +93,10 @@ export const findMedia = Effect.fn("Media.find")(function* (
                 key,
                 place: { ...place, field: format(place.record === undefined ? path : path.slice(1)) },
                 ...(name === undefined ? {} : { name }),
-                ...(size === undefined ? {} : { size }),
-                ...(version === undefined ? {} : { version })
+                ...(size === undefined ? {} : { size })
               }
             : known),
+          ...(lasting === undefined ? {} : { version: lasting }),
           isOptional: isOptional && known?.isOptional !== false,
           isFromLocal: isFromLocal || known?.isFromLocal === true
         })
@@ -78,6 +106,11 @@ export const findMedia = Effect.fn("Media.find")(function* (
         place: (found) => {
           hasMedia = true
           add(found, place())
+          return Option.none()
+        },
+        sizesOf: (localPath) => {
+          ownFiles.add(localPath)
+          hasFiles = true
           return Option.none()
         },
         leftOut: (path) => {
@@ -90,12 +123,14 @@ export const findMedia = Effect.fn("Media.find")(function* (
           hasMedia ||= values.some((value, index) => value !== part.values[index])
         })
       )
-      return { ...document, digest, hasMedia } satisfies SearchedDocument
+      return { ...document, digest, hasMedia, hasFiles } satisfies SearchedDocument
     })
   )
   return {
     documents: searched,
     files: [...files.values()],
+    pictures,
+    ownFiles,
     warnings: [...leftOut].map(
       ([place, count]) =>
         `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`

@@ -6,6 +6,8 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import type { Size } from "../images/Images.ts"
+import { type Cut, isImagePath } from "../images/recipe.ts"
 import { isMediaPath } from "./fileNames.ts"
 import type { Address } from "./links.ts"
 import { identityOf, readAddress } from "./links.ts"
@@ -14,22 +16,8 @@ import { isNamed, makeReadLink, type Rules } from "./Rules.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Fractions of the width and the height of a picture. */
-export interface Focus {
-  readonly x: number
-  readonly y: number
-}
-
-/** What is cut off a picture at each side: fractions of its width and height. */
-export interface Crop {
-  readonly top: number
-  readonly bottom: number
-  readonly left: number
-  readonly right: number
-}
-
 /** What a vendor's object says of its file. */
-export interface MediaObject {
+export interface MediaObject extends Cut {
   /** May be relative. */
   readonly url: string
   /** What the file is called, with its extension. */
@@ -38,8 +26,6 @@ export interface MediaObject {
   readonly size?: number
   /** Equal as long as the file is: it is not even asked for then. */
   readonly version?: string
-  readonly focus?: Focus
-  readonly crop?: Crop
 }
 
 /** Reads an object of a vendor's as one that is about a file; `None` where it is another one. */
@@ -57,7 +43,11 @@ export interface FoundLink extends Omit<MediaObject, "url"> {
 /** What is written beside a link. */
 export interface Placed {
   readonly localPath: string
+  readonly sizes?: Sizes
 }
+
+/** Smaller pictures of a picture, as they stand in a document. */
+export type Sizes = ReadonlyArray<Size>
 
 export interface Placing {
   readonly rules: Rules
@@ -69,6 +59,8 @@ export interface Placing {
 export interface Placement {
   /** Where the file of a link is; nothing is written where it is nowhere. */
   readonly place: (found: FoundLink) => Option.Option<Placed>
+  /** The sizes of a file that the source itself has put beside an object. */
+  readonly sizesOf: (localPath: string) => Option.Option<Sizes>
   /** Told of links that get no file: others beside one in the same object, and items of lists that are not replaced. */
   readonly leftOut: (path: DocumentPath) => void
 }
@@ -84,7 +76,7 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
   const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
     isReplacement(value) && isReplaced(path) ? value.url : value
 
-  return (value: unknown, at: DocumentPath, { leftOut, place }: Placement): unknown => {
+  return (value: unknown, at: DocumentPath, { leftOut, place, sizesOf }: Placement): unknown => {
     const path = [...at]
 
     const found = (text: string, address: Address): FoundLink => ({
@@ -103,7 +95,7 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
     const replacement = (text: string, address: Address): unknown =>
       Option.match(place(found(text, address)), {
         onNone: () => text,
-        onSome: (placed) => ({ localPath: placed.localPath, url: text })
+        onSome: (placed) => ({ ...placed, url: text })
       })
 
     const visitItem = (item: unknown): unknown => {
@@ -157,7 +149,9 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
         ),
         () => chosen(links)
       )
-      const placed = Option.flatMap(link, place)
+      const placed = isTaken
+        ? Option.map(sizesOfOwn(object), (sizes): Partial<Placed> => ({ sizes }))
+        : Option.flatMap(link, place)
       return changes.size === 0 && Option.isNone(placed)
         ? object
         : withChanges(
@@ -166,6 +160,9 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
             Option.getOrElse(placed, () => ({}))
           )
     }
+
+    const sizesOfOwn = ({ localPath }: JsonObject) =>
+      Predicate.isString(localPath) ? sizesOf(localPath) : Option.none()
 
     /** The link that the `localPath` of an object is for; the others are left out. */
     const chosen = (links: ReadonlyArray<NamedLink>): Option.Option<FoundLink> => {
@@ -191,24 +188,38 @@ const byName = (a: NamedLink, b: NamedLink): number =>
   Number(b.name === "url") - Number(a.name === "url") || (a.name < b.name ? -1 : 1)
 
 const localPathField = "localPath"
+const sizesField = "sizes"
 
 /** An object without what an earlier run has written into it. */
 const withoutPlaced = (object: JsonObject): JsonObject => {
-  const localPath = Object.hasOwn(object, localPathField) ? object[localPathField] : undefined
-  return Predicate.isString(localPath) && isMediaPath(localPath)
-    ? Object.fromEntries(Object.entries(object).filter(([name]) => name !== localPathField))
-    : object
+  const names = [...(isPlaced(object) ? [localPathField] : []), ...(hasOurSizes(object) ? [sizesField] : [])]
+  return names.length === 0
+    ? object
+    : Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 }
+
+const isPlaced = (object: JsonObject): boolean =>
+  Object.hasOwn(object, localPathField) &&
+  Predicate.isString(object.localPath) &&
+  isMediaPath(object.localPath)
+
+const hasOurSizes = (object: JsonObject): boolean =>
+  Object.hasOwn(object, localPathField) &&
+  Array.isArray(object.sizes) &&
+  object.sizes.length > 0 &&
+  object.sizes.every(
+    (size) =>
+      Predicate.isReadonlyRecord(size) && Predicate.isString(size.localPath) && isImagePath(size.localPath)
+  )
 
 /** A string that an earlier run has replaced. */
 const isReplacement = (value: unknown): value is { readonly url: string } =>
   Predicate.isReadonlyRecord(value) &&
   Predicate.isString(value.url) &&
-  Predicate.isString(value.localPath) &&
-  isMediaPath(value.localPath) &&
-  Object.keys(value).length === 2
+  isPlaced(value) &&
+  Object.keys(withoutPlaced(value)).length === 1
 
-/** What is placed stands where it does in sorted JSON; the order of the rest stays. */
+/** What is placed stands where it does in sorted JSON; the order of the rest stays, and so does what has its name. */
 const withChanges = (
   object: JsonObject,
   changes: ReadonlyMap<string, unknown>,
@@ -218,7 +229,7 @@ const withChanges = (
     name,
     changes.has(name) ? changes.get(name) : value
   ])
-  for (const [name, value] of Object.entries(placed)) {
+  for (const [name, value] of Object.entries(placed).filter(([name]) => !Object.hasOwn(object, name))) {
     const next = entries.findIndex(([other]) => other > name)
     entries.splice(next === -1 ? entries.length : next, 0, [name, value])
   }

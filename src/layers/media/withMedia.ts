@@ -15,6 +15,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
 import { countText } from "../../internal/readable.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
@@ -29,14 +30,20 @@ import {
   type SourceProgress
 } from "../../services/ContentSource.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
-import { savedText } from "../sources/sortedJson.ts"
+import { filesAtOnce } from "../httpClient/downloadCounter.ts"
+import type { ImageConfig } from "../images/ImageConfig.ts"
+import * as Images from "../images/Images.ts"
+import { type Cut, isImagePath } from "../images/recipe.ts"
+import { savedText, sorted } from "../sources/sortedJson.ts"
 import { rewrite } from "./documentFiles.ts"
 import { DocumentNotSaved } from "./errors.ts"
 import { isMediaPath, mediaFolder } from "./fileNames.ts"
 import {
   changeAll,
   type Finding,
+  type FoundMedia,
   findMedia,
+  pictureKey,
   type SearchedDocument,
   type SourceDocument
 } from "./findMedia.ts"
@@ -44,10 +51,12 @@ import { keyOf } from "./links.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as MediaIndex from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
-import type { MediaReader } from "./placeMedia.ts"
+import type { MediaReader, Placement } from "./placeMedia.ts"
 import * as Rules from "./Rules.ts"
 
-export interface MediaSettings extends MediaOptions {
+export interface MediaSettings extends Partial<MediaOptions> {
+  /** Makes smaller pictures of those that documents show, media and files of the source itself. Default none. */
+  readonly images?: ImageConfig
   /** Milliseconds for a response to begin, and for every pause in it. Default 60,000. */
   readonly maxTimeout?: number
   /** Finds the media objects of a vendor, whatever else is said. */
@@ -62,12 +71,13 @@ export interface MediaSettings extends MediaOptions {
 type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
 /**
- * The source, with the files that its documents link to. `withMedia({ find: ["**.image.url"], maxBytes: 8 * 1024 ** 3 })(source)`
- * is a source in the place of the other.
+ * The source, with the files that its documents link to, and smaller pictures of those that are pictures:
+ * `withMedia({ find: ["**.image.url"] })(source)` is a source in the place of the other, and so is `withMedia({ images })(source)`, of
+ * which only the files of the source itself get sizes.
  */
 export const withMedia =
   (settings: MediaSettings) =>
-  (source: ContentSource): Effect.Effect<ContentSource, never, Environment> =>
+  (source: ContentSource): Effect.Effect<ContentSource, never, Environment | Scope.Scope> =>
     Effect.gen(function* () {
       const environment = yield* withoutParentSpan(Effect.context<Environment>())
       const addMedia = yield* makeAddMedia(settings)
@@ -78,7 +88,11 @@ export const withMedia =
             Effect.mapError((cause) =>
               cause instanceof SourceFailed
                 ? cause
-                : new SourceFailed({ sourceId: source.id, cause, isTransient: cause.isTransient })
+                : new SourceFailed({
+                    sourceId: source.id,
+                    cause,
+                    isTransient: !(cause instanceof Images.ImageNotMade) && cause.isTransient
+                  })
             ),
             Effect.annotateLogs("source", source.id),
             Effect.provide(environment)
@@ -127,6 +141,9 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const mediaFiles = yield* MediaFiles.make(settings, settings.maxTimeout ?? defaultTimeout)
+  const images = yield* Effect.transposeMapOption(Option.fromNullable(settings.images), (config) =>
+    Effect.orDie(Images.make(config))
+  )
   const finding: Finding = {
     rules: Rules.fromOptions(settings),
     reader: settings.reader,
@@ -189,7 +206,8 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     if (Option.isNone(unchanged)) return {}
     const written = new Set(documents.map(({ name }) => name))
     const names = Object.keys(unchanged.value.files).filter(
-      (name) => !written.has(name) && !isMediaPath(name) && name !== MediaIndex.indexPath
+      (name) =>
+        !written.has(name) && !isMediaPath(name) && !isImagePath(name) && name !== MediaIndex.indexPath
     )
     yield* Effect.forEach(
       names,
@@ -203,31 +221,79 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     return Object.fromEntries(names.map((name) => [name, unchanged.value.files[name]?.sha256 ?? ""] as const))
   })
 
+  /** The sizes of all pictures, by what they are made of. */
+  const derivePictures = Effect.fnUntraced(function* (
+    { directory, previous }: FetchTarget,
+    { ownFiles, pictures }: FoundMedia,
+    media: ReadonlyMap<string, MediaFiles.MediaFile>,
+    digests: Readonly<Record<string, string>>
+  ) {
+    if (Option.isNone(images)) return new Map<string, Images.Derived>()
+    const input = (localPath: string, sha256: string | undefined, cut: Cut = {}) =>
+      sha256 === undefined ? [] : [{ ...cut, file: path.join(directory, localPath), localPath, sha256 }]
+    const inputs = [
+      ...[...pictures].flatMap(([name, { cut, key }]) => {
+        const file = media.get(key)
+        return file === undefined
+          ? []
+          : input(file.entry.path, file.sha256, cut).map((input) => [name, input] as const)
+      }),
+      ...[...ownFiles].flatMap((localPath) =>
+        input(localPath, digests[localPath]).map((input) => [ownKey(localPath), input] as const)
+      )
+    ]
+    const derived = yield* Effect.forEach(
+      inputs,
+      ([name, input]) =>
+        Effect.map(
+          images.value.derive(input, { directory, previous }),
+          (derived) => [name, derived] as const
+        ),
+      { concurrency: filesAtOnce }
+    )
+    return new Map(derived)
+  })
+
   /** Writes where the files of a document are. */
   const writeDocument = (
     document: SearchedDocument,
     directory: string,
-    pathOf: ReadonlyMap<string, string>
+    media: ReadonlyMap<string, MediaFiles.MediaFile>,
+    derived: ReadonlyMap<string, Images.Derived>
   ) => {
     const file = path.join(directory, document.name)
-    if (!document.hasMedia) {
+    if (!document.hasMedia && !(document.hasFiles && Option.isSome(images))) {
       return Effect.as(
         document.file === file ? Effect.void : linkFile(document.name, document.file, directory),
         document.digest
       )
     }
-    const placement = {
-      place: ({ identity }: { readonly identity: string }) =>
-        Option.map(Option.fromNullable(pathOf.get(keyOf(identity))), (localPath) => ({ localPath })),
+    const sizesOf = (name: string) =>
+      Option.filter(
+        Option.map(Option.fromNullable(derived.get(name)), ({ sizes }) => sizes),
+        (sizes) => sizes.length > 0
+      )
+    const placement: Placement = {
+      place: (found) => {
+        const key = keyOf(found.identity)
+        return Option.map(Option.fromNullable(media.get(key)), ({ entry }) => ({
+          localPath: entry.path,
+          ...Option.match(sizesOf(pictureKey(key, found)), {
+            onNone: () => ({}),
+            onSome: (sizes) => ({ sizes })
+          })
+        }))
+      },
+      sizesOf: (localPath) => sizesOf(ownKey(localPath)),
       leftOut: () => {}
     }
-    return rewrite(document, { file, temporary: path.join(directory, mediaFolder, ".document") }, (part) =>
+    return rewrite(document, { file, temporary: path.join(directory, ".document") }, (part) =>
       changeAll(document, part, finding, () => placement)
     )
   }
 
   const writeIndex = Effect.fnUntraced(function* (index: MediaIndex.MediaIndex, directory: string) {
-    const text = `${savedText(index)}\n`
+    const text = `${savedText(sorted(index))}\n`
     yield* Effect.mapError(
       fileSystem.writeFileString(path.join(directory, MediaIndex.indexPath), text),
       (cause) => notSaved(MediaIndex.indexPath, `it cannot be written: ${explain(cause)}`, cause)
@@ -238,8 +304,9 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
   return Effect.fn("Media.add")(function* (fetched: Fetched) {
     const { inner, progress, target } = fetched
     const { directory, previous } = target
-    const { documents, files, warnings } = yield* findMedia(yield* documentsOf(fetched), finding)
-    if (documents.some(({ hasMedia }) => hasMedia)) {
+    const found = yield* findMedia(yield* documentsOf(fetched), finding)
+    const { documents, files, warnings } = found
+    if (files.length > 0) {
       yield* Effect.mapError(
         fileSystem.makeDirectory(path.join(directory, mediaFolder), { recursive: true }),
         (cause) => notSaved(mediaFolder, `it cannot be made: ${explain(cause)}`, cause)
@@ -280,24 +347,27 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
       return { ...inner, ...counts, bytes: inner.bytes + bytes }
     }
 
-    const taken = yield* takeOver
-    const pathOf = new Map(taken.map(({ entry, key }) => [key, entry.path]))
-    const written = yield* Effect.forEach(documents, (document) => writeDocument(document, directory, pathOf))
-    const rest = yield* takeOverRest(fetched, documents)
+    const taken = new Map((yield* takeOver).map((file) => [file.key, file]))
+    const digests = { ...inner.digests, ...(yield* takeOverRest(fetched, documents)) }
+    const derived = yield* derivePictures(target, found, taken, digests)
+    const written = yield* Effect.forEach(documents, (document) =>
+      writeDocument(document, directory, taken, derived)
+    )
     const indexDigest =
-      taken.length === 0 ? {} : { [MediaIndex.indexPath]: yield* writeIndex(index, directory) }
+      taken.size === 0 ? {} : { [MediaIndex.indexPath]: yield* writeIndex(index, directory) }
     return {
       ...inner,
       ...counts,
-      bytes: written.reduce(
-        (sum, { bytes }, place) => sum + bytes - (documents[place]?.digest.bytes ?? 0),
-        inner.bytes + bytes
-      ),
+      bytes:
+        inner.bytes +
+        bytes +
+        written.reduce((sum, { bytes }, at) => sum + bytes - (documents[at]?.digest.bytes ?? 0), 0) +
+        [...derived.values()].reduce((sum, { bytes }) => sum + bytes, 0),
       digests: {
-        ...inner.digests,
-        ...rest,
-        ...Object.fromEntries(documents.map(({ name }, place) => [name, written[place]?.sha256 ?? ""])),
-        ...Object.fromEntries(taken.map(({ entry, sha256 }) => [entry.path, sha256])),
+        ...digests,
+        ...Object.fromEntries(documents.map(({ name }, at) => [name, written[at]?.sha256 ?? ""])),
+        ...Object.fromEntries([...taken.values()].map(({ entry, sha256 }) => [entry.path, sha256])),
+        ...Object.fromEntries([...derived.values()].flatMap(({ digests }) => Object.entries(digests))),
         ...indexDigest
       }
     } satisfies FetchedSource
@@ -318,15 +388,18 @@ const innerOf = (fingerprint: string): Option.Option<string> =>
 
 /** Of what is added to documents: where files are, their content, and what decides where that is written. */
 const digestOf = (
-  { find, hosts, replace, types }: MediaSettings,
+  { find, hosts, images, replace, types }: MediaSettings,
   media: ReadonlyArray<MediaFiles.MediaFile>
 ): string =>
   sha256OfText(
     JSON.stringify([
-      [find, hosts, replace, types],
+      [find, hosts, replace, types, images],
       media.map(({ entry, key, sha256 }) => [key, entry.path, sha256]).sort()
     ])
   )
+
+/** Of a file that the source itself has put there, among keys of media. */
+const ownKey = (localPath: string): string => `./${localPath}`
 
 const isDocument = (name: string): boolean => name.endsWith(".json") && !name.includes("/")
 

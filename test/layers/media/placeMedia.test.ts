@@ -27,6 +27,7 @@ const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
         found.push(format(link.path))
         return isThere(link.identity) ? Option.some({ localPath: pathOf(link) }) : Option.none()
       },
+      sizesOf: Option.none,
       leftOut: (path) => leftOut.push(format(path))
     })
     return { changed, found, leftOut }

@@ -4,6 +4,8 @@
  * `Secret` is text, or for programs with the Effect of Vitrine `Redacted` as well; `FieldSchema` is as in
  * `TableSourceConfig.ts`.
  */
+import type { ImageConfig } from "../../images/ImageConfig.ts"
+import type { MediaConfig } from "../../media/MediaConfig.ts"
 import type { TableSourceConfig } from "../tableSource/TableSourceConfig.ts"
 
 /** Where the base is, how to get in, and how long one request may take. */
@@ -27,8 +29,14 @@ export interface AirtableSourceConfig<Secret = string, FieldSchema = never>
     AirtableClientConfig<Secret> {
   /** The view that filters and orders every table; `null` reads whole tables. Default `Grid view`. */
   readonly defaultView?: string | null
+
+  /** Links in columns of text whose files are saved too. Attachments are saved without it. Default none. */
+  readonly media?: MediaConfig<Secret>
+
+  /** Smaller pictures of attachments and of media. Default none. */
+  readonly images?: ImageConfig
 }
 
 /** Of a source without a change feed: its tables are read when `fetch` is called. */
 export interface PlainSourceConfig<Secret = string, FieldSchema = never>
-  extends Omit<AirtableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery"> {}
+  extends Omit<AirtableSourceConfig<Secret, FieldSchema>, "changes" | "wholeEvery" | "media" | "images"> {}

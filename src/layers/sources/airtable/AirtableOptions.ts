@@ -8,6 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
+import { fileFields } from "../../media/fileOptions.ts"
 import type { FieldSchema } from "../expect/ExpectOptions.ts"
 import {
   decodeSource,
@@ -56,12 +57,13 @@ export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted
 export const AirtableSourceOptions = Schema.Struct({
   ...TableSourceOptions.fields,
   ...AirtableClientOptions.fields,
+  ...fileFields,
   defaultView: optional(ViewName, "Grid view")
 })
 export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
 
 /** Of a source without a change feed. */
-export const PlainSourceOptions = AirtableSourceOptions.omit("changes", "wholeEvery")
+export const PlainSourceOptions = AirtableSourceOptions.omit("changes", "wholeEvery", "media", "images")
 
 /** The options as a user writes them. */
 export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema>

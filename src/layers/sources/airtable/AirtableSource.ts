@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { issuesOf } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
+import { withFiles } from "../../media/fileOptions.ts"
 import { makeSource } from "../tableSource/makeSource.ts"
 import { idOf } from "../tableSource/TableSourceOptions.ts"
 import { type AirtableSourceConfig, decode } from "./AirtableOptions.ts"
@@ -17,7 +18,10 @@ export const tableSource = (config: AirtableSourceConfig): ContentSourceDefiniti
     id: idOf(config),
     issues: issuesOf(decoded),
     make: Effect.flatMap(decoded, (options) =>
-      Effect.provideServiceEffect(makeSource(options), TableSourceClient, makeTableClient(options))
+      Effect.flatMap(
+        Effect.provideServiceEffect(makeSource(options), TableSourceClient, makeTableClient(options)),
+        withFiles(options, { url: options.endpointUrl })
+      )
     )
   }
 }

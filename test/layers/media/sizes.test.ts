@@ -1,0 +1,89 @@
+/**
+ * Smaller pictures beside the files that documents show.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { makeDocumentSource, makeFetch, mediaServices } from "../../support/media.ts"
+import { plain } from "../../support/pictures.ts"
+import * as ScriptedServer from "../../support/ScriptedServer.ts"
+
+const run = Effect.provide(mediaServices)
+
+const setUp = Effect.gen(function* () {
+  const [photo, own] = yield* Effect.promise(() =>
+    Promise.all([plain(200, 100).jpeg().toBuffer(), plain(100, 200).png().toBuffer()])
+  )
+  const server = yield* ScriptedServer.make((response, { headers }) =>
+    headers["if-none-match"] === '"1"'
+      ? response.writeHead(304).end()
+      : response.writeHead(200, { "content-type": "image/jpeg", etag: '"1"' }).end(photo)
+  )
+  const inner = makeDocumentSource(server.url)
+  inner.set({
+    "objects.json": [
+      { id: "1", image: { url: "/a.jpg" }, focused: { url: "/a.jpg", focus: 0 } },
+      { id: "2", file: { localPath: "attachments/own.png" }, other: { localPath: "../own.png" } }
+    ],
+    "attachments/own.png": own
+  })
+  const settings = {
+    reader: (value: Readonly<Record<string, unknown>>) =>
+      Predicate.isString(value.url)
+        ? Option.some({ url: value.url, ...(value.focus === 0 ? { focus: { x: 0, y: 0 } } : {}) })
+        : Option.none()
+  }
+  const images = { widths: [50], crop: "1:1" }
+  return {
+    ...inner,
+    settings,
+    fetch: yield* makeFetch({ ...settings, images }, inner.source)
+  }
+})
+
+const sizesIn = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value)
+    ? value.flatMap(sizesIn)
+    : Predicate.isReadonlyRecord(value)
+      ? [...("sizes" in value ? [value.sizes] : []), ...Object.values(value).flatMap(sizesIn)]
+      : []
+
+const one = [
+  { height: 50, width: 50, type: "image/webp", localPath: expect.stringMatching(/^images\/.*\.webp$/) }
+]
+
+describe("the sizes of pictures", () => {
+  it.scoped("are beside media and files of the source itself, around their focal points", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp
+      const { fetched, files, read } = yield* fetch()
+      const sizes = sizesIn(read("objects.json"))
+      expect(sizes).toEqual([one, one, one])
+      expect(sizes[0]).not.toEqual(sizes[1])
+      for (const [name, digest] of Object.entries(fetched.digests ?? {})) {
+        expect([name, files[name]?.sha256]).toEqual([name, digest])
+      }
+      expect(Object.keys(files).filter((name) => name.startsWith("images/"))).toHaveLength(3)
+    }).pipe(run)
+  )
+
+  it.scoped("are taken over, and go where they are not wanted any more", () =>
+    Effect.gen(function* () {
+      const { beLazy, fetch, settings, source } = yield* setUp
+      beLazy()
+      const first = yield* fetch()
+      const same = yield* fetch(first)
+      expect(same.fetched.fingerprint).toBe(first.fetched.fingerprint)
+
+      const without = yield* Effect.flatten(Effect.map(makeFetch(settings, source), (fetch) => fetch(first)))
+      expect(sizesIn(without.read("objects.json"))).toEqual([])
+      expect(Object.keys(without.files).filter((name) => name.startsWith("images/"))).toEqual([])
+      expect(without.files["attachments/own.png"]).toEqual(first.files["attachments/own.png"])
+
+      const again = yield* fetch(without)
+      expect(again.files).toEqual(first.files)
+      expect(again.fetched.fingerprint).toBe(first.fetched.fingerprint)
+    }).pipe(run)
+  )
+})
