@@ -47,6 +47,18 @@ export const colourAt = async (file: string, x: number, y: number): Promise<Read
 
 export const isBlue = ([red = 0, , blue = 0]: ReadonlyArray<number>): boolean => blue > 150 && red < 100
 
+/** As telephones make them: 64 by 48 pixels in HEVC, which `sharp` cannot read. */
+export const heic = Buffer.from(
+  "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAaptZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAA" +
+    "AAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAAEAAMAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHOAAEAAAAAAAAAHgACAAEA" +
+    "AAAAAAAAAQAAAAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAA" +
+    "AADVaXBycAAAALNpcGNvAAAAc2h2Y0MBA3AAAAAAAAAAAAAe8AD8/fj4AAAPAyAAAQAYQAEMAf//A3AAAAMAkAAAAwAAAwAe" +
+    "ugJAIQABACdCAQEDcAAAAwCQAAADAAADAB6gIIEFlurkprmwIAAAAwAgAAADACEiAAEABkQBwXPAiQAAABRpc3BlAAAAAAAA" +
+    "AEAAAABAAAAAFGlzcGUAAAAAAAAAQAAAADAAAAAQcGl4aQAAAAADCAgIAAAAGmlwbWEAAAAAAAAAAgABAoECAAICA4QAAAAa" +
+    "aXJlZgAAAAAAAAAOZGltZwACAAEAAQAAACZtZGF0AAAAGigBrxOA+BDhp//8TSj/+nXPD9PMe/OikM+A",
+  "base64"
+)
+
 /** A folder of a source, with nothing in it. */
 export const sourceFolder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

@@ -83,7 +83,11 @@ const start = async () => {
 
   const look = async ({ file }: Look): Promise<Looked> => {
     try {
-      const { autoOrient, format, pages = 1 } = await sharp(file).metadata()
+      const { autoOrient, compression, format, pages = 1 } = await sharp(file).metadata()
+      // HEIC, of which the head alone can be read.
+      if (compression === "hevc") {
+        return { is: "unknown" }
+      }
       const isLeftAlone = format === "svg" || (pages > 1 && format !== "tiff")
       return isLeftAlone
         ? { is: "left alone" }

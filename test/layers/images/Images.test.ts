@@ -12,7 +12,7 @@ import * as TestClock from "effect/TestClock"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../../src/internal/sha256.ts"
 import * as Images from "../../../src/layers/images/Images.ts"
-import { colourAt, isBlue, marked, noisy, plain, sourceFolder } from "../../support/pictures.ts"
+import { colourAt, heic, isBlue, marked, noisy, plain, sourceFolder } from "../../support/pictures.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 const provided = Effect.provide(NodeContext.layer)
@@ -145,7 +145,8 @@ describe("what has no sizes", () => {
         yield* save("media/moving.gif", yield* gif),
         yield* save("media/drawing.svg", Buffer.from(svg)),
         yield* save("attachments/a/sheet.pdf", Buffer.from("%PDF-1.4\n")),
-        yield* save("attachments/a/empty", new Uint8Array())
+        yield* save("attachments/a/empty", new Uint8Array()),
+        yield* save("attachments/a/IMG_0001.HEIC", heic)
       ]
       const derived = yield* Effect.forEach(files, (file) => derive(file, target))
       expect(derived).toEqual(files.map(() => ({ sizes: [], digests: {}, bytes: 0 })))
@@ -169,6 +170,7 @@ describe("what has no sizes", () => {
       change: () => Buffer.from("<html>404"),
       reason: "it is no picture"
     },
+    { what: "is HEIC by another name", change: () => heic, reason: "of a kind that cannot be read" },
     { what: "is empty", change: () => Buffer.alloc(0), reason: "it is no picture" }
   ])("is an error that names it, where a JPEG $what", ({ change, reason }) =>
     Effect.gen(function* () {
