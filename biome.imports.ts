@@ -18,7 +18,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],
   media: ["sources", "images"],
-  "sources/documents": ["sources/expect"],
+  "sources/documents": ["sources/expect", "media", "images"],
   "sources/tableSource": ["sources/expect"],
   "sources/airtable": ["sources/tableSource", "sources/expect", "media", "images"],
   "sources/strapi": ["sources/documents", "media"],

@@ -1,12 +1,14 @@
 /**
  * What all sources of documents have in common, as a user writes it.
  */
+import type { ImageConfig } from "../../images/ImageConfig.ts"
+import type { MediaConfig } from "../../media/MediaConfig.ts"
 import type { TableExpectation } from "../expect/ExpectConfig.ts"
 
 /** Makes another document of one: its records as an array, or its value. The document is held in memory as a whole. */
 export type Step = (document: unknown, about: { readonly name: string }) => unknown
 
-export interface DocumentConfig<FieldSchema = never> {
+export interface DocumentConfig<FieldSchema = never, Secret = string> {
   /** Unique among the sources, and the name of this source's folder in a version. */
   readonly id: string
 
@@ -26,4 +28,10 @@ export interface DocumentConfig<FieldSchema = never> {
 
   /** The most that a response may have, in bytes; it is held in memory. Default 64 MiB. */
   readonly maxBytes?: number
+
+  /** Links in documents whose files are saved too. Default none. */
+  readonly media?: MediaConfig<Secret>
+
+  /** Smaller pictures of those that documents show. Default none. */
+  readonly images?: ImageConfig
 }

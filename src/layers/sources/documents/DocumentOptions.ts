@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { isPlainFileName } from "../../../internal/FileName.ts"
@@ -12,11 +13,12 @@ import type {
   ContentSourceDefinition,
   SourceEnvironment
 } from "../../../services/ContentSource.ts"
+import { fileFields } from "../../media/fileOptions.ts"
 import { ExpectOptions, type FieldSchema } from "../expect/ExpectOptions.ts"
 import type * as Config from "./DocumentConfig.ts"
 
 /** The options as a user writes them. */
-export type DocumentConfig = Config.DocumentConfig<FieldSchema>
+export type DocumentConfig = Config.DocumentConfig<FieldSchema, string | Redacted.Redacted>
 
 const step = expects(
   Schema.declare((input): input is Config.Step => Predicate.isFunction(input)),
@@ -34,7 +36,8 @@ export const DocumentOptions = Schema.Struct({
   maxBytes: optional(
     expects(Schema.Int.pipe(Schema.between(1, 512 * 1024 ** 2)), "an integer from 1 to 536870912 (bytes)"),
     64 * 1024 ** 2
-  )
+  ),
+  ...fileFields
 })
 export type DocumentOptions = typeof DocumentOptions.Type
 

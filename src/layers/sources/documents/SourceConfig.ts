@@ -38,7 +38,8 @@ export interface SourceContext {
 /** A value, or the records of a long document one after the other. */
 export type DocumentInput = unknown | AsyncIterable<unknown>
 
-export interface SourceConfig<FieldSchema = never> extends DocumentConfig<FieldSchema> {
+export interface SourceConfig<FieldSchema = never, Secret = string>
+  extends DocumentConfig<FieldSchema, Secret> {
   /**
    * Gives all documents by their names: each is saved as `<id>/<name>.json`. An array is a document of records. It has ten minutes for it;
    * what an async iterable gives may take longer.

@@ -21,6 +21,8 @@ import {
   SourceFailed,
   type SourceProgress
 } from "../../../services/ContentSource.ts"
+import { type FileOptions, withFiles } from "../../media/fileOptions.ts"
+import type { MediaReader } from "../../media/placeMedia.ts"
 import { makeExpectations, NotAsExpected, requireExpected } from "../expect/Expectations.ts"
 import { fingerprint } from "../fingerprint.ts"
 import { makeKnownDocuments, takeOver } from "../knownDocuments.ts"
@@ -38,10 +40,16 @@ export interface DocumentsError extends Error {
 
 export interface DocumentSource<E extends DocumentsError, R>
   extends Pick<ContentSource, "poll" | "changes" | "data"> {
-  readonly options: Pick<DocumentOptions, "id" | "expect" | "steps">
+  readonly options: Pick<DocumentOptions, "id" | "expect" | "steps"> & FileOptions
 
   /** The documents, in the order in which they are read. They are read one after the other. */
   readonly documents: (target: FetchTarget) => Effect.Effect<ReadonlyArray<Document<E>>, E, R>
+
+  /** Finds the media objects of a vendor. */
+  readonly reader?: MediaReader
+
+  /** Where the server is, for relative links in documents without a `url` of their own. */
+  readonly url?: string
 
   /** A record or value without what says nothing of the content: that is saved, but makes no new version. Default all of it. */
   readonly lasting?: (value: unknown) => unknown
@@ -52,6 +60,8 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   documents,
   lasting,
   options,
+  reader,
+  url,
   ...rest
 }: DocumentSource<E, R>) {
   const { expect, id, steps } = options
@@ -121,7 +131,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     } satisfies FetchedSource
   })
 
-  return {
+  const source: ContentSource = {
     ...rest,
     id,
     fetch: (target) =>
@@ -138,7 +148,8 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         Effect.annotateLogs("source", id),
         Effect.provide(environment)
       )
-  } satisfies ContentSource
+  }
+  return yield* withFiles(options, { ...(reader && { reader }), ...(url && { url }) })(source)
 })
 
 const fileOf = ({ name }: Document<unknown>): string => `${fileName(name)}.json`

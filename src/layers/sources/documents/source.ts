@@ -6,6 +6,7 @@ import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -27,7 +28,7 @@ import type * as Config from "./SourceConfig.ts"
 import { makeGet, makePrevious } from "./sourceContext.ts"
 
 /** The options as a user writes them. */
-export type SourceConfig = Config.SourceConfig<FieldSchema>
+export type SourceConfig = Config.SourceConfig<FieldSchema, string | Redacted.Redacted>
 
 type Fetch = SourceConfig["fetch"]
 type Poll = NonNullable<SourceConfig["poll"]>

@@ -6,7 +6,8 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
-import { type MediaConfig, MediaOptionsOfReader } from "../../media/MediaOptions.ts"
+import { fileFieldsOfReader } from "../../media/fileOptions.ts"
+import type { MediaConfig } from "../../media/MediaOptions.ts"
 import { type DocumentConfig, DocumentOptions } from "../documents/DocumentOptions.ts"
 
 /** What is asked of a type, in the parameters of Strapi's REST API. */
@@ -28,7 +29,7 @@ export interface StrapiType {
 }
 
 /** Strapi 5: each type is a document, a collection as an array of its entries, a single type as an object. */
-export interface StrapiSourceConfig extends DocumentConfig {
+export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
   /** Where Strapi is, as in `"https://cms.museum.example"`: without `/api`. */
   readonly url: string
 
@@ -115,12 +116,11 @@ const types = expects(
   )
 )
 
-const noMedia = expects(Schema.Literal(false), "an object, or false for no media")
-
 const locale = filled('a language as Strapi names it, such as "de" or "de-AT"')
 
 export const StrapiOptions = Schema.Struct({
   ...DocumentOptions.fields,
+  ...fileFieldsOfReader,
   url: Schema.transform(
     expects(
       Schema.String.pipe(Schema.filter(isServer)),
@@ -140,7 +140,6 @@ export const StrapiOptions = Schema.Struct({
   types,
   locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
   fallback: Schema.optionalWith(locale, { exact: true }),
-  media: optional(Schema.Union(MediaOptionsOfReader, noMedia), { maxBytes: 8 * 1024 ** 3 }),
   status: optional(expects(Schema.Literal("published", "draft"), '"published" or "draft"'), "published")
 })
 export type StrapiOptions = typeof StrapiOptions.Type

@@ -13,7 +13,6 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeWarnOnce } from "../../../internal/warnOnce.ts"
 import { type ContentSourceDefinition, SourceFailed } from "../../../services/ContentSource.ts"
-import { withMedia } from "../../media/withMedia.ts"
 import { Value } from "../documents/Document.ts"
 import { define } from "../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
@@ -40,7 +39,7 @@ export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinitio
   define("the Strapi source", CheckedOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: StrapiOptions) {
-  const { id, locales, maxTimeout, media, status, types, url } = options
+  const { id, locales, status, types, url } = options
   const ask = yield* makeAsk(options)
   const seen = yield* Ref.make<ReadonlyMap<string, Seen>>(new Map())
   const readAt = yield* Ref.make(0)
@@ -101,6 +100,5 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
     )
 
   const documents = () => Effect.forEach(Object.entries(types), documentOf)
-  const source = yield* makeDocumentSource({ options, documents, lasting, poll })
-  return media === false ? source : yield* withMedia({ ...media, maxTimeout, url, reader: readFile })(source)
+  return yield* makeDocumentSource({ options, documents, lasting, poll, reader: readFile, url })
 })

@@ -2,8 +2,10 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import {
   type Document,
   DocumentNotSaved,
@@ -13,7 +15,7 @@ import {
 import { makeDocumentSource } from "../../../../src/layers/sources/documents/makeDocumentSource.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../../src/services/ContentSource.ts"
 
-const run = Effect.provide(NodeContext.layer)
+const run = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
 
 interface Given {
   readonly documents: ReadonlyArray<Document<DocumentNotSaved>>

@@ -118,6 +118,27 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("saves the files that its documents link to", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make((response, request) =>
+        request.url === "/bell.jpg"
+          ? response.writeHead(200, { "content-type": "image/jpeg", "content-length": "4" }).end("bell")
+          : ScriptedServer.json(200, [{ id: 1, image: `${server.url}/bell.jpg` }])(response, request)
+      )
+      const { directory, fetch, saved } = yield* setUp({
+        fetch: async ({ get }) => ({ objects: await get(server.url) }),
+        media: { find: ["**.image"], replace: true, hosts: [new URL(server.url).host] }
+      })
+      expect(yield* fetch()).toMatchObject({ attachments: { total: 1, bytes: 4, reused: 0 } })
+      const [object] = (yield* saved("objects")) as ReadonlyArray<{
+        readonly image: { readonly url: string; readonly localPath: string }
+      }>
+      expect(object?.image.url).toBe(`${server.url}/bell.jpg`)
+      const fileSystem = yield* FileSystem.FileSystem
+      expect(yield* fileSystem.readFileString(`${directory}/${object?.image.localPath}`)).toBe("bell")
+    }).pipe(run)
+  )
+
   it.scoped("has the documents of the version before", () =>
     Effect.gen(function* () {
       const { directory, fetch, saved } = yield* setUp({
