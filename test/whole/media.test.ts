@@ -1,0 +1,183 @@
+/**
+ * Media behind a real static server, and what goes wrong there.
+ */
+import { createHash } from "node:crypto"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { MediaSettings } from "../../src/layers/media/withMedia.ts"
+import { makeDocumentSource, makeFetch, mediaServices } from "../support/media.ts"
+import { startNginx } from "../support/nginx.ts"
+import { isMissing } from "../support/programs.ts"
+
+const locations = `
+    location /slow/ { alias files/; limit_rate 300k; }
+    location /whole/ { alias files/; limit_rate 300k; max_ranges 0; }
+    location /signed/ {
+      alias files/;
+      secure_link $arg_st,$arg_e;
+      secure_link_md5 "$secure_link_expires$uri key";
+      if ($secure_link = "") { return 403; }
+      if ($secure_link = "0") { return 403; }
+    }
+    location /loop/ { return 302 $scheme://$http_host$request_uri; }
+    location /bomb/ { alias files/; gzip off; add_header Content-Encoding gzip; }
+    location /login/ { root files; error_page 404 =200 /museum/login.html; }
+`
+
+const hourAgo = new Date(Date.now() - 3_600_000)
+
+const setUp = Effect.fnUntraced(function* (settings: Partial<MediaSettings> = { find: ["**.url"] }) {
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "vitrine-files-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
+  const write = (name: string, content: string | Buffer, date = hourAgo) => {
+    writeFileSync(join(folder, name), content)
+    utimesSync(join(folder, name), date, date)
+  }
+  const nginx = yield* startNginx(folder, locations.replaceAll("alias files/", `alias ${folder}/`))
+  const origin = new URL(nginx.url).origin
+  const inner = makeDocumentSource(nginx.url)
+  mkdirSync(join(folder, "files"))
+  return {
+    ...nginx,
+    origin,
+    write,
+    /** The next fetch finds links to these paths. */
+    link: (...paths: ReadonlyArray<string>) =>
+      inner.set({
+        "objects.json": paths.map((path, index) => ({ id: `o${index}`, url: `${origin}${path}` }))
+      }),
+    fetch: yield* makeFetch(settings, inner.source)
+  }
+})
+
+const random = (bytes: number): Buffer => {
+  const blocks = Array.from({ length: bytes / 32 }, (_, index) =>
+    createHash("sha256").update(`${index}`).digest()
+  )
+  return Buffer.concat(blocks)
+}
+
+/** Statuses of the requests for a path, in their order. */
+const statuses = (requests: ReadonlyArray<string>, path: string) =>
+  requests.filter((request) => request.startsWith(`${path} `)).map((request) => Number(request.split(" ")[1]))
+
+describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
+  const film = random(1024 ** 2)
+
+  /** Ends the server in the middle of the download, and does something before it is there again. */
+  const cutting = Effect.fnUntraced(function* (
+    path: string,
+    meanwhile: (write: (content: Buffer) => void) => void
+  ) {
+    const { crash, fetch, link, requests, write } = yield* setUp()
+    write("film.jpg", film)
+    link(path)
+    const fetching = yield* Effect.fork(fetch())
+    yield* Effect.sleep("1 second")
+    yield* crash(
+      Effect.sync(() => meanwhile((content) => write("film.jpg", content, new Date(Date.now() - 60_000))))
+    )
+    const { directory, media } = yield* Fiber.join(fetching)
+    const [saved = ""] = media
+    return { saved: readFileSync(join(directory, saved)), statuses: statuses(yield* requests, path) }
+  })
+
+  it.scopedLive("go on where they were cut", () =>
+    Effect.gen(function* () {
+      const { saved, statuses } = yield* cutting("/slow/film.jpg", () => {})
+      expect(saved.equals(film)).toBe(true)
+      expect(statuses.at(-1)).toBe(206)
+    }).pipe(Effect.provide(mediaServices))
+  )
+
+  it.scopedLive("begin anew where ranges are refused", () =>
+    Effect.gen(function* () {
+      const { saved, statuses } = yield* cutting("/whole/film.jpg", () => {})
+      expect(saved.equals(film)).toBe(true)
+      expect(statuses.at(-1)).toBe(200)
+    }).pipe(Effect.provide(mediaServices))
+  )
+
+  it.scopedLive("begin anew where they have changed in the middle", () =>
+    Effect.gen(function* () {
+      const other = Buffer.from(film).reverse()
+      const { saved, statuses } = yield* cutting("/slow/film.jpg", (write) => write(other))
+      expect(saved.equals(other)).toBe(true)
+      expect(statuses.at(-1)).toBe(200)
+    }).pipe(Effect.provide(mediaServices))
+  )
+
+  it.scopedLive("whose links were signed again are the same, and those that have expired are lost", () =>
+    Effect.gen(function* () {
+      const { fetch, link, origin, requests, write } = yield* setUp()
+      const signed = (seconds: number) => {
+        const until = Math.floor(Date.now() / 1000) + seconds
+        const signature = createHash("md5").update(`${until}/signed/a.jpg key`).digest("base64url")
+        return `/signed/a.jpg?st=${signature}&e=${until}`
+      }
+      write("a.jpg", "picture")
+      link(signed(100))
+      const first = yield* fetch()
+      link(signed(200))
+      const second = yield* fetch(first)
+      expect(second.media).toEqual(first.media)
+      expect(second.fetched.attachments).toMatchObject({ total: 1, reused: 1 })
+      expect((yield* requests).at(-1)).toMatch(/ 304 0$/)
+      link(signed(-1))
+      const { isTransient, message } = yield* Effect.flip(fetch(first))
+      expect(message).toBe(
+        `Source "museum": Document "objects.json", record o0, field "url": the file cannot be saved: ${origin} responds with HTTP 403`
+      )
+      expect(isTransient).toBe(false)
+    }).pipe(Effect.provide(mediaServices))
+  )
+
+  it.scopedLive.each([
+    ["redirects to itself", "/loop/a.jpg", "redirects more than 5 times"],
+    ["is compressed, which was not asked for", "/bomb/bomb.jpg", "gives it compressed (gzip)"],
+    ["is an HTML page with the status 200", "/login/a.jpg", "it is an HTML page, not image/jpeg"]
+  ] as const)("that %s fails the fetch, and leaves nothing", ([, path, reason]) =>
+    Effect.gen(function* () {
+      const { fetch, link, write } = yield* setUp()
+      write("bomb.jpg", gzipSync(Buffer.alloc(64 * 1024 ** 2)))
+      write("login.html", "<!doctype html><title>Log in</title>")
+      link(path)
+      expect((yield* Effect.flip(fetch())).message).toContain(reason)
+    }).pipe(Effect.provide(mediaServices))
+  )
+
+  it.scopedLive("whose names differ by case are two files, on every file system", () =>
+    Effect.gen(function* () {
+      const { directory, media } = yield* Effect.gen(function* () {
+        const { fetch, link, write } = yield* setUp()
+        write("A.jpg", "large")
+        write("a.jpg", "small")
+        link("/museum/A.jpg", "/museum/a.jpg")
+        return yield* fetch()
+      })
+      expect(new Set(media.map((name) => name.toLowerCase())).size).toBe(2)
+      expect(media.map((name) => readFileSync(join(directory, name), "utf8")).sort()).toEqual([
+        "large",
+        "small"
+      ])
+    }).pipe(Effect.provide(mediaServices))
+  )
+
+  it.scopedLive("that cannot be had for a moment are tried again", () =>
+    Effect.gen(function* () {
+      const { crash, fetch, link, write } = yield* setUp()
+      write("a.jpg", "picture")
+      link("/museum/a.jpg")
+      const fetching = yield* Effect.fork(Effect.zipRight(Effect.sleep("100 millis"), fetch()))
+      yield* crash(Effect.sleep("1500 millis"))
+      expect((yield* Fiber.join(fetching)).media).toHaveLength(1)
+    }).pipe(Effect.provide(mediaServices))
+  )
+})
