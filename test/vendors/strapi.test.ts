@@ -90,10 +90,12 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
   layer(environment, { excludeTestServices: true, timeout: "2 minutes" })((it) => {
     it.scoped("saves pictures, relations, components, zones and blocks", () =>
       Effect.gen(function* () {
-        const { fetch } = yield* setUp({ types: populated })
+        const images = { widths: [100], crop: "square" }
+        const { fetch } = yield* setUp({ types: populated, images })
         const { attachments, directory, read } = yield* fetch()
         expect(attachments).toMatchObject({ total: 2, reused: 0 })
         const objects = yield* read("objects")
+        const sizes = [{ width: 100, height: 100, type: "image/webp" }]
         const bell = expect.stringMatching(/^media\/bell-[0-9a-f]{16}\.jpg$/)
         expect(objects).toMatchObject([
           {
@@ -103,7 +105,8 @@ describe.skipIf(installed === null)("strapiSource over Strapi 5.54.0", () => {
             cover: {
               url: expect.stringMatching(/^\/uploads\/bell_/),
               mime: "image/jpeg",
-              width: 320,
+              focalPoint: { x: 90, y: 50 },
+              sizes,
               localPath: bell
             },
             text: [

@@ -67,7 +67,8 @@ const files: Readonly<Record<string, string>> = {
     'module.exports = { host: "127.0.0.1", port: Number(process.env.PORT), app: { keys: ["a", "b"] } }',
   "config/admin.js": `module.exports = { serveAdminPanel: false, auth: { secret: "s" }, apiToken: { salt: "s" },
     transfer: { token: { salt: "s" } }, secrets: { encryptionKey: "0123456789abcdef0123456789abcdef" } }`,
-  "config/api.js": "module.exports = { rest: { defaultLimit: 25, maxLimit: 50, withCount: true } }",
+  "config/api.js":
+    "module.exports = { rest: { defaultLimit: 25, maxLimit: 50, withCount: true, strictParams: true } }",
   "config/logger.js": 'module.exports = { level: "error" }',
   "config/database.js": `module.exports = { connection: { client: "sqlite", connection: { filename: process.env.DB },
     useNullAsDefault: true } }`,
@@ -143,7 +144,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
 
 /**
  * Starts the Strapi that is installed in this folder, with 120 objects in English, two of them in German, a draft, a room and a
- * single type. It gives at most 50 entries at once.
+ * single type. It gives at most 50 entries at once, and refuses parameters that it does not know.
  */
 export const startStrapi = (installed: string) =>
   Effect.gen(function* () {

@@ -28,7 +28,7 @@ const fill = async (strapi) => {
   await strapi.plugin("i18n").service("locales").create({ code: "de", name: "German (de)" })
   const upload = strapi.plugin("upload").service("upload")
   const [photo] = await upload.upload({
-    data: { fileInfo: { name: "bell.jpg", alternativeText: "A bell" } },
+    data: { fileInfo: { name: "bell.jpg", alternativeText: "A bell", focalPoint: { x: 90, y: 50 } } },
     files: [fileOf("bell.jpg", "image/jpeg")]
   })
   const [leaflet] = await upload.upload({
