@@ -21,6 +21,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "sources/documents": ["sources/expect", "media", "images"],
   "sources/tableSource": ["sources/expect"],
   "sources/airtable": ["sources/tableSource", "sources/expect", "media", "images"],
+  "sources/json": ["sources/documents"],
   "sources/strapi": ["sources/documents", "media"],
   plain: ["sources/tableSource", "sources/expect", "httpTransport"],
   control: ["httpTransport"],

@@ -43,6 +43,7 @@ import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableOptions.ts"
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
 import { SourceOptions } from "../../src/layers/sources/documents/source.ts"
+import { JsonDocument, JsonSourceOptions } from "../../src/layers/sources/json/JsonSourceOptions.ts"
 import { StrapiOptions } from "../../src/layers/sources/strapi/StrapiOptions.ts"
 import { faultKinds } from "../../src/layers/tableServer/Faults.ts"
 import * as TableServer from "../../src/layers/tableServer/TableServer.ts"
@@ -82,6 +83,20 @@ describe("the options of", () => {
       "### `strapiSource({ … })`",
       StrapiOptions,
       { id: "museum", url: "https://cms.example", types: { articles: {} } }
+    ],
+    [
+      "jsonSource",
+      "docs/api.md",
+      "### `jsonSource({ … })`",
+      JsonSourceOptions,
+      { id: "events", documents: { events: "https://museum.example/events.json" } }
+    ],
+    [
+      "a document of jsonSource",
+      "docs/api.md",
+      "### A document of `jsonSource`",
+      JsonDocument,
+      { url: "https://museum.example/events.json" }
     ],
     ["vitrine/nats", "docs/api.md", "### The options of NATS", NatsOptions, {}],
     ["dashboard", "docs/api.md", "### `dashboard({ … })`", DashboardOptions, {}],

@@ -70,14 +70,20 @@ export const forEachPart = <E>(
     })
   )
 
-/** The text of a body, which has no more bytes than `maxBytes`, compressed and decompressed. */
+/**
+ * The text of a body, which has no more bytes than `maxBytes`, compressed and decompressed. `option` is what a user calls that.
+ */
 export const readText = Effect.fnUntraced(function* (
   response: Response,
   pace: DownloadPace,
-  maxBytes: number
+  maxBytes: number,
+  option?: string
 ) {
   const url = new URL(response.request.url)
-  const tooLarge = () => failed(`${url.origin} gave more than ${sizeText(maxBytes)}`)
+  const tooLarge = () =>
+    failed(
+      `${url.origin} gave more than ${sizeText(maxBytes)}${option === undefined ? "" : ` ("${option}")`}`
+    )
   const parts: Array<Uint8Array> = []
   let bytes = 0
   yield* forEachPart(response, pace, (part) => {

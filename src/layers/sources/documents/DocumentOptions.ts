@@ -25,6 +25,15 @@ const step = expects(
   "a function that is given a document, and gives the one to save"
 )
 
+/** What identifies a record. Declared as one, so that a mistake is reported once and not for each member of a union. */
+export const recordKey = expects(
+  Schema.declare((input): input is string | ReadonlyArray<string> => {
+    const fields = [input].flat()
+    return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field !== "")
+  }),
+  'a field such as "id", or an array of fields'
+)
+
 export const DocumentOptions = Schema.Struct({
   id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
   expect: optional(ExpectOptions, {}),

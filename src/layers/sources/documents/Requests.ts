@@ -107,7 +107,7 @@ const read = (response: HttpClientResponse.HttpClientResponse, pace: DownloadPac
       return yield* Effect.fail(isTransient ? new Retryable(failed, yield* retryAfter(response)) : failed)
     }
     yield* Body.accept(response, "gzip", new Set([status]))
-    const text = yield* Body.readText(response, pace, maxBytes)
+    const text = yield* Body.readText(response, pace, maxBytes, "maxBytes")
     return { url: request.url, headers, text: text.replace(/^\ufeff/, "") } satisfies Answer
   })
 

@@ -21,7 +21,7 @@ import {
 } from "../../../services/ContentSource.ts"
 import type { FieldSchema } from "../expect/ExpectOptions.ts"
 import { type Document, Records, Value } from "./Document.ts"
-import { DocumentOptions, define } from "./DocumentOptions.ts"
+import { DocumentOptions, define, recordKey } from "./DocumentOptions.ts"
 import { makeDocumentSource } from "./makeDocumentSource.ts"
 import * as Requests from "./Requests.ts"
 import type * as Config from "./SourceConfig.ts"
@@ -33,15 +33,6 @@ export type SourceConfig = Config.SourceConfig<FieldSchema, string | Redacted.Re
 type Fetch = SourceConfig["fetch"]
 type Poll = NonNullable<SourceConfig["poll"]>
 
-/** Declared as one, so that a mistake is reported once and not for each member of a union. */
-const key = expects(
-  Schema.declare((input): input is string | ReadonlyArray<string> => {
-    const fields = [input].flat()
-    return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field !== "")
-  }),
-  'a field such as "id", or an array of fields'
-)
-
 export const SourceOptions = Schema.Struct({
   ...DocumentOptions.fields,
   fetch: expects(
@@ -50,7 +41,7 @@ export const SourceOptions = Schema.Struct({
   ),
   keys: Schema.optionalWith(
     expects(
-      Schema.Record({ key: Schema.String, value: key }),
+      Schema.Record({ key: Schema.String, value: recordKey }),
       "an object with what identifies the records of each document"
     ),
     { exact: true, default: () => ({}) }

@@ -1,0 +1,23 @@
+/**
+ * JSON and CSV at URLs, page by page where lists have such.
+ */
+import * as Effect from "effect/Effect"
+import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import { define } from "../documents/DocumentOptions.ts"
+import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
+import * as Requests from "../documents/Requests.ts"
+import type { JsonSourceConfig } from "./JsonSourceConfig.ts"
+import { JsonSourceOptions } from "./JsonSourceOptions.ts"
+import { readDocument } from "./readDocument.ts"
+
+/** A source of content for the content plugin's `sources`. */
+export const jsonSource = (config: JsonSourceConfig): ContentSourceDefinition =>
+  define("the JSON source", JsonSourceOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
+  const requests = yield* Requests.make(options)
+  const documents = Object.entries(options.documents).map(([name, document]) =>
+    readDocument(requests, name, document)
+  )
+  return yield* makeDocumentSource({ options, documents: () => Effect.succeed(documents) })
+})

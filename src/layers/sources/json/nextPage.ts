@@ -1,0 +1,95 @@
+/**
+ * Where a list goes on: the address of the page behind another one.
+ */
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import LinkHeader from "http-link-header"
+import { printableLine } from "../../../internal/printable.ts"
+import type { JsonDocument } from "./JsonSourceOptions.ts"
+import { parameterOf, withParameter } from "./parameters.ts"
+import { valueAt } from "./valueAt.ts"
+
+/** A page that was read. */
+export interface ReadPage {
+  /** From 1. */
+  readonly number: number
+  /** Where it came from, to the end of all redirects. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly json: unknown
+  /** How many records it has. */
+  readonly records: number
+  /** How many have come so far, with those of this page; what came twice is counted twice. */
+  readonly read: number
+  /** How many there are on all pages, where the answer says it. */
+  readonly total: Option.Option<number>
+}
+
+/** An address, or none where the list ends; or what is wrong. */
+type Next = Either.Either<Option.Option<string>, string>
+
+export const nextPage = (document: JsonDocument, page: ReadPage): Next => {
+  const { cursor, next, url } = document
+  if (next === undefined) return Either.right(counted(document, page))
+  if (next === "link") return Either.flatMap(linkIn(page.headers), (link) => followed(document, page, link))
+  const found = mentioned(page.json, next)
+  return cursor === undefined
+    ? Either.flatMap(found, (link) => followed(document, page, link))
+    : Either.map(
+        found,
+        Option.map((token) => withParameter(url, cursor, token))
+      )
+}
+
+const counted = ({ offset, page: counter, size, url }: JsonDocument, page: ReadPage) => {
+  const { number, read, records, total } = page
+  const fewest = (size === undefined ? undefined : parameterOf(url, size)) ?? 1
+  const isLast = Option.match(total, {
+    onNone: () => records < fewest,
+    onSome: (total) => records === 0 || read >= total
+  })
+  const count = (parameter: string, first: number, more: number) =>
+    withParameter(url, parameter, String((parameterOf(url, parameter) ?? first) + more))
+  return isLast
+    ? Option.none()
+    : counter !== undefined
+      ? Option.some(count(counter, 1, number))
+      : Option.map(Option.fromNullable(offset), (offset) => count(offset, 0, read))
+}
+
+const linkIn = ({ link = "" }: ReadPage["headers"]): Next =>
+  Either.try({
+    try: () => Option.fromNullable(LinkHeader.parse(link).rel("next")[0]?.uri),
+    catch: () => `the header "Link" cannot be read: ${printableLine(link, 200)}`
+  })
+
+/** What an answer has at a path: nothing, `null`, `false` and an empty text are the end. */
+const mentioned = (json: unknown, path: string): Next => {
+  const value = Either.getOrElse(valueAt(json, path), () => undefined)
+  return Predicate.isNullable(value) || value === "" || value === false
+    ? Either.right(Option.none())
+    : Predicate.isString(value) || Predicate.isNumber(value)
+      ? Either.right(Option.some(String(value)))
+      : Either.left(`"next": "${path}" is neither a text nor a number`)
+}
+
+/**
+ * A link that an answer has. It stays on the host of the document, or on the one that this redirected to: a server behind a proxy often
+ * knows neither its protocol nor its port.
+ */
+const followed = (document: JsonDocument, page: ReadPage, link: Option.Option<string>): Next => {
+  if (Option.isNone(link)) return Either.right(link)
+  if (!URL.canParse(link.value, page.url)) {
+    const advice = document.next === "link" ? "" : '; a token needs "cursor"'
+    return Either.left(`what is to be the URL of the next page is none${advice}`)
+  }
+  const url = new URL(link.value, page.url)
+  const known = [document.url, page.url].map((address) => new URL(address))
+  const base = known.find(({ hostname }) => hostname === url.hostname)
+  return base === undefined
+    ? Either.left(
+        `the next page is on another host, ${printableLine(url.host, 100)}: Vitrine does not follow it there`
+      )
+    : Either.right(Option.some(new URL(`${url.pathname}${url.search}`, base.origin).href))
+}
