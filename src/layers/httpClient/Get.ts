@@ -1,5 +1,5 @@
 /**
- * GET requests, to the end of all redirects.
+ * Requests, to the end of all redirects.
  *
  * What a response means is decided by the caller.
  */
@@ -27,7 +27,9 @@ export type Get = <A, E>(
   use: (
     response: HttpClientResponse.HttpClientResponse,
     pace: DownloadPace.DownloadPace
-  ) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E>,
+  /** JSON, which is posted. Redirects are given it, too. Without it the request is a GET. */
+  body?: string
 ) => Effect.Effect<A, E | Failure>
 
 const maxRedirects = 5
@@ -49,7 +51,8 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
       address: string,
       headers: Headers,
       redirects: number,
-      asks: (address: string) => void
+      asks: (address: string) => void,
+      body: string | undefined
     ): Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope> =>
       Effect.gen(function* () {
         const url = httpUrl(address)
@@ -58,9 +61,7 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
         }
         asks(address)
         const response = yield* Effect.mapError(
-          http.execute(
-            HttpClientRequest.get(url.href, { headers: { "accept-encoding": "identity", ...headers } })
-          ),
+          http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, body)),
           ({ cause }) => connectionFailed(url, cause)
         )
         const { location } = response.headers
@@ -75,11 +76,12 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
           target?.href ?? location,
           target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
           redirects - 1,
-          asks
+          asks,
+          body
         )
       })
 
-    return (address, headers, use) =>
+    return (address, headers, use, body) =>
       Effect.flatMap(DownloadPace.make(maxTimeout), (pace) => {
         let asked = address
         const asks = (address: string) => {
@@ -88,7 +90,7 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
         }
         // Not `Effect.timeoutFail`: see `withTimeout`.
         return Effect.raceFirst(
-          follow(address, headers, maxRedirects, asks).pipe(
+          follow(address, headers, maxRedirects, asks, body).pipe(
             Effect.tap(() => Effect.sync(pace.waits)),
             Effect.flatMap((response) => use(response, pace)),
             Effect.scoped
@@ -107,6 +109,11 @@ const isForAll: ReadonlySet<string> = new Set([
   "if-range",
   "range"
 ])
+
+const requestOf = ({ href }: URL, headers: Headers, body: string | undefined) =>
+  body === undefined
+    ? HttpClientRequest.get(href, { headers })
+    : HttpClientRequest.post(href, { headers }).pipe(HttpClientRequest.bodyText(body, "application/json"))
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 

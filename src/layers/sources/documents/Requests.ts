@@ -31,7 +31,7 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
   detail: Schema.String,
   /** HTTP status, where that is what is wrong. */
   status: Schema.optional(Schema.Number),
-  /** What the server answered with that status, of 16 KiB at most. Not for messages as it is. */
+  /** What the server answered with that status, of 64 KiB at most. Not for messages as it is. */
   body: Schema.optional(Schema.String),
   /** Whether another try may succeed later without anybody doing something. */
   isTransient: Schema.Boolean,
@@ -61,26 +61,29 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Reque
   /** What a URL answers now. `headers` go to its origin only. */
   const get = (url: string, headers: Get.Headers = {}): Effect.Effect<Answer, RequestFailed> => {
     const before = remembered.find(url, headers)
-    return send(url, { ...headers, ...before?.conditions, "accept-encoding": "gzip" }, (response, pace) =>
-      response.status === 304 && before !== undefined
-        ? Effect.succeed(before.answer)
-        : Effect.tap(read(response, pace, maxBytes), (answer) =>
-            Effect.sync(() => remembered.add(url, headers, answer))
-          )
-    ).pipe(
-      (attempt) => withRetries<Answer, Failed, Failed, never>(attempt),
-      Effect.mapError((error) =>
-        error instanceof RequestFailed
-          ? error
-          : new RequestFailed({
-              url: shownUrl(url),
-              detail: error.detail,
-              isTransient: error.isTransient,
-              cause: error
-            })
+    return settled(
+      url,
+      send(url, { ...headers, ...before?.conditions, "accept-encoding": "gzip" }, (response, pace) =>
+        response.status === 304 && before !== undefined
+          ? Effect.succeed(before.answer)
+          : Effect.tap(read(response, pace, maxBytes), (answer) =>
+              Effect.sync(() => remembered.add(url, headers, answer))
+            )
       )
     )
   }
+
+  /** What a URL answers to JSON, for questions that are too long for a URL. Nothing is remembered. */
+  const post = (url: string, headers: Get.Headers, body: unknown): Effect.Effect<Answer, RequestFailed> =>
+    settled(
+      url,
+      send(
+        url,
+        { ...headers, "accept-encoding": "gzip" },
+        (response, pace) => read(response, pace, maxBytes),
+        JSON.stringify(body)
+      )
+    )
 
   /** The JSON that a URL answers, with where it came from. */
   const getJson = (url: string, headers: Get.Headers = {}) =>
@@ -88,8 +91,21 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Reque
       Effect.map(parseJson(answer), (json) => ({ ...answer, json }))
     )
 
-  return { get, getJson }
+  return { get, getJson, post }
 })
+
+/** After all tries. */
+const settled = (url: string, attempt: Effect.Effect<Answer, Failed | Retryable<Failed>>) =>
+  Effect.mapError(withRetries<Answer, Failed, Failed, never>(attempt), (error) =>
+    error instanceof RequestFailed
+      ? error
+      : new RequestFailed({
+          url: shownUrl(url),
+          detail: error.detail,
+          isTransient: error.isTransient,
+          cause: error
+        })
+  )
 
 const read = (response: HttpClientResponse.HttpClientResponse, pace: DownloadPace, maxBytes: number) =>
   Effect.gen(function* () {
@@ -112,7 +128,7 @@ const read = (response: HttpClientResponse.HttpClientResponse, pace: DownloadPac
   })
 
 /** Of what a server says to an error. */
-const maxErrorBytes = 16 * 1024
+const maxErrorBytes = 64 * 1024
 
 /** The JSON of an answer. */
 export const parseJson = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
