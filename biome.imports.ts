@@ -23,6 +23,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "sources/airtable": ["sources/tableSource", "sources/expect", "media", "images"],
   "sources/json": ["sources/documents"],
   "sources/strapi": ["sources/documents", "media"],
+  "sources/sanity": ["sources/documents", "media"],
   plain: ["sources/tableSource", "sources/expect", "httpTransport"],
   control: ["httpTransport"],
   controller: ["alerts"],

@@ -43,6 +43,8 @@ export type { Get, SourceContext } from "./layers/sources/documents/SourceConfig
 export { type SourceConfig, source } from "./layers/sources/documents/source.ts"
 export { jsonSource } from "./layers/sources/json/JsonSource.ts"
 export type { JsonDocument, JsonSourceConfig } from "./layers/sources/json/JsonSourceConfig.ts"
+export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/SanityOptions.ts"
+export { sanitySource } from "./layers/sources/sanity/SanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
 export { strapiSource } from "./layers/sources/strapi/StrapiSource.ts"
 export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"

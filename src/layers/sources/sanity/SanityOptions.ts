@@ -1,0 +1,193 @@
+/**
+ * The options of a Sanity source, and what each must be.
+ */
+import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
+import type { RecordKey } from "../../../internal/recordKey.ts"
+import { secret } from "../../../internal/secret.ts"
+import { fileFieldsOfReader } from "../../media/fileOptions.ts"
+import type { MediaConfig } from "../../media/MediaOptions.ts"
+import { type DocumentConfig, DocumentOptions } from "../documents/DocumentOptions.ts"
+
+/** What is asked in GROQ, saved as one document. */
+export interface SanityQuery {
+  /** Such as `*[_type == "event"] | order(_id)`. */
+  readonly groq: string
+  /** The values of `$name` in it, as JSON. */
+  readonly params?: Readonly<Record<string, unknown>>
+  /** What identifies its records: a field, or several, as paths with dots. Default `_id`. */
+  readonly key?: string | ReadonlyArray<string>
+}
+
+/** The options as a user writes them. */
+export interface SanitySourceConfig extends Omit<DocumentConfig, "media"> {
+  /** Of the project, as manage.sanity.io shows it. */
+  readonly projectId: string
+
+  readonly dataset: string
+
+  /** A token that may read the dataset: for private ones, and for drafts. It is sent to Sanity only, and never shown. */
+  readonly token?: string | Redacted.Redacted
+
+  /** By the names of the documents that they are saved as. */
+  readonly queries: Readonly<Record<string, string | SanityQuery>>
+
+  /** Whose content: what is published, drafts over that, everything under its own id, or releases by their names. Default `published`. */
+  readonly perspective?: "published" | "drafts" | "raw" | ReadonlyArray<string>
+
+  /** The version of the API, a date. Default `2025-02-19`. */
+  readonly apiVersion?: string
+
+  /**
+   * Asks the cache of Sanity, at every tick: its requests are not limited, and it may give what was there before a change once more.
+   * Default false.
+   */
+  readonly useCdn?: boolean
+
+  /** Listens to what Sanity says of changes, so that they are fetched at once. Without it they are found at the next tick. Default true. */
+  readonly live?: boolean
+
+  /**
+   * Pictures and files are downloaded, and `localPath` beside the `url` of each is where it is. More links are found by `find`,
+   * `hosts` and `types`; `false` downloads nothing. Default the pictures and files only.
+   */
+  readonly media?: MediaConfig | false
+
+  /** Where the API is instead of at `https://<projectId>.api.sanity.io`: a proxy, or a stand-in. */
+  readonly endpointUrl?: string
+}
+
+const exact = { exact: true } as const
+
+const matching = (pattern: RegExp, what: string) => expects(Schema.String.pipe(Schema.pattern(pattern)), what)
+
+const isText = (input: unknown): input is string => Predicate.isString(input) && input.trim() !== ""
+
+/** Declared as one, as `queries` are, so that a mistake is reported once and not for each member of a union. */
+const key = expects(
+  Schema.declare((input): input is string | ReadonlyArray<string> => {
+    const fields = [input].flat()
+    return fields.length > 0 && fields.every(isText)
+  }),
+  'a field such as "_id", or an array of fields'
+)
+
+const groq = expects(Schema.String.pipe(Schema.filter(isText)), 'GROQ, such as *[_type == "event"]')
+
+const LongQuery = Schema.Struct({
+  groq,
+  params: optional(
+    expects(
+      Schema.Record({
+        key: matching(/^[A-Za-z_]\w*$/, "the name of a parameter, without its $"),
+        value: Schema.Unknown
+      }),
+      "an object with the values of parameters"
+    ),
+    {}
+  ),
+  key: Schema.optionalWith(key, exact)
+})
+
+const query = Schema.Union(groq, LongQuery).annotations({
+  message: () => ({
+    message:
+      'expected GROQ, such as *[_type == "event"], or an object with "groq" and perhaps "params" and "key"',
+    override: true
+  })
+})
+
+const perspective = Schema.declare(
+  (input): input is "published" | "drafts" | "raw" | ReadonlyArray<string> =>
+    input === "published" ||
+    input === "drafts" ||
+    input === "raw" ||
+    (Array.isArray(input) &&
+      input.length > 0 &&
+      input.every((name) => isText(name) && /^[\w.-]+$/.test(name)))
+)
+
+const isEndpoint = (text: string): boolean => {
+  if (/[\s?#]/.test(text) || !URL.canParse(text)) return false
+  const { password, protocol, username } = new URL(text)
+  return /^https?:$/.test(protocol) && username === "" && password === ""
+}
+
+const AnyOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  ...fileFieldsOfReader,
+  projectId: matching(/^[a-z0-9][a-z0-9-]{0,62}$/, 'the id of a project, such as "zp7mbokg"'),
+  dataset: matching(/^~?[a-z0-9][a-z0-9_-]{0,63}$/, 'the name of a dataset, such as "production"'),
+  token: Schema.optionalWith(
+    secret(
+      (token) => /^[\x21-\x7e]+$/.test(token),
+      "a token: printable ASCII characters without spaces (is the environment variable set?)"
+    ),
+    exact
+  ),
+  queries: expects(
+    Schema.Record({ key: Schema.String, value: query }),
+    "an object with GROQ by the names of documents"
+  ),
+  perspective: optional(
+    expects(perspective, '"published", "drafts", "raw", or an array with names of releases'),
+    "published"
+  ),
+  apiVersion: optional(
+    matching(/^\d{4}-\d\d-\d\d$/, 'the date of a version of the API, such as "2025-02-19"'),
+    "2025-02-19"
+  ),
+  useCdn: optional(expects(Schema.Boolean, "true or false"), false),
+  live: optional(expects(Schema.Boolean, "true or false"), true),
+  endpointUrl: Schema.optionalWith(
+    expectsSecret(
+      Schema.String.pipe(Schema.filter(isEndpoint)),
+      "an http or https URL without credentials, query or fragment"
+    ),
+    exact
+  )
+})
+
+/** What belongs together. */
+export const SanityOptions = AnyOptions.pipe(
+  Schema.filter(({ perspective, queries, token, useCdn }) => {
+    const isStored = perspective === "published" || perspective === "raw"
+    return [
+      ...(Object.keys(queries).length > 0
+        ? []
+        : [
+            {
+              path: ["queries"],
+              message: "expected at least one, such as { events: '*[_type == \"event\"]' }"
+            }
+          ]),
+      ...(isStored || token !== undefined
+        ? []
+        : [{ path: ["token"], message: "is required where not only what is published is read" }]),
+      ...(isStored || !useCdn
+        ? []
+        : [{ path: ["useCdn"], message: "drafts and releases are not in the cache of Sanity: leave it out" }])
+    ]
+  })
+)
+export type SanityOptions = typeof SanityOptions.Type
+
+/** A query as it is asked. */
+export interface Query {
+  readonly groq: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly key: RecordKey
+}
+
+export const queryOf = (query: SanityOptions["queries"][string]): Query =>
+  Predicate.isString(query)
+    ? { groq: query, params: {}, key: defaultKey }
+    : {
+        groq: query.groq,
+        params: query.params,
+        key: query.key === undefined ? defaultKey : [query.key].flat()
+      }
+
+const defaultKey: RecordKey = ["_id"]

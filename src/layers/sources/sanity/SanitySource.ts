@@ -1,0 +1,94 @@
+/**
+ * A source of content that is kept in Sanity: what queries in GROQ answer.
+ *
+ * ```
+ * <source id>/<query>.json    the records that a query answers, or one value
+ * <source id>/media/          the pictures and files that they refer to
+ * ```
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import {
+  type ContentSourceDefinition,
+  type SourceChanges,
+  SourceFailed
+} from "../../../services/ContentSource.ts"
+import { type Document, Value } from "../documents/Document.ts"
+import { define } from "../documents/DocumentOptions.ts"
+import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
+import { type Api, makeApi } from "./api.ts"
+import { readAsset, withAssetUrls } from "./assets.ts"
+import { type LiveEvents, makeLiveEvents } from "./liveEvents.ts"
+import { SanityFailed } from "./requestErrors.ts"
+import { type Query, queryOf, SanityOptions, type SanitySourceConfig } from "./SanityOptions.ts"
+
+/** A source of content for the content plugin's `sources`. */
+export const sanitySource = (config: SanitySourceConfig): ContentSourceDefinition =>
+  define("the Sanity source", SanityOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: SanityOptions) {
+  const { live, queries, useCdn } = options
+  const names = Object.keys(queries)
+  const api = yield* makeApi(options)
+  const events = yield* makeLiveEvents(options, names)
+
+  const documents = Object.entries(queries).map(([name, query]): Document<SanityFailed> => {
+    const { key, ...asked } = queryOf(query)
+    return { name, key, content: Value({ value: answerOf(api, events, options, name, asked) }) }
+  })
+
+  return yield* makeDocumentSource({
+    options,
+    documents: () => Effect.succeed(documents),
+    reader: readAsset(options),
+    // What the cache says of changes may be old as well.
+    ...(useCdn ? {} : { poll: (before: Option.Option<string>) => poll(api, events, options, before) }),
+    ...(live ? { changes: events.changes, data: events.data } : {})
+  })
+})
+
+const answerOf = Effect.fnUntraced(function* (
+  api: Api,
+  events: LiveEvents,
+  options: SanityOptions,
+  name: string,
+  query: Pick<Query, "groq" | "params">
+) {
+  const { useCdn } = options
+  const lastLiveEventId = useCdn ? yield* events.lastEventId : Option.none()
+  const { result, syncTags } = yield* api.ask(
+    {
+      ...query,
+      name,
+      ...Option.match(lastLiveEventId, { onNone: () => ({}), onSome: (id) => ({ lastLiveEventId: id }) })
+    },
+    useCdn
+  )
+  yield* events.answered(name, syncTags)
+  return yield* Effect.try({
+    try: () => withAssetUrls(result, options),
+    catch: (cause) =>
+      new SanityFailed({ query: name, detail: "its answer is nested too deeply", isTransient: false, cause })
+  })
+})
+
+/** The newest change in what is seen of the dataset, and how much there is: one is seen by the other where it is not by itself. */
+const probe = '{"count": count(*), "last": *|order(_updatedAt desc)[0]{_id,_rev,_updatedAt}}'
+
+const poll = (
+  api: Api,
+  events: LiveEvents,
+  { id }: SanityOptions,
+  before: Option.Option<string>
+): Effect.Effect<SourceChanges, SourceFailed> =>
+  Effect.gen(function* () {
+    const heard = yield* events.count
+    const { result } = yield* api.ask({ groq: probe }, false)
+    const cursor = JSON.stringify([heard, result])
+    return {
+      cursor,
+      changed: Option.contains(before, cursor) ? "nothing" : "everything"
+    } satisfies SourceChanges
+  }).pipe(
+    Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient }))
+  )

@@ -1,0 +1,92 @@
+/**
+ * Asking Sanity in GROQ.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type { Headers } from "../../httpClient/Get.ts"
+import * as Requests from "../documents/Requests.ts"
+import { makeErrors, type Question, type SanityFailed } from "./requestErrors.ts"
+import type { SanityOptions } from "./SanityOptions.ts"
+
+export interface Answer {
+  /** Whatever the query makes; nothing found is an empty array or `null`. */
+  readonly result: unknown
+  /** What live events name when this answer may be another one; missing where the API says none. */
+  readonly syncTags?: ReadonlyArray<string>
+}
+
+export interface Query extends Question {
+  readonly params?: Readonly<Record<string, unknown>>
+  /** The last change that was heard of: the cache is not to answer with what was there before it. */
+  readonly lastLiveEventId?: string
+}
+
+export interface Api {
+  /** `useCdn` asks the cache. */
+  readonly ask: (query: Query, useCdn: boolean) => Effect.Effect<Answer, SanityFailed>
+}
+
+export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
+  const { apiVersion, dataset } = options
+  const requests = yield* Requests.make(options)
+  const errors = makeErrors(options)
+  const headers = headersOf(options)
+  const perspective = [options.perspective].flat().join(",")
+
+  const send = ({ groq, lastLiveEventId, params = {} }: Query, useCdn: boolean) => {
+    const url = new URL(`${originOf(options, useCdn)}/v${apiVersion}/data/query/${dataset}`)
+    url.searchParams.set("perspective", perspective)
+    url.searchParams.set("returnQuery", "false")
+    if (lastLiveEventId !== undefined) url.searchParams.set("lastLiveEventId", lastLiveEventId)
+    const short = new URL(url)
+    short.searchParams.set("query", groq)
+    for (const [name, value] of Object.entries(params)) {
+      short.searchParams.set(`$${name}`, JSON.stringify(value))
+    }
+    return short.search.length <= longestSearch
+      ? requests.get(short.href, headers)
+      : requests.post(url.href, headers, { query: groq, params })
+  }
+
+  const api: Api = {
+    ask: (query, useCdn) =>
+      send(query, useCdn).pipe(
+        Effect.flatMap(Requests.parseJson),
+        Effect.mapError((error) => errors.requestFailed(query, error)),
+        Effect.flatMap((json) =>
+          Option.match(decodeAnswer(json), {
+            onNone: () =>
+              errors.unexpected(query, `${originOf(options, useCdn)} does not answer like Sanity`),
+            onSome: (answer) => Effect.succeed<Answer>(answer)
+          })
+        )
+      )
+  }
+  return api
+})
+
+/** In characters; what is longer is posted. */
+const longestSearch = 11_000
+
+const decodeAnswer = Schema.decodeUnknownOption(
+  Schema.Struct({
+    result: Schema.Unknown.pipe(Schema.filter(Predicate.isNotUndefined)),
+    syncTags: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+  })
+)
+
+/** Where requests go, without a slash at its end. */
+export const originOf = (
+  { endpointUrl, projectId }: Pick<SanityOptions, "endpointUrl" | "projectId">,
+  useCdn: boolean
+): string => endpointUrl?.replace(/\/+$/, "") ?? `https://${projectId}.${useCdn ? "apicdn" : "api"}.sanity.io`
+
+/** At an address of one's own, the project is not in the host. */
+export const headersOf = ({ endpointUrl, projectId, token }: SanityOptions): Headers => ({
+  accept: "application/json",
+  ...(endpointUrl === undefined ? {} : { "x-sanity-project-id": projectId }),
+  ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` })
+})

@@ -1,0 +1,94 @@
+/**
+ * Pictures and files in the documents of Sanity: where a reference to one leads to.
+ *
+ * A reference has the digest of the file in it: the same reference is the same file for ever.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type { JsonObject, MediaObject } from "../../media/placeMedia.ts"
+
+/** Where assets are. */
+export interface AssetPlace {
+  readonly projectId: string
+  readonly dataset: string
+}
+
+const image = /^image-([0-9a-f]{40})-(\d{1,6}x\d{1,6})-([a-z0-9]{1,16})$/
+const file = /^file-([0-9a-f]{40})-([a-z0-9]{1,16})$/
+
+/** The address of an asset by its id, which references have. */
+export const assetUrl = (id: string, { dataset, projectId }: AssetPlace): Option.Option<string> => {
+  const [, imageDigest, size, imageExtension] = image.exec(id) ?? []
+  const [, fileDigest, extension] = file.exec(id) ?? []
+  return imageDigest !== undefined
+    ? Option.some(`${assets}/images/${projectId}/${dataset}/${imageDigest}-${size}.${imageExtension}`)
+    : fileDigest !== undefined
+      ? Option.some(`${assets}/files/${projectId}/${dataset}/${fileDigest}.${extension}`)
+      : Option.none()
+}
+
+const assets = "https://cdn.sanity.io"
+
+/** The id that an object with an `asset` refers to; `None` where it does not. */
+const referenceIn = ({ asset }: JsonObject): Option.Option<string> =>
+  Predicate.isReadonlyRecord(asset) && Predicate.isString(asset._ref)
+    ? Option.some(asset._ref)
+    : Option.none()
+
+/** Gives a value in which each object with a reference to an asset has `url` beside `asset`, unless it has one of its own. */
+export const withAssetUrls = (value: unknown, place: AssetPlace): unknown => {
+  const visit = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(visit) : Predicate.isReadonlyRecord(value) ? visitObject(value) : value
+
+  const visitObject = (object: JsonObject): JsonObject => {
+    const fields = Object.fromEntries(Object.entries(object).map(([name, field]) => [name, visit(field)]))
+    return Object.hasOwn(object, "url")
+      ? fields
+      : Option.match(
+          Option.flatMap(referenceIn(object), (id) => assetUrl(id, place)),
+          { onNone: () => fields, onSome: (url) => ({ ...fields, url }) }
+        )
+  }
+  return visit(value)
+}
+
+/** Reads objects with a reference to an asset, and assets that a query has put in the place of one (`asset->`). */
+export const readAsset =
+  (place: AssetPlace) =>
+  (object: JsonObject): Option.Option<MediaObject> =>
+    Option.orElse(
+      Option.flatMap(referenceIn(object), (id) =>
+        Option.map(assetUrl(id, place), (url) => ({ url, version: id, ...cutOf(object) }))
+      ),
+      () => readAssetDocument(object, place)
+    )
+
+const readAssetDocument = (object: JsonObject, place: AssetPlace): Option.Option<MediaObject> => {
+  const { _id, originalFilename, size, url } = object
+  return Predicate.isString(_id) && Predicate.isString(url)
+    ? Option.map(assetUrl(_id, place), (url) => ({
+        url,
+        version: _id,
+        ...(Predicate.isString(originalFilename) ? { name: originalFilename } : {}),
+        ...(Number.isSafeInteger(size) && Predicate.isNumber(size) ? { size } : {})
+      }))
+    : Option.none()
+}
+
+/** What editors say of a picture: its centre, and what is cut off it. */
+const cutOf = ({ crop, hotspot }: JsonObject): Pick<MediaObject, "focus" | "crop"> => ({
+  ...(Predicate.isReadonlyRecord(hotspot) && isFraction(hotspot.x) && isFraction(hotspot.y)
+    ? { focus: { x: hotspot.x, y: hotspot.y } }
+    : {}),
+  ...(Predicate.isReadonlyRecord(crop) &&
+  isFraction(crop.top) &&
+  isFraction(crop.bottom) &&
+  isFraction(crop.left) &&
+  isFraction(crop.right) &&
+  crop.top + crop.bottom < 1 &&
+  crop.left + crop.right < 1
+    ? { crop: { top: crop.top, bottom: crop.bottom, left: crop.left, right: crop.right } }
+    : {})
+})
+
+const isFraction = (value: unknown): value is number => Predicate.isNumber(value) && value >= 0 && value <= 1

@@ -1,0 +1,263 @@
+/**
+ * Hearing of changes from the live events of a dataset: `GET …/data/live/events/<dataset>`, Server-Sent Events with the sync tags of
+ * what has changed.
+ *
+ * It owns the connection. What a change means for the content is found by a poll.
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { excerpt } from "../../../internal/printable.ts"
+import * as schedules from "../../../internal/schedules.ts"
+import { makeWarnWhile } from "../../../internal/warnOnce.ts"
+import type { Problem } from "../../../services/Problem.ts"
+import { plainRequests } from "../../httpClient/Get.ts"
+import { deepestMessage, retryAfter, withTimeout } from "../../httpClient/HttpFailure.ts"
+import { headersOf, originOf } from "./api.ts"
+import { EventTooLong, readEvents, type ServerEvent } from "./eventStream.ts"
+import { makeErrors } from "./requestErrors.ts"
+import type { SanityOptions } from "./SanityOptions.ts"
+
+/** The events cannot be heard, or not any more. */
+class NotHeard extends Schema.TaggedError<NotHeard>()("vitrine/NotHeard", {
+  detail: Schema.String,
+  /** For how long the server is left alone before the next try. */
+  pause: Schema.DurationFromSelf
+}) {
+  override get message() {
+    return this.detail
+  }
+}
+
+const notHeard = (detail: string, pause = Duration.zero) => new NotHeard({ detail, pause })
+
+/** A connection that says nothing for as long may be a dead one. Another one begins where it ended. */
+const longestSilence = Duration.minutes(4)
+
+/** After a refusal, and where the server asks to be left alone. */
+const lastingPause = Duration.minutes(10)
+
+/** A connection that lasts for as long has not failed. */
+const leastDuration = Duration.minutes(1)
+
+interface State {
+  /** How many changes were heard of that concern the answers. */
+  readonly changes: number
+  readonly lastEventId: Option.Option<string>
+  readonly isHeard: boolean
+  /** Whether it ever was. */
+  readonly wasHeard: boolean
+  readonly failing: Option.Option<{ readonly since: number; readonly detail: string }>
+}
+
+const initial: State = {
+  changes: 0,
+  lastEventId: Option.none(),
+  isHeard: false,
+  wasHeard: false,
+  failing: Option.none()
+}
+
+export type LiveEvents = Effect.Effect.Success<ReturnType<typeof makeLiveEvents>>
+
+/** `documents` are the names of all answers that changes may concern. */
+export const makeLiveEvents = Effect.fnUntraced(function* (
+  options: SanityOptions,
+  documents: ReadonlyArray<string>
+) {
+  const { apiVersion, dataset, id, maxTimeout, perspective } = options
+  const http = plainRequests(yield* HttpClient.HttpClient)
+  const errors = makeErrors(options)
+  const state = yield* Ref.make(initial)
+  const tags = yield* Ref.make<ReadonlyMap<string, ReadonlySet<string>>>(new Map())
+  const warning = makeWarnWhile(
+    (detail) => `The live events of Sanity cannot be heard: ${detail}. Changes are found at the next tick`
+  )
+
+  const withDrafts = perspective !== "published"
+  const { authorization, ...others } = headersOf(options)
+  const url = `${originOf(options, false)}/v${apiVersion}/data/live/events/${dataset}${
+    withDrafts && authorization !== undefined ? "?includeDrafts=true" : ""
+  }`
+
+  const connect = Effect.fnUntraced(function* (lastEventId: Option.Option<string>) {
+    const response = yield* http
+      .execute(
+        HttpClientRequest.get(url, {
+          headers: {
+            ...others,
+            ...(withDrafts && authorization !== undefined ? { authorization } : {}),
+            accept: "text/event-stream",
+            ...Option.match(lastEventId, { onNone: () => ({}), onSome: (id) => ({ "last-event-id": id }) })
+          }
+        })
+      )
+      .pipe(
+        Effect.mapError(({ cause }) => broken(cause)),
+        withTimeout(maxTimeout, () => notHeard(`no answer within ${maxTimeout} ms ("maxTimeout")`))
+      )
+    const { headers, status } = response
+    if (status !== 200) {
+      const isLasting = status >= 400 && status < 500 && status !== 408 && status !== 429
+      return yield* notHeard(
+        errors.refused(status, ""),
+        isLasting ? lastingPause : yield* retryAfter(response)
+      )
+    }
+    return headers["content-type"]?.startsWith("text/event-stream") === true
+      ? response.stream
+      : yield* notHeard("the answer is no event stream")
+  })
+
+  /** Whether a change concerns an answer. Those that are not there yet, or came without tags, are concerned by all. */
+  const concerns = (changed: ReadonlyArray<string>) =>
+    Effect.map(Ref.get(tags), (known) =>
+      documents.some((document) => {
+        const ofDocument = known.get(document)
+        return ofDocument === undefined || changed.some((tag) => ofDocument.has(tag))
+      })
+    )
+
+  const heard = Effect.gen(function* () {
+    yield* Ref.update(state, (before) => ({
+      ...before,
+      isHeard: true,
+      wasHeard: true,
+      failing: Option.none()
+    }))
+    if (warning.isFailing()) yield* Effect.logInfo("The live events of Sanity are heard again")
+    yield* warning.works
+  })
+
+  /** Whether an event says that something has changed. */
+  const hasChanged = Effect.fnUntraced(function* (event: ServerEvent) {
+    switch (event.event) {
+      case "goaway":
+        return yield* notHeard(`Sanity asks not to connect again: ${excerpt(event.data)}`, lastingPause)
+      case "restart":
+        return true
+      case "message":
+        return yield* Option.match(decodeMessage(event.data), {
+          onNone: () => Effect.succeed(true),
+          onSome: ({ tags }) => concerns(tags)
+        })
+      default:
+        return false
+    }
+  })
+
+  const hear = (change: Effect.Effect<void>) =>
+    Effect.fnUntraced(function* (event: ServerEvent) {
+      if (event.event !== "goaway") yield* heard
+      if (isHeaderValue(event.id)) {
+        yield* Ref.update(state, (before) => ({ ...before, lastEventId: Option.some(event.id) }))
+      }
+      if (yield* hasChanged(event)) yield* change
+    })
+
+  /** Until the connection ends. */
+  const listen = (emit: () => void) =>
+    Effect.gen(function* () {
+      const { lastEventId, wasHeard } = yield* Ref.get(state)
+      const change = Effect.zipRight(
+        Ref.update(state, (before) => ({ ...before, changes: before.changes + 1 })),
+        Effect.sync(emit)
+      )
+      const bytes = yield* connect(lastEventId)
+      // Nothing says what came while nobody listened.
+      if (wasHeard && Option.isNone(lastEventId)) yield* change
+      yield* bytes.pipe(
+        Stream.mapError(({ cause }) => broken(cause)),
+        Stream.timeoutFail(() => notHeard("nothing came any more"), longestSilence),
+        Stream.decodeText(),
+        readEvents,
+        Stream.mapError((error) => (error instanceof EventTooLong ? notHeard(error.message) : error)),
+        Stream.runForEach(hear(change))
+      )
+      return yield* notHeard("the server has ended the connection")
+    }).pipe(Effect.scoped)
+
+  const failed = ({ detail, pause }: NotHeard) =>
+    Effect.gen(function* () {
+      const { isHeard } = yield* Ref.get(state)
+      const since = yield* Clock.currentTimeMillis
+      yield* Ref.update(state, (before) => ({ ...before, isHeard: false }))
+      // That a connection ends now and then is nothing to speak of.
+      if (isHeard && Duration.equals(pause, Duration.zero)) return
+      yield* Ref.update(state, (before) => ({
+        ...before,
+        failing: Option.some({
+          since: Option.match(before.failing, { onNone: () => since, onSome: ({ since }) => since }),
+          detail
+        })
+      }))
+      yield* warning.fails(detail)
+      yield* Effect.sleep(pause)
+    })
+
+  /** Gives whether it has failed. */
+  const attempt = (emit: () => void) =>
+    Effect.catchAll(listen(emit), failed).pipe(
+      Effect.timed,
+      Effect.map(([duration]) => Duration.lessThan(duration, leastDuration))
+    )
+
+  return {
+    /** Emits when something has changed that concerns the answers. */
+    changes: Stream.asyncPush<void>(
+      (emit) =>
+        Effect.forkScoped(
+          Effect.repeat(
+            attempt(() => emit.single(undefined)),
+            schedules.poll("1 second")
+          ).pipe(Effect.annotateLogs("source", id))
+        ),
+      { bufferSize: 1, strategy: "sliding" }
+    ),
+
+    /** Remembers what changes concern an answer: all of them where it says no tags. */
+    answered: (document: string, syncTags: ReadonlyArray<string> | undefined) =>
+      Ref.update(tags, (before) => {
+        const after = new Map(before)
+        if (syncTags === undefined) after.delete(document)
+        else after.set(document, new Set(syncTags))
+        return after
+      }),
+
+    /** How many such changes there were so far. */
+    count: Effect.map(Ref.get(state), ({ changes }) => changes),
+
+    lastEventId: Effect.map(Ref.get(state), ({ lastEventId }) => lastEventId),
+
+    data: Effect.map(Ref.get(state), ({ failing, isHeard }) => ({
+      "Live events": isHeard ? "heard" : "not heard",
+      problems: Option.match(failing, {
+        onNone: (): ReadonlyArray<Problem> => [],
+        onSome: ({ detail, since }) => [
+          {
+            code: "sanity:live",
+            severity: "warning",
+            subject: id,
+            text: `The live events of Sanity cannot be heard: ${detail}. Changes are found at the next tick; "live": false does without`,
+            since: new Date(since).toISOString()
+          }
+        ]
+      })
+    }))
+  }
+})
+
+/** What cannot be sent back is of no use. */
+const isHeaderValue = (id: string): boolean => /^[\x21-\x7e]{1,1000}$/.test(id)
+
+const broken = (cause: unknown) => notHeard(`the connection failed: ${excerpt(deepestMessage(cause))}`)
+
+const decodeMessage = Schema.decodeUnknownOption(
+  Schema.parseJson(Schema.Struct({ tags: Schema.Array(Schema.String) }))
+)

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/assets.ts"
+
+const place = { projectId: "zp7mbokg", dataset: "production" }
+const digest = FastCheck.array(FastCheck.constantFrom(..."0123456789abcdef"), {
+  minLength: 40,
+  maxLength: 40
+}).map((digits) => digits.join(""))
+const extension = FastCheck.constantFrom("jpg", "png", "svg", "gif", "webp", "mp4", "pdf", "m4a")
+const side = FastCheck.integer({ min: 1, max: 20_000 })
+
+/** A vase, as the facts of the API have it. */
+const vase = "image-G3i4emG6B8JnTmGoN0UjgAp8-300x450-jpg".replace("G3i4emG6B8JnTmGoN0UjgAp8", "a".repeat(40))
+
+describe("references to assets", () => {
+  it.prop(
+    "lead to the picture of their digest, size and extension",
+    [digest, side, side, extension],
+    ([sha1, w, h, ext]) => {
+      expect(assetUrl(`image-${sha1}-${w}x${h}-${ext}`, place)).toEqual(
+        Option.some(`https://cdn.sanity.io/images/zp7mbokg/production/${sha1}-${w}x${h}.${ext}`)
+      )
+    }
+  )
+
+  it.prop("lead to the file of their digest and extension", [digest, extension], ([sha1, ext]) => {
+    expect(assetUrl(`file-${sha1}-${ext}`, place)).toEqual(
+      Option.some(`https://cdn.sanity.io/files/zp7mbokg/production/${sha1}.${ext}`)
+    )
+  })
+
+  it.prop("lead nowhere else, whatever is in them", [FastCheck.string()], ([text]) => {
+    for (const id of [text, `image-${text}-1x1-jpg`, `file-${text}`, `image-${"a".repeat(40)}-${text}`]) {
+      for (const url of Option.toArray(assetUrl(id, place))) {
+        expect(url).toMatch(/^https:\/\/cdn\.sanity\.io\/(images|files)\/zp7mbokg\/production\/[0-9a-z.-]+$/)
+      }
+    }
+  })
+
+  it.prop("change nothing but for the addresses beside them", [FastCheck.jsonValue()], ([value]) => {
+    expect(withAssetUrls(value, place)).toEqual(value)
+    const picture = { _type: "image", asset: { _type: "reference", _ref: vase }, more: value }
+    const once = withAssetUrls([{ picture }], place)
+    expect(once).toEqual([{ picture: { ...picture, url: Option.getOrThrow(assetUrl(vase, place)) } }])
+    expect(withAssetUrls(once, place)).toEqual(once)
+  })
+
+  it("leave an address of the editors alone", () => {
+    const linked = { asset: { _ref: vase }, url: "https://museum.example" }
+    expect(withAssetUrls(linked, place)).toEqual(linked)
+  })
+
+  it("are read with the centre of a picture and what is cut off it", () => {
+    const url = Option.getOrThrow(assetUrl(vase, place))
+    expect(
+      readAsset(place)({
+        _type: "image",
+        asset: { _ref: vase },
+        hotspot: { x: 0.7, y: 0.5, width: 0.2, height: 0.2 },
+        crop: { top: 0, bottom: 0, left: 0.1, right: 0.1 }
+      })
+    ).toEqual(
+      Option.some({
+        url,
+        version: vase,
+        focus: { x: 0.7, y: 0.5 },
+        crop: { top: 0, bottom: 0, left: 0.1, right: 0.1 }
+      })
+    )
+    expect(
+      readAsset(place)({ asset: { _ref: vase }, hotspot: { x: "0", y: 2 }, crop: { top: 1, bottom: 1 } })
+    ).toEqual(Option.some({ url, version: vase }))
+    expect(readAsset(place)({ asset: { _ref: "someone" } })).toEqual(Option.none())
+  })
+
+  it("may be followed by the query", () => {
+    const url = Option.getOrThrow(assetUrl(vase, place))
+    expect(readAsset(place)({ _id: vase, url, originalFilename: "vase.jpg", size: 1234 })).toEqual(
+      Option.some({ url, version: vase, name: "vase.jpg", size: 1234 })
+    )
+  })
+})

@@ -1,0 +1,281 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import { createClient } from "@sanity/client"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
+import type { SanitySourceConfig } from "../../../../src/layers/sources/sanity/SanityOptions.ts"
+import { sanitySource } from "../../../../src/layers/sources/sanity/SanitySource.ts"
+import { eventLoopTurn } from "../../../../src/testing/advancingClock.ts"
+import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
+import { withLog } from "../../../support/logged.ts"
+import * as SanityServer from "../../../support/sanityServer.ts"
+
+const run = Effect.provide(Layer.mergeAll(NodeContext.layer, RequestPacingMemory.layer, httpClient))
+
+/** Lets time go on, second by second, until it has come. */
+const within = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.fork(effect)
+    while (Option.isNone(yield* Fiber.poll(fiber))) {
+      yield* eventLoopTurn
+      yield* TestClock.adjust("1 second")
+    }
+    return yield* Fiber.join(fiber)
+  })
+
+/** Without the time going on. */
+const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.fork(effect)
+    while (Option.isNone(yield* Fiber.poll(fiber))) yield* eventLoopTurn
+    return yield* Fiber.join(fiber)
+  })
+
+const turns = Effect.repeatN(eventLoopTurn, 50)
+
+const setUp = (config: Partial<SanitySourceConfig> = {}) =>
+  Effect.gen(function* () {
+    const server = yield* SanityServer.make([
+      { _id: "a", _type: "event", _updatedAt: "2026-01-01", title: "Talk" }
+    ])
+    const fileSystem = yield* FileSystem.FileSystem
+    const directory = yield* fileSystem.makeTempDirectoryScoped()
+    const source = yield* sanitySource({
+      id: "museum",
+      projectId: "zp7mbokg",
+      dataset: "production",
+      queries: { events: '*[_type == "event"]' },
+      endpointUrl: server.url,
+      ...config
+    }).make
+    const changes = yield* Queue.unbounded<void>()
+    const { data = Effect.dieMessage("no data"), poll = () => Effect.dieMessage("no poll") } = source
+    return {
+      server,
+      changes,
+      data,
+      poll,
+      listening: Effect.forkScoped(
+        Stream.runForEach(source.changes ?? Stream.empty, () => Queue.offer(changes, undefined))
+      ),
+      fetch: source.fetch({ directory, previous: Option.none(), progress: () => Effect.void })
+    }
+  })
+
+const event = (title: string) => ({ _id: "a", _type: "event", title })
+
+describe("the live events of Sanity", () => {
+  it.scoped("are heard at once, and what they are about is found by the poll", () =>
+    Effect.gen(function* () {
+      const { changes, data, fetch, listening, poll, server } = yield* setUp()
+      yield* soon(fetch)
+      const { cursor } = yield* soon(poll(Option.none()))
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      server.send({ event: "message", data: { tags: ["s1:event"] } })
+      yield* soon(Queue.take(changes))
+      expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("everything")
+      expect(yield* data).toEqual({ "Live events": "heard", problems: [] })
+    }).pipe(run)
+  )
+
+  it.scoped("are not heeded where they are about something else", () =>
+    Effect.gen(function* () {
+      const { changes, fetch, listening, server } = yield* setUp()
+      yield* soon(fetch)
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      server.send({ event: "message", data: { tags: ["s1:room", "s1:person"] } })
+      server.send({ event: "message", data: { tags: [] } })
+      yield* turns
+      expect(yield* Queue.size(changes)).toBe(0)
+      server.send({ event: "restart", data: {} })
+      yield* soon(Queue.take(changes))
+    }).pipe(run)
+  )
+
+  it.scoped("all count while nothing was fetched", () =>
+    Effect.gen(function* () {
+      const { changes, listening, server } = yield* setUp()
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      server.send({ event: "message", data: { tags: ["s1:room"] } })
+      yield* soon(Queue.take(changes))
+    }).pipe(run)
+  )
+
+  it.scoped("go on where they were cut, and nothing of it is said", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { changes, data, fetch, listening, server } = yield* setUp()
+      yield* soon(fetch)
+      yield* listening
+      const first = yield* soon(Queue.take(server.connected))
+      expect(first.headers["last-event-id"]).toBeUndefined()
+      server.put(event("Talk, moved"))
+      yield* soon(Queue.take(changes))
+      server.cut()
+      server.put(event("Talk, cancelled"))
+      const second = yield* within(Queue.take(server.connected))
+      expect(second.headers["last-event-id"]).toBe("e1")
+      yield* soon(Queue.take(changes))
+      yield* turns
+      expect(yield* Queue.size(changes)).toBe(0)
+      expect(yield* data).toMatchObject({ problems: [] })
+      expect(lines.filter((line) => !line.startsWith("DEBUG"))).toEqual([])
+    }).pipe(withLog(lines), run)
+  })
+
+  it.scoped("are as good as changed where it is not known what came meanwhile", () =>
+    Effect.gen(function* () {
+      const { changes, fetch, listening, server } = yield* setUp()
+      yield* soon(fetch)
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      yield* turns
+      server.cut()
+      yield* within(Queue.take(server.connected))
+      yield* soon(Queue.take(changes))
+    }).pipe(run)
+  )
+
+  it.scoped("are begun again where nothing comes for minutes", () =>
+    Effect.gen(function* () {
+      const { data, fetch, listening, server } = yield* setUp()
+      yield* soon(fetch)
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      yield* turns
+      yield* TestClock.adjust("239 seconds")
+      yield* turns
+      expect(yield* Queue.size(server.connected)).toBe(0)
+      yield* within(Queue.take(server.connected))
+      expect(yield* data).toMatchObject({ problems: [] })
+    }).pipe(run)
+  )
+
+  it.scoped("that cannot be heard are a problem, said once, and tried again ever less often", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { data, fetch, listening, poll, server } = yield* setUp()
+      server.refuseLive((response) => response.writeHead(503, { connection: "close" }).end())
+      yield* soon(fetch)
+      const { cursor } = yield* soon(poll(Option.none()))
+      yield* listening
+      const tries = () => server.requests.filter(({ url }) => url.pathname.includes("/live/")).length
+      for (let second = 0; second < 180; second++) {
+        yield* Effect.repeatN(eventLoopTurn, 5)
+        yield* TestClock.adjust("1 second")
+      }
+      expect(tries()).toBeGreaterThan(5)
+      expect(tries()).toBeLessThan(12)
+      expect(yield* data).toMatchObject({
+        "Live events": "not heard",
+        problems: [
+          {
+            code: "sanity:live",
+            severity: "warning",
+            subject: "museum",
+            since: expect.stringMatching(/^1970/)
+          }
+        ]
+      })
+      server.put(event("Talk, moved"))
+      expect((yield* soon(poll(Option.some(cursor)))).changed).toBe("everything")
+      server.refuseLive(undefined)
+      yield* within(Queue.take(server.connected))
+      yield* turns
+      expect(yield* data).toEqual({ "Live events": "heard", problems: [] })
+      expect(lines.filter((line) => !line.startsWith("DEBUG"))).toEqual([
+        "WARN The live events of Sanity cannot be heard: Sanity failed (HTTP 503). Changes are found at the next tick",
+        "INFO The live events of Sanity are heard again"
+      ])
+    }).pipe(withLog(lines), run)
+  })
+
+  it.scoped("are left alone for ten minutes where the server says so", () =>
+    Effect.gen(function* () {
+      const { data, fetch, listening, server } = yield* setUp()
+      yield* soon(fetch)
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      server.send({ event: "goaway", data: { reason: "too many" } })
+      yield* turns
+      yield* TestClock.adjust("9 minutes")
+      yield* turns
+      expect(yield* Queue.size(server.connected)).toBe(0)
+      expect(yield* data).toMatchObject({
+        problems: [
+          { text: expect.stringContaining('Sanity asks not to connect again: {"reason":"too many"}') }
+        ]
+      })
+      yield* within(Queue.take(server.connected))
+    }).pipe(run)
+  )
+
+  it.scoped("keep the cache from answering with what was there before", () =>
+    Effect.gen(function* () {
+      const { changes, fetch, listening, server } = yield* setUp({ useCdn: true })
+      yield* soon(fetch)
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      server.put(event("Talk, moved"))
+      yield* soon(Queue.take(changes))
+      yield* soon(fetch)
+      expect(server.requests.at(-1)?.url.searchParams.get("lastLiveEventId")).toBe("e1")
+    }).pipe(run)
+  )
+
+  it.scoped("have those of drafts where drafts are read, with the token", () =>
+    Effect.gen(function* () {
+      const { listening, server } = yield* setUp({ perspective: "drafts", token: SanityServer.token })
+      yield* listening
+      const { headers, url } = yield* soon(Queue.take(server.connected))
+      expect(url.searchParams.get("includeDrafts")).toBe("true")
+      expect(headers.authorization).toBe(`Bearer ${SanityServer.token}`)
+    }).pipe(run)
+  )
+
+  it.effect("are not asked for where that is not wanted", () =>
+    Effect.gen(function* () {
+      const source = yield* sanitySource({
+        id: "museum",
+        projectId: "zp7mbokg",
+        dataset: "production",
+        queries: { events: "*" },
+        live: false
+      }).make
+      expect(source.changes).toBeUndefined()
+      expect(source.data).toBeUndefined()
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.scopedLive("of the stand-in are those that the official client hears", () =>
+    Effect.gen(function* () {
+      const { server } = yield* setUp()
+      const client = createClient({
+        apiHost: server.url,
+        useProjectHostname: false,
+        projectId: "zp7mbokg",
+        dataset: "production",
+        apiVersion: "2025-02-19",
+        useCdn: false
+      })
+      const heard = yield* Queue.unbounded<unknown>()
+      yield* Effect.acquireRelease(
+        Effect.sync(() => client.live.events().subscribe((event) => void heard.unsafeOffer(event))),
+        (subscription) => Effect.sync(() => subscription.unsubscribe())
+      )
+      expect(yield* Queue.take(heard)).toMatchObject({ type: "welcome" })
+      server.put(event("Talk, moved"))
+      expect(yield* Queue.take(heard)).toMatchObject({ type: "message", id: "e1", tags: ["s1:event"] })
+    }).pipe(run)
+  )
+})
