@@ -19,7 +19,7 @@ import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
 import { lasting } from "./lasting.ts"
 import { makeAsk } from "./makeAsk.ts"
 import { readFile, withoutFormats } from "./media.ts"
-import { lookInto, probe, type Seen } from "./probe.ts"
+import { lookInto, type Probe, probe, type Seen } from "./probe.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
 import {
   CheckedOptions,
@@ -70,11 +70,12 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
   })
 
   /** Why an equal probe does not prove that nothing has changed. */
-  const whyUnsure = (seesFiles: boolean) =>
+  const whyUnsure = ({ seesFiles, seesTypes }: Probe) =>
     Effect.map(Ref.get(seen), (seen) => {
       const all = [...seen.values()]
       const isOwn = (documentId: unknown) => all.some(({ own }) => own.has(documentId))
       return [
+        ...(seesTypes ? [] : ["Strapi does not say when entries were published"]),
         ...(all.some(({ related }) => [...related].some((documentId) => !isOwn(documentId)))
           ? ['Relations give entries of types that are not in "types"']
           : []),
@@ -86,8 +87,9 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
 
   const poll = (before: Option.Option<string>) =>
     Effect.gen(function* () {
-      const { seesFiles, text } = yield* probe(ask, options)
-      const reasons = yield* whyUnsure(seesFiles)
+      const answer = yield* probe(ask, options)
+      const { text } = answer
+      const reasons = yield* whyUnsure(answer)
       yield* Effect.forEach(reasons, warnOnce)
       const age = (yield* Clock.currentTimeMillis) - (yield* Ref.get(readAt))
       const isSame =

@@ -19,6 +19,8 @@ const mediaLibrary = "upload/files"
 export interface Probe {
   /** Equal while nothing has changed. */
   readonly text: string
+  /** Whether Strapi says when something of each type changes. */
+  readonly seesTypes: boolean
   /** Whether the token may see when a file of the media library changes. */
   readonly seesFiles: boolean
 }
@@ -27,37 +29,49 @@ type Probed = Pick<StrapiOptions, "fallback" | "locales" | "status" | "types">
 
 export const probe = Effect.fnUntraced(function* (ask: Ask, options: Probed) {
   const marks = yield* Effect.forEach(Object.keys(options.types), (name) => markOf(ask, name, options))
-  const file = yield* unlessRefused(Effect.asSome(ask(mediaLibrary, latestFile)), Option.none())
+  const file = yield* ask(mediaLibrary, latestFile).pipe(
+    Effect.asSome,
+    Effect.catchIf(isLasting, () => Effect.succeedNone)
+  )
   return {
+    seesTypes: !marks.includes(unknown),
     text: JSON.stringify([marks, Option.map(file, readLatestFile)]),
     seesFiles: Option.isSome(file)
   } satisfies Probe
 })
 
 /** All languages at once; single types do not answer that. */
-const markOf = (ask: Ask, name: string, { locales, status, ...options }: Probed) =>
-  locales.length === 0
-    ? markOfEdition(ask, name, { status })
-    : Effect.filterOrElse(
-        markOfEdition(ask, name, { status, locale: "*" }),
-        (mark) => mark !== none,
-        () =>
-          Effect.map(
-            Effect.forEach(languagesOf({ locales, ...options }), (locale) =>
-              markOfEdition(ask, name, { status, locale })
-            ),
-            String
-          )
-      )
+const markOf = Effect.fnUntraced(function* (ask: Ask, name: string, { locales, status, ...options }: Probed) {
+  if (locales.length === 0) {
+    return yield* markOfEdition(ask, name, { status })
+  }
+  const whole = yield* markOfEdition(ask, name, { status, locale: "*" })
+  if (whole !== none && whole !== unknown) {
+    return whole
+  }
+  const marks = yield* Effect.forEach(languagesOf({ locales, ...options }), (locale) =>
+    markOfEdition(ask, name, { status, locale })
+  )
+  return marks.includes(unknown) ? unknown : marks.join()
+})
 
 /** What is not there, or not to be read: the fetch says so. */
 const none = ""
 
+/** Strapi does not answer the question. */
+const unknown = "?"
+
 const markOfEdition = (ask: Ask, name: string, edition: Edition) =>
-  unlessRefused(
-    Effect.map(ask(name, latest(edition)), (body) => readMark(readAnswer(body), latestField(edition))),
-    none
+  ask(name, latest(edition)).pipe(
+    Effect.map((body) => readMark(readAnswer(body), latestField(edition))),
+    Effect.catchIf(isLasting, ({ status }) =>
+      Effect.succeed(status !== undefined && unreadable.has(status) ? none : unknown)
+    )
   )
+
+const unreadable: ReadonlySet<number> = new Set([401, 403, 404])
+
+const isLasting = ({ isTransient }: StrapiError): boolean => !isTransient
 
 const readMark = (answer: Answer, field: string): string => {
   switch (answer.kind) {
@@ -66,19 +80,9 @@ const readMark = (answer: Answer, field: string): string => {
     case "single":
       return String(answer.entry[field])
     case "strange":
-      return none
+      return unknown
   }
 }
-
-const unlessRefused = <A, B>(
-  asking: Effect.Effect<A, StrapiError>,
-  instead: B
-): Effect.Effect<A | B, StrapiError> =>
-  Effect.catchIf(
-    asking,
-    ({ isTransient }) => !isTransient,
-    () => Effect.succeed(instead)
-  )
 
 /** The documents that a type has, and what stands in its entries. */
 export interface Seen {

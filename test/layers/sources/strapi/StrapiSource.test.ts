@@ -421,6 +421,22 @@ describe("strapiSource", () => {
       expect(yield* foundAfter(() => {}, "1 minute")).toBe("everything")
     })
 
+    scenario("cannot be sure where Strapi does not understand the question", function* () {
+      const { fetch, next, poll } = yield* setUpPoll([entry("a", 1)])
+      yield* fetch()
+      const error = { name: "ValidationError", message: "Invalid key", details: { key: "publishedAt" } }
+      const refusal = json(400, { data: null, error })
+      const pollRefused = (cursor: Option.Option<string>) =>
+        Effect.suspend(() => {
+          next(refusal, refusal)
+          return poll(cursor)
+        })
+      const { cursor } = yield* pollRefused(Option.none())
+      expect((yield* pollRefused(Option.some(cursor))).changed).toBe("nothing")
+      yield* TestClock.adjust("1 minute")
+      expect((yield* pollRefused(Option.some(cursor))).changed).toBe("everything")
+    })
+
     scenario("finds everything after an hour in any case", function* () {
       const { foundAfter } = yield* setUpPoll([entry("a", 1)])
       expect(yield* foundAfter(() => {}, "59 minutes")).toBe("nothing")
