@@ -38,6 +38,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "vitrine-docs-"))
   await symlink(join(repository, "node_modules"), join(folder, "node_modules"))
   vi.stubEnv("TABLE_API_KEY", "key")
+  vi.stubEnv("STRAPI_TOKEN", "token")
 })
 afterAll(async () => {
   vi.unstubAllEnvs()
