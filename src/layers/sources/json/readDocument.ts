@@ -25,7 +25,7 @@ export const maxPages = 10_000
 const maxStale = 3
 
 export const readDocument = (
-  requests: Requests,
+  requests: Pick<Requests, "get">,
   name: string,
   document: JsonDocument
 ): Document<DocumentNotSaved> => {
@@ -53,7 +53,7 @@ const mistake = (document: string, detail: string, isTransient = false) =>
   new DocumentNotSaved({ document, detail, isTransient })
 
 /** Asks an address of a document. Headers go to the origin of its URL. */
-const makeAsk = (requests: Requests, name: string, { as, headers, url }: JsonDocument) => {
+const makeAsk = (requests: Pick<Requests, "get">, name: string, { as, headers, url }: JsonDocument) => {
   const { origin } = new URL(url)
   const own = Record.mapEntries(headers, (value, header) => [header.toLowerCase(), Redacted.value(value)])
   const accept = as === "csv" ? "text/csv" : "application/json"

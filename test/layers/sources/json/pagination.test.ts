@@ -164,8 +164,7 @@ const read = (shape: Shape, { added, items, size }: Server) =>
       })
     const document = documents.items
     if (document === undefined) return yield* Effect.dieMessage("no document")
-    const unasked = () => Effect.die("not asked")
-    const { content } = readDocument({ get, getJson: unasked, post: unasked }, "items", document)
+    const { content } = readDocument({ get }, "items", document)
     if (content._tag !== "Records") return yield* Effect.dieMessage("no pages")
     const pages = Chunk.toReadonlyArray(yield* Stream.runCollect(content.pages))
     const ids = decodeItems(pages.flat()).map(({ id }) => id)
