@@ -19,6 +19,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   replica: ["versions", "fetching", "fleet"],
   media: ["sources", "images"],
   "sources/documents": ["sources/expect", "media", "images"],
+  "sources/folder": ["sources/documents", "sources/expect", "media"],
   "sources/tableSource": ["sources/expect"],
   "sources/airtable": ["sources/tableSource", "sources/expect", "media", "images"],
   "sources/json": ["sources/documents"],

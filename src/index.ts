@@ -25,6 +25,7 @@ import * as ReplicaOptions from "./layers/replica/ReplicaOptions.ts"
 import * as TableServer from "./layers/tableServer/TableServer.ts"
 import * as TableServerOptions from "./layers/tableServer/TableServerOptions.ts"
 import * as VersionStoreDisk from "./layers/versions/VersionStoreDisk.ts"
+import { BaseFolder } from "./services/ContentSource.ts"
 import * as Plugin from "./services/Plugin.ts"
 import { VersionStore } from "./services/VersionStore.ts"
 
@@ -41,6 +42,7 @@ export { tableSource } from "./layers/sources/airtable/AirtableSource.ts"
 export type { Step } from "./layers/sources/documents/DocumentConfig.ts"
 export type { Get, SourceContext } from "./layers/sources/documents/SourceConfig.ts"
 export { type SourceConfig, source } from "./layers/sources/documents/source.ts"
+export { type FolderSourceConfig, folderSource } from "./layers/sources/folder/FolderSource.ts"
 export { jsonSource } from "./layers/sources/json/JsonSource.ts"
 export type { JsonDocument, JsonSourceConfig } from "./layers/sources/json/JsonSourceConfig.ts"
 export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/SanityOptions.ts"
@@ -104,11 +106,11 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 
 /** Fetches content from its sources into immutable versions on disk and announces the active one. */
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
-  versionsPlugin(config, ContentOptions.decode, (options) =>
+  versionsPlugin(config, ContentOptions.decode, (options, { cwd }) =>
     Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
-      Effect.provide(
-        Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "settle", "sources")),
-        pacing
+      Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "settle", "sources")).pipe(
+        Effect.provide(pacing),
+        Effect.provideService(BaseFolder, cwd)
       )
     )
   )

@@ -162,6 +162,14 @@ export interface FetchedSource {
 /** What a source needs to be built from its options. */
 export type SourceEnvironment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | RequestPacing
 
+/**
+ * The folder that relative paths in the options of sources start from, where it is not the working directory: `content` in a
+ * configuration gives that of the configuration file.
+ */
+export class BaseFolder extends Context.Reference<BaseFolder>()("vitrine/BaseFolder", {
+  defaultValue: () => "."
+}) {}
+
 /** A source as it stands in a configuration. `R` are services of its own, which a layer of `Content` needs then. */
 export interface ContentSourceDefinition<R = never> {
   readonly id: string

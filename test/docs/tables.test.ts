@@ -43,6 +43,7 @@ import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableOptions.ts"
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
 import { SourceOptions } from "../../src/layers/sources/documents/source.ts"
+import { FolderOptions } from "../../src/layers/sources/folder/FolderSource.ts"
 import { JsonDocument, JsonSourceOptions } from "../../src/layers/sources/json/JsonSourceOptions.ts"
 import { StrapiOptions } from "../../src/layers/sources/strapi/StrapiOptions.ts"
 import { faultKinds } from "../../src/layers/tableServer/Faults.ts"
@@ -77,6 +78,13 @@ describe("the options of", () => {
     ],
     ["media", "docs/api.md", "### `media`", AnyMediaOptions, {}],
     ["source", "docs/api.md", "### `source({ … })`", SourceOptions, { id: "events", fetch: () => ({}) }],
+    [
+      "folderSource",
+      "docs/api.md",
+      "### `folderSource({ … })`",
+      FolderOptions,
+      { id: "exhibits", directory: "content" }
+    ],
     [
       "strapiSource",
       "docs/api.md",

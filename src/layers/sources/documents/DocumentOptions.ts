@@ -50,6 +50,12 @@ export const DocumentOptions = Schema.Struct({
 })
 export type DocumentOptions = typeof DocumentOptions.Type
 
+/** What identifies the records of documents, by their names. */
+export const Keys = expects(
+  Schema.Record({ key: Schema.String, value: recordKey }),
+  "an object with what identifies the records of each document"
+)
+
 /** A source as it stands in a configuration: `kind` is what it is called in messages, as in "a Strapi source". */
 export const define = <A, I>(
   kind: string,

@@ -10,7 +10,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { expects } from "../../../internal/Options.ts"
+import { expects, optional } from "../../../internal/Options.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { messageOf, OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import {
@@ -21,7 +21,7 @@ import {
 } from "../../../services/ContentSource.ts"
 import type { FieldSchema } from "../expect/ExpectOptions.ts"
 import { type Document, Records, Value } from "./Document.ts"
-import { DocumentOptions, define, recordKey } from "./DocumentOptions.ts"
+import { DocumentOptions, define, Keys } from "./DocumentOptions.ts"
 import { makeDocumentSource } from "./makeDocumentSource.ts"
 import * as Requests from "./Requests.ts"
 import type * as Config from "./SourceConfig.ts"
@@ -39,13 +39,7 @@ export const SourceOptions = Schema.Struct({
     Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
     "a function that gives documents by their names"
   ),
-  keys: Schema.optionalWith(
-    expects(
-      Schema.Record({ key: Schema.String, value: recordKey }),
-      "an object with what identifies the records of each document"
-    ),
-    { exact: true, default: () => ({}) }
-  ),
+  keys: optional(Keys, {}),
   poll: Schema.optionalWith(
     expects(
       Schema.declare((input): input is Poll => Predicate.isFunction(input)),

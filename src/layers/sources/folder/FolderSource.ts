@@ -1,0 +1,207 @@
+/**
+ * A folder that people edit, as a source of content.
+ *
+ * ```
+ * <source id>/<name>.json    the table of <name>.csv, or what is in <name>.json, at the top of the folder
+ * <source id>/<path>         every other file, as it is
+ * ```
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
+import { expects, optional } from "../../../internal/Options.ts"
+import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
+import {
+  BaseFolder,
+  type ContentSource,
+  type ContentSourceDefinition,
+  type FetchedSource,
+  type FetchTarget,
+  type SourceChanges,
+  SourceFailed
+} from "../../../services/ContentSource.ts"
+import { withFiles } from "../../media/fileOptions.ts"
+import { type Document, Value } from "../documents/Document.ts"
+import { type DocumentConfig, DocumentOptions, define, Keys } from "../documents/DocumentOptions.ts"
+import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
+import { fingerprint } from "../fingerprint.ts"
+import { makeFileCopies, sizeOf } from "./copyFiles.ts"
+import { FolderFailed, StillWritten } from "./FolderFailed.ts"
+import { documentName, type FolderLook, lookAtFolder } from "./lookAtFolder.ts"
+import { readDocument } from "./readDocument.ts"
+import { makeResting } from "./resting.ts"
+import { folderChanges } from "./watchFolder.ts"
+
+/** The options of `folderSource`. */
+export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
+  /** The folder; a relative path starts from the folder of the configuration file. */
+  readonly directory: string
+
+  /** What identifies the records of a document, by its name: a field, or several, as paths with dots. Default `id`. */
+  readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
+
+  /** The most that a CSV or JSON file at the top of the folder may have, in bytes; it is held in memory. Default 64 MiB. */
+  readonly maxBytes?: number
+}
+
+export const FolderOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
+  keys: optional(Keys, {})
+})
+type FolderOptions = typeof FolderOptions.Type
+
+/**
+ * A source of content for the content plugin's `sources`: the files of a folder. CSV and JSON files at its top are documents;
+ * others, and all in folders inside it, are saved as they are.
+ */
+export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
+  define("the folder source", FolderOptions, config, make)
+
+/** How long a fetch waits for those who write. */
+const patience = "30 seconds"
+
+/** How long a question waits: what rests later is found by the next one. */
+const pollPatience = "3 seconds"
+
+const make = Effect.fnUntraced(function* (options: FolderOptions) {
+  const { id, keys, maxBytes } = options
+  const path = yield* Path.Path
+  const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
+  const directory = path.resolve(yield* BaseFolder, options.directory)
+  const looking = Effect.provide(lookAtFolder(directory), environment)
+  const resting = makeResting(looking)
+  const copyFiles = makeFileCopies()
+  /** What the last poll has said. */
+  const answered = yield* Ref.make(Option.none<string>())
+  const { withPermits } = yield* Effect.makeSemaphore(1)
+
+  const documentsIn = ({ files }: FolderLook): ReadonlyArray<Document<FolderFailed>> =>
+    files.flatMap((file) => {
+      const name = documentName(file.path)
+      if (name === undefined) return []
+      const key = keys[name]
+      const content = Value({ value: Effect.provide(readDocument(file, maxBytes), environment) })
+      return [{ name, content, ...(key === undefined ? {} : { key: [key].flat() }) }]
+    })
+
+  /** Those of the look that is saved. */
+  const latest = yield* Ref.make<ReturnType<typeof documentsIn>>([])
+  const documentSource = yield* makeDocumentSource({
+    options: Struct.pick(options, "id", "expect", "steps"),
+    documents: () => Ref.get(latest)
+  })
+
+  /** Everything of one look. */
+  const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
+    const documents = documentsIn(look)
+    const unknown = Object.keys(keys).find((name) => documents.every((document) => document.name !== name))
+    if (unknown !== undefined) {
+      return yield* new FolderFailed({
+        place: directory,
+        detail: `"keys" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.`
+      })
+    }
+    yield* Ref.set(latest, documents)
+    const saved = yield* documentSource.fetch(target)
+    const others = look.files.filter(({ path }) => documentName(path) === undefined)
+    const progress = { documents: { done: documents.length, total: documents.length }, records: 0 }
+    const copied = yield* copyFiles(others, target, (attachments) =>
+      target.progress({ document: "files", ...progress, attachments })
+    )
+    const digests = Object.fromEntries(copied.map(({ path, sha256 }) => [path, sha256]))
+    const bytes = sizeOf(copied)
+    const reused = copied.filter(({ isReused }) => isReused).length
+    return {
+      ...saved,
+      fingerprint: fingerprint([
+        { name: "", digest: saved.fingerprint },
+        ...copied.map(({ path, sha256 }) => ({ name: path, digest: sha256 }))
+      ]),
+      bytes: saved.bytes + bytes,
+      ...(copied.length === 0 ? {} : { attachments: { total: copied.length, bytes, reused } }),
+      digests: { ...saved.digests, ...digests }
+    } satisfies FetchedSource
+  })
+
+  /** What fails while somebody writes is half of something: only what rests is read, and only what still rests counts. */
+  const saveResting = Effect.fnUntraced(function* (target: FetchTarget) {
+    const look = yield* resting.wait(patience)
+    yield* empty(target.directory)
+    const saved = yield* Effect.either(save(look, target))
+    const after = yield* looking
+    if (after.stamp !== look.stamp) {
+      return yield* new StillWritten({ file: directory })
+    }
+    return yield* saved
+  })
+
+  const failed = (cause: FolderFailed | StillWritten | SourceFailed) =>
+    cause._tag === "vitrine/SourceFailed"
+      ? cause
+      : new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })
+
+  const source: ContentSource = {
+    id,
+    fetch: (target) =>
+      notInside(directory, target).pipe(
+        Effect.zipRight(
+          Effect.retry(saveResting(target), {
+            while: (error) => error._tag === "vitrine/StillWritten",
+            schedule: Schedule.recurs(2)
+          })
+        ),
+        Effect.mapError(failed),
+        withPermits(1),
+        Effect.provide(environment)
+      ),
+    poll: (cursor) =>
+      resting.wait(pollPatience).pipe(
+        Effect.map(
+          ({ stamp }): SourceChanges => ({
+            cursor: stamp,
+            changed: Option.contains(cursor, stamp) ? "nothing" : "everything"
+          })
+        ),
+        Effect.catchTag("vitrine/StillWritten", (error) =>
+          Option.match(cursor, {
+            onNone: () => error,
+            onSome: (cursor) => Effect.succeed<SourceChanges>({ cursor, changed: "nothing" })
+          })
+        ),
+        Effect.tapBoth({
+          onFailure: ({ message }) => Ref.set(answered, Option.some(message)),
+          onSuccess: ({ cursor }) => Ref.set(answered, Option.some(cursor))
+        }),
+        Effect.mapError(failed)
+      ),
+    changes: Stream.provideContext(folderChanges(resting, answered), environment)
+  }
+  return yield* withFiles(options)(source)
+})
+
+/** What a try before this one has left. */
+const empty = Effect.fnUntraced(function* (directory: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const remove = (name: string) => fileSystem.remove(path.join(directory, name), { recursive: true })
+  yield* Effect.ignore(Effect.flatMap(fileSystem.readDirectory(directory), Effect.forEach(remove)))
+})
+
+/** A version of a folder that the version is in would have itself in it. */
+const notInside = Effect.fnUntraced(function* (directory: string, target: FetchTarget) {
+  const path = yield* Path.Path
+  const way = path.relative(directory, target.directory)
+  if (!way.startsWith("..") && !path.isAbsolute(way)) {
+    return yield* new FolderFailed({
+      place: directory,
+      detail: "the downloads folder is in this folder. Keep content in a folder of its own."
+    })
+  }
+})

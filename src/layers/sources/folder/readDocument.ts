@@ -1,0 +1,43 @@
+/**
+ * A table or a JSON file of a folder, as a document.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { parseCsvText } from "../../../internal/csvText.ts"
+import { decodeText, parseJsonText, type TextMistake } from "../../../internal/editedText.ts"
+import { sizeText } from "../../../internal/readable.ts"
+import { explain } from "../../../internal/systemError.ts"
+import { FolderFailed, mistaken } from "./FolderFailed.ts"
+import type { FolderFile } from "./lookAtFolder.ts"
+
+/** A row of CSV is an object of texts, without its empty cells. */
+export const readDocument = Effect.fnUntraced(function* (
+  { path, place, size }: FolderFile,
+  maxBytes: number
+) {
+  const fileSystem = yield* FileSystem.FileSystem
+  if (size > maxBytes) {
+    return yield* new FolderFailed({
+      place: path,
+      detail: `it has ${sizeText(size)}, which is more than "maxBytes" allows (${sizeText(maxBytes)}).`
+    })
+  }
+  const bytes = yield* Effect.mapError(
+    fileSystem.readFile(place),
+    (cause) => new FolderFailed({ place: path, detail: `cannot be read: ${explain(cause)}`, cause })
+  )
+  const parsed = Either.flatMap(decodeText(bytes), (text) =>
+    /\.csv$/i.test(path) ? parseRows(text) : parseJsonText(text)
+  )
+  return yield* Either.mapLeft(parsed, (mistake) => mistaken(path, mistake))
+})
+
+const parseRows = (text: string): Either.Either<unknown, TextMistake> =>
+  Either.map(parseCsvText(text), ({ columns, rows }) =>
+    rows.map((row) =>
+      Object.fromEntries(
+        columns.flatMap((column, index) => (row[index] === "" ? [] : [[column, row[index]] as const]))
+      )
+    )
+  )

@@ -1,0 +1,385 @@
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile
+} from "node:fs/promises"
+import { dirname, join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
+import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
+import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/FolderSource.ts"
+import { BaseFolder, type FetchTarget, type PreviousContent } from "../../../../src/services/ContentSource.ts"
+import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
+import { sha256 } from "../../../support/sha256.ts"
+
+const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
+const run = Effect.provide(environment)
+
+type Files = Readonly<Record<string, string>>
+
+const objects = "id,title,year\r\n1,Fog Bell,1862\r\n2,,\r\n"
+const example: Files = {
+  "Objects.csv": objects,
+  "photos/bell.jpg": "a bell",
+  "Settings.json": '{"b":1,"a":true}'
+}
+
+const setUp = (files: Files = example, config: Partial<FolderSourceConfig> = {}) =>
+  Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const folder = yield* fileSystem.makeTempDirectoryScoped()
+    const place = (path: string) => join(folder, "content", path)
+    const edit = (action: () => Promise<unknown>) => Effect.promise(action)
+    const write = (path: string, content: string) =>
+      edit(async () => {
+        await mkdir(dirname(place(path)), { recursive: true })
+        await writeFile(place(path), content)
+      })
+    yield* Effect.forEach(Object.entries(files), ([path, content]) => write(path, content))
+    const {
+      changes,
+      fetch: fetchSource,
+      poll
+    } = yield* folderSource({ id: "exhibits", directory: "content", ...config }).make.pipe(
+      Effect.provideService(BaseFolder, folder)
+    )
+    const source = {
+      fetch: fetchSource,
+      poll: (cursor: Option.Option<string>) => poll?.(cursor) ?? Effect.dieMessage("It has no poll"),
+      changes: changes ?? Stream.dieMessage("It has no changes")
+    }
+    let versions = 0
+
+    /** Gives the fetch, and what a version of it would be. */
+    const fetch = (target: Partial<FetchTarget> = {}) =>
+      Effect.gen(function* () {
+        const directory = join(folder, `version ${versions++}`, "exhibits")
+        yield* Effect.promise(() => mkdir(directory, { recursive: true }))
+        const given = { directory, previous: Option.none(), progress: () => Effect.void, ...target }
+        const { value: fetched } = yield* withAdvancingClock(source.fetch(given))
+        const digests = Object.entries(fetched.digests ?? {})
+        const sizes = yield* Effect.promise(() =>
+          Promise.all(digests.map(([path]) => stat(join(directory, path))))
+        )
+        const previous: PreviousContent = {
+          directory,
+          fingerprint: Option.some(fetched.fingerprint),
+          files: Object.fromEntries(
+            digests.map(([path, sha256], index) => [path, { size: sizes[index]?.size ?? 0, sha256 }])
+          )
+        }
+        return { ...fetched, directory, previous: Option.some(previous) }
+      })
+
+    return {
+      source,
+      fetch,
+      place,
+      edit,
+      write,
+      folder,
+      failure: Effect.map(Effect.flip(fetch()), ({ message }) => message.replaceAll(folder, "…")),
+      poll: (cursor: Option.Option<string> = Option.none()) =>
+        Effect.map(withAdvancingClock(source.poll(cursor)), ({ value }) => value),
+      text: (directory: string, path: string) => Effect.promise(() => readFile(join(directory, path), "utf8"))
+    }
+  })
+
+const folderOf = (files: Files, config: Partial<FolderSourceConfig> = {}) =>
+  Effect.flatMap(setUp(files, config), ({ failure }) => failure)
+
+contentSourceContract(
+  "a folder",
+  Effect.map(setUp(), ({ source, write }) => {
+    let edits = 0
+    return {
+      source: { id: "exhibits", ...source },
+      edit: Effect.suspend(() => write("Objects.csv", `${objects}${++edits}${"x".repeat(edits)},a,b\n`))
+    }
+  }).pipe(run),
+  { polls: true }
+)
+
+/** Saves as programs do. */
+const waysToSave: Readonly<Record<string, (file: string, content: string) => Promise<void>>> = {
+  "in place": (file, content) => writeFile(file, content),
+  "in two halves": async (file, content) => {
+    await writeFile(file, content.slice(0, 5))
+    await appendFile(file, content.slice(5))
+  },
+  "by a new file of the same name": async (file, content) => {
+    await writeFile(`${file}.tmp`, content)
+    await rename(`${file}.tmp`, file)
+  },
+  "by removing the old file first": async (file, content) => {
+    await rm(file)
+    await writeFile(file, content)
+  },
+  "in a folder that is new": async (file, content) => {
+    await mkdir(join(dirname(file), "new", "more"), { recursive: true })
+    await writeFile(join(dirname(file), "new", "more", "a.txt"), content)
+  },
+  "by removing it": (file) => rm(file)
+}
+
+describe("a folder that is watched", () => {
+  it.scopedLive.each(Object.entries(waysToSave))("is another one after it was saved %s", ([, save]) =>
+    Effect.gen(function* () {
+      const { edit, place, source } = yield* setUp()
+      const { cursor } = yield* source.poll(Option.none())
+      const changes = yield* Queue.unbounded<void>()
+      yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+      yield* edit(() => save(place("Objects.csv"), "id\n7\n"))
+      yield* Queue.take(changes)
+      expect((yield* source.poll(Option.some(cursor))).changed).toBe("everything")
+    }).pipe(run)
+  )
+
+  it.scoped("is polled where it cannot be watched, and told when it is gone and comes again", () =>
+    Effect.gen(function* () {
+      const fileSystem = yield* FileSystem.FileSystem
+      const { edit, place, poll, source, write } = yield* setUp().pipe(
+        Effect.provideService(FileSystem.FileSystem, {
+          ...fileSystem,
+          watch: () => Stream.dieMessage("no watching here")
+        })
+      )
+      const { cursor } = yield* poll()
+      const changes = yield* Queue.unbounded<void>()
+      yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+      yield* withAdvancingClock(Effect.sleep("1 minute"))
+      expect(yield* Queue.size(changes)).toBe(0)
+
+      yield* write("Objects.csv", "id\n7\n")
+      const { took } = yield* withAdvancingClock(Queue.take(changes))
+      expect(took).toBeLessThanOrEqual(7000)
+      const edited = yield* poll(Option.some(cursor))
+      expect(edited.changed).toBe("everything")
+
+      yield* edit(() => rename(place(""), place("../away")))
+      yield* withAdvancingClock(Queue.take(changes))
+      const { value: error } = yield* withAdvancingClock(Effect.flip(source.poll(Option.some(edited.cursor))))
+      expect(error).toMatchObject({ isTransient: true })
+      yield* edit(() => rename(place("../away"), place("")))
+      yield* withAdvancingClock(Queue.take(changes))
+      expect(yield* poll(Option.some(edited.cursor))).toEqual({ cursor: edited.cursor, changed: "nothing" })
+    }).pipe(run)
+  )
+})
+
+describe("a folder as a source", () => {
+  it.scoped("saves tables and JSON at its top as documents, and everything else as it is", () =>
+    Effect.gen(function* () {
+      const { fetch, text } = yield* setUp({ ...example, "more/data.json": "{ }", "more/list.csv": "a\n" })
+      const fetched = yield* fetch()
+      expect(yield* text(fetched.directory, "Objects.json")).toBe(
+        `${JSON.stringify([{ id: "1", title: "Fog Bell", year: "1862" }, { id: "2" }], null, 2)}\n`
+      )
+      expect(yield* text(fetched.directory, "Settings.json")).toBe('{\n  "a": true,\n  "b": 1\n}\n')
+      expect(yield* text(fetched.directory, "more/data.json")).toBe("{ }")
+      expect(fetched).toMatchObject({
+        records: 3,
+        attachments: { total: 3, bytes: 11, reused: 0 },
+        documents: { "Objects.json": {}, "Settings.json": {} }
+      })
+      expect(fetched.digests?.["photos/bell.jpg"]).toBe(sha256("a bell"))
+      expect(Object.keys(fetched.digests ?? {}).sort()).toEqual([
+        "Objects.json",
+        "Settings.json",
+        "more/data.json",
+        "more/list.csv",
+        "photos/bell.jpg"
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("reads CSV as Excel saves it", () =>
+    Effect.gen(function* () {
+      const { fetch, text } = yield* setUp({
+        "Objects.CSV": '\ufeffid;Maße\r\n1;"12,5 ""cm""; tief"\r\n2;007\r\n'
+      })
+      const { directory } = yield* fetch()
+      expect(JSON.parse(yield* text(directory, "Objects.json"))).toEqual([
+        { id: "1", Maße: '12,5 "cm"; tief' },
+        { id: "2", Maße: "007" }
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("has the keys of its records, expectations and steps", () =>
+    Effect.gen(function* () {
+      const { fetch, text } = yield* setUp(example, {
+        keys: { Objects: "title" },
+        steps: [(document, { name }) => (name === "Settings" ? { steps: true } : document)],
+        expect: { Objects: { minRecords: 1 } }
+      })
+      const fetched = yield* fetch()
+      expect(fetched.documents).toEqual({ "Objects.json": { key: ["title"] }, "Settings.json": {} })
+      expect(yield* text(fetched.directory, "Settings.json")).toContain("steps")
+    }).pipe(run)
+  )
+
+  it.scoped("copies files, so that no version changes with them, and links those of the version before", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place, text, write } = yield* setUp({ ...example, "photos/fog.jpg": "fog" })
+      const first = yield* fetch()
+      yield* edit(() => appendFile(place("photos/bell.jpg"), ", rung"))
+      expect(yield* text(first.directory, "photos/bell.jpg")).toBe("a bell")
+      yield* write("photos/new.jpg", "new")
+      const second = yield* fetch({ previous: first.previous })
+      expect(second.attachments).toMatchObject({ total: 3, reused: 1 })
+      expect(yield* text(second.directory, "photos/bell.jpg")).toBe("a bell, rung")
+      const inode = (directory: string) =>
+        edit(async () => (await stat(join(directory, "photos/fog.jpg"))).ino)
+      expect(yield* inode(second.directory)).toBe(yield* inode(first.directory))
+    }).pipe(run)
+  )
+
+  it.scoped("finds an edit that leaves the size, and takes one back that leaves everything", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place, poll, write } = yield* setUp()
+      const before = yield* poll()
+      const first = yield* fetch()
+      yield* edit(() => utimes(place("photos/bell.jpg"), 1, 1))
+      const touched = yield* poll(Option.some(before.cursor))
+      expect(touched.changed).toBe("everything")
+      const same = yield* fetch({ previous: first.previous })
+      expect(same).toMatchObject({ fingerprint: first.fingerprint, attachments: { reused: 1 } })
+      yield* write("photos/bell.jpg", "a Bell")
+      expect((yield* fetch({ previous: first.previous })).fingerprint).not.toBe(first.fingerprint)
+    }).pipe(run)
+  )
+
+  it.scoped("leaves out what systems and programs put there", () =>
+    Effect.gen(function* () {
+      const names = [
+        ".DS_Store",
+        ".git/config",
+        "Thumbs.db",
+        "~$Objects.csv",
+        "a.mp4.crdownload",
+        "x.tmp",
+        "a.csv~"
+      ]
+      const { fetch } = yield* setUp({ ...example, ...Object.fromEntries(names.map((name) => [name, "x"])) })
+      expect(Object.keys((yield* fetch()).digests ?? {})).toHaveLength(3)
+    }).pipe(run)
+  )
+
+  it.scoped("follows links to its files, and refuses others", () =>
+    Effect.gen(function* () {
+      const { edit, failure, fetch, place, text, write } = yield* setUp()
+      yield* edit(() => symlink(place("photos/bell.jpg"), place("bell.jpg")))
+      expect(yield* text((yield* fetch()).directory, "bell.jpg")).toBe("a bell")
+      yield* edit(() => symlink(place("photos"), place("pictures")))
+      expect(yield* failure).toBe(
+        'Source "exhibits": pictures: is a link to a folder. Copy the folder itself.'
+      )
+      yield* edit(() => rm(place("pictures")))
+      yield* write("../secret.txt", "secret")
+      yield* edit(() => symlink("../secret.txt", place("secret.txt")))
+      expect(yield* failure).toBe(
+        'Source "exhibits": secret.txt: is a link that leads out of the folder. Copy the file into it.'
+      )
+    }).pipe(run)
+  )
+
+  it.scoped.each<readonly [Files, RegExp]>([
+    [{ "a.csv": "x,y\n1,2\n3\n" }, /a\.csv, line 3: the row has not as many cells/],
+    [{ "a.json": '[\n{"a":1\n' }, /a\.json, line 3, column 1: is not valid JSON/],
+    [{ "a.csv": "x\n", "a.json": "[]" }, /a\.csv and a\.json: each would be the document "a"/],
+    [
+      { "p/a.jpg": "", "p/A.jpg": "" },
+      /p\/(a|A)\.jpg and p\/(a|A)\.jpg: their names differ in nothing but case/
+    ],
+    [{ "p/what?.jpg": "" }, /p\/what\?\.jpg: Windows cannot store a file of this name/],
+    [{ "a.json": "[]", "p/ä.jpg": "", "p/a\u0308.jpg": "" }, /their names differ/],
+    [{ ".hidden": "" }, /…\/content: there are no files in this folder/]
+  ])("says what is wrong with %j", ([files, message]) =>
+    Effect.map(folderOf(files), (failure) => expect(failure).toMatch(message)).pipe(run)
+  )
+
+  it.scoped("names a document of the options that is not there", () =>
+    Effect.gen(function* () {
+      expect(yield* folderOf(example, { keys: { Object: "id" } })).toBe(
+        'Source "exhibits": …/content: "keys" names the document "Object", but there is no Object.csv or Object.json in it.'
+      )
+      expect(yield* folderOf(example, { maxBytes: 20 })).toMatch(
+        /Objects\.csv: it has 37 bytes, which is more than/
+      )
+      expect(yield* folderOf(example, { directory: "kontent" })).toBe(
+        'Source "exhibits": …/kontent: cannot read this folder: there is no such folder.'
+      )
+      expect(yield* folderOf(example, { directory: "." })).toMatch(/the downloads folder is in this folder/)
+      expect(folderSource({ id: "exhibits", directory: "" }).issues).toMatchObject([{ path: "directory" }])
+    }).pipe(run)
+  )
+
+  it.scoped("is fetched when all of it has come to rest, and never by half", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place, text } = yield* setUp()
+      let parts = 0
+      const read = yield* fetch({
+        progress: () =>
+          parts++ < 3
+            ? edit(() => appendFile(place("Objects.csv"), `${10 + parts},Part,${parts}\n`))
+            : Effect.void
+      })
+      expect(parts).toBeGreaterThan(3)
+      expect(JSON.parse(yield* text(read.directory, "Objects.json"))).toHaveLength(5)
+      expect(yield* text(read.directory, "photos/bell.jpg")).toBe("a bell")
+    }).pipe(run)
+  )
+
+  it.scoped("says which file is written without an end, and answers polls meanwhile", () =>
+    Effect.gen(function* () {
+      const { edit, place, poll, source } = yield* setUp()
+      const { cursor } = yield* poll()
+      const writing = Effect.forever(
+        Effect.zipRight(
+          edit(() => appendFile(place("photos/bell.jpg"), "x")),
+          Effect.sleep("300 millis")
+        )
+      )
+      const all = Effect.gen(function* () {
+        const polled = yield* source.poll(Option.some(cursor))
+        const error = yield* Effect.flip(
+          source.fetch({ directory: place("../v"), previous: Option.none(), progress: () => Effect.void })
+        )
+        return { polled, error }
+      })
+      const { value } = yield* withAdvancingClock(Effect.race(all, writing))
+      expect(value.polled).toEqual({ cursor, changed: "nothing" })
+      expect(value.error.message).toBe(
+        'Source "exhibits": photos/bell.jpg: it is still being written, or has just changed.'
+      )
+      expect(value.error.isTransient).toBe(true)
+    }).pipe(run)
+  )
+
+  it.scoped("reads no file that its user may not read, and says so", () =>
+    Effect.gen(function* () {
+      const { edit, failure, place } = yield* setUp()
+      if (process.getuid?.() === 0) return
+      yield* edit(() => chmod(place("Objects.csv"), 0))
+      expect(yield* failure).toMatch(/Objects\.csv: cannot be read: permission denied/)
+      yield* edit(() => rename(place("Objects.csv"), place("photos/Objects.csv")))
+      expect(yield* failure).toMatch(/photos\/Objects\.csv: cannot be copied: permission denied/)
+    }).pipe(run)
+  )
+})
