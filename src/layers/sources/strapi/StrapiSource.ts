@@ -21,6 +21,7 @@ import { makeAsk } from "./makeAsk.ts"
 import { readFile, withoutFormats } from "./media.ts"
 import { lookInto, type Probe, probe, type Seen } from "./probe.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
+import { strange } from "./requestErrors.ts"
 import {
   CheckedOptions,
   type StrapiOptions,
@@ -48,6 +49,17 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       `${reason}: whether they have changed cannot be asked, so that everything is read again, at most once a minute.`
   )
 
+  /** Remembers what stands in it, and gives what is to be saved of it. */
+  const take = Effect.fnUntraced(function* (name: string, content: unknown) {
+    const [seenNow, value] = yield* Effect.try({
+      try: () => [lookInto(content), withoutFormats(content)] as const,
+      catch: () => strange(name, "it is nested too deeply")
+    })
+    yield* Ref.update(seen, (before) => new Map([...before, [name, seenNow]]))
+    yield* Ref.set(readAt, yield* Clock.currentTimeMillis)
+    return value
+  })
+
   const documentOf = Effect.fnUntraced(function* ([name, type]: readonly [string, StrapiType]) {
     const hasLanguages = locales.length > 0 && (yield* isLocalized(ask, name, status))
     const read = hasLanguages
@@ -58,13 +70,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       key: hasLanguages ? ["documentId", "locale"] : ["documentId"],
       url: `${url}/api/${name}`,
       content: Value({
-        value: read.pipe(
-          Effect.tap((content) =>
-            Ref.update(seen, (before) => new Map([...before, [name, lookInto(content)]]))
-          ),
-          Effect.zipLeft(Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.set(readAt, now))),
-          Effect.map(withoutFormats)
-        )
+        value: Effect.flatMap(read, (content) => take(name, content))
       })
     }
   })

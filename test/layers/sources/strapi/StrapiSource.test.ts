@@ -20,7 +20,7 @@ import { contentSourceContract } from "../../../../src/testing.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
 import { filesIn } from "../../../support/media.ts"
-import { hangUp, json, type ReceivedRequest } from "../../../support/ScriptedServer.ts"
+import { hangUp, json, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
@@ -487,6 +487,9 @@ describe("strapiSource", () => {
       const server = yield* setUp({}, { types: { articles: {} } })
       server.next(json(200, { data: [{ id: 1, attributes: {} }], meta: {} }))
       expect(yield* messageOf(server.fetch())).toMatch("version 4")
+      const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`
+      server.next(text(200, `{"data":{"documentId":"a","deep":${deep}}}`))
+      expect(yield* messageOf(server.fetch())).toMatch("nested too deeply")
       server.next(json(404, { message: "no such page" }))
       expect(yield* messageOf(server.fetch())).toMatch('Check "url"')
     })
