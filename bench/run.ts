@@ -1,5 +1,5 @@
 /**
- * Transport, table source, the program as a whole and a venue beside their peers: `npm run bench`.
+ * Transport, table source, sizes of pictures, the program as a whole and a venue beside their peers: `npm run bench`.
  *
  *     --quick           one short run of everything, to try it out
  *     --only a,b        these scenarios only
@@ -7,6 +7,7 @@
  */
 import { execFileSync } from "node:child_process"
 import { parseArgs } from "node:util"
+import * as images from "./images/scenarios.ts"
 import { killAll } from "./processes.ts"
 import * as program from "./program/scenarios.ts"
 import * as report from "./report.ts"
@@ -82,7 +83,9 @@ const settings = {
 const only = values.only?.split(",")
 try {
   const parts: Array<report.MeasuredPart> = []
-  for (const part of [transport, tables, program, venue].map(({ make }) => make(values.quick, settings))) {
+  for (const part of [transport, tables, images, program, venue].map(({ make }) =>
+    make(values.quick, settings)
+  )) {
     const scenarios: Array<report.Measured> = []
     for (const scenario of part.scenarios.filter(({ name }) => only?.includes(name) ?? true)) {
       scenarios.push({ scenario, medians: medians(await runAll(scenario)) })

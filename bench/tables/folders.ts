@@ -17,7 +17,7 @@ import { join } from "node:path"
 
 let place: string | undefined
 
-const newFolder = (): string => {
+export const newFolder = (): string => {
   place ??= mkdtempSync(join(tmpdir(), "vitrine-bench-"))
   return mkdtempSync(join(place, "folder-"))
 }

@@ -142,6 +142,8 @@ const readableName = (localPath: string): string => {
     .replace(/\.[^.]*$/, "")
     .replace(/-[0-9a-f]{16}$/, "")
   const readable = stem
+    .normalize("NFKD")
+    .replace(/\p{Mn}/gu, "")
     .replace(/[^A-Za-z0-9_]+/g, "-")
     .slice(0, 60)
     .replace(/^-|-$/g, "")

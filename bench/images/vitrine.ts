@@ -1,0 +1,37 @@
+/**
+ * Our sizes of pictures, as a source has them made, with the digests of files that it has downloaded.
+ */
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Images from "#dist/layers/images/Images.js"
+import { answer } from "../processes.ts"
+import { type PeerApi, type Plan, widths } from "./protocol.ts"
+
+const digests = new Map<string, string>()
+
+/** A download has the digest; reading a picture for it is no part of this. */
+const sha256Of = (file: string): string => {
+  const sha256 = digests.get(file) ?? createHash("sha256").update(readFileSync(file)).digest("hex")
+  digests.set(file, sha256)
+  return sha256
+}
+
+const make = ({ directory, files }: Plan) =>
+  Effect.gen(function* () {
+    const { derive } = yield* Images.make({ widths })
+    const derived = yield* Effect.forEach(
+      files,
+      (file, index) =>
+        derive(
+          { file, localPath: `media/photo${index}.jpg`, sha256: sha256Of(file) },
+          { directory, previous: Option.none() }
+        ),
+      { concurrency: 6 }
+    )
+    return derived.reduce((sum, { sizes }) => sum + sizes.length, 0)
+  }).pipe(Effect.scoped, Effect.provide(NodeContext.layer), Effect.runPromise)
+
+answer<PeerApi>({ make, ready: () => {} })
