@@ -106,6 +106,8 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     }).pipe(provided)
   )
 
+  const endless = { job: "make", width: 3000, height: 2000, format: "avif" }
+
   const slow = Effect.gen(function* () {
     const folder = yield* sourceFolder
     const { derive } = yield* Images.make({ widths: [1000], formats: ["avif"] })
@@ -165,19 +167,29 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
       const worker: ChildProcess = fork(join(repository, "dist/layers/images/pictureWorker.js"))
       const ready = yield* Effect.promise(() => once(worker, "message"))
       expect(ready[0]).toEqual({ is: "ready" })
-      worker.send({
-        job: "make",
-        file,
-        to: join(directory, "out"),
-        width: 3000,
-        height: 2000,
-        format: "avif"
-      })
+      worker.send({ ...endless, file, to: join(directory, "out"), limitMs: 600_000 })
       yield* eventually(Effect.sync(() => isBusy(worker.pid ?? 0)))
 
       worker.disconnect()
 
       expect(yield* Effect.promise(() => once(worker, "exit"))).toEqual([null, "SIGKILL"])
+    }).pipe(provided)
+  )
+
+  it.scoped("of the package say so and end where a picture takes too much of the processor", () =>
+    Effect.gen(function* () {
+      const { directory, save } = yield* sourceFolder
+      const { file } = yield* save("media/photo.jpg", yield* bytesOf(noisy(3000, 2000).jpeg()))
+      const worker: ChildProcess = fork(join(repository, "dist/layers/images/pictureWorker.js"))
+      const said: Array<unknown> = []
+      worker.on("message", (message: unknown) => {
+        if (said.push(message) === 1) {
+          worker.send({ ...endless, file, to: join(directory, "out"), limitMs: 1000 })
+        }
+      })
+      expect(yield* Effect.promise(() => once(worker, "exit"))).toEqual([null, "SIGKILL"])
+      const message = "it takes longer than 1 s of the processor's time."
+      expect(said).toEqual([{ is: "ready" }, { is: "failed", message }])
     }).pipe(provided)
   )
 })

@@ -9,12 +9,10 @@ import { constants, setPriority } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import * as Data from "effect/Data"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../internal/printable.ts"
-import { durationText } from "../../internal/readable.ts"
 import { Sha256 } from "../../internal/sha256.ts"
 import { explain } from "../../internal/systemError.ts"
 import type * as Worker from "./pictureWorker.ts"
@@ -57,14 +55,18 @@ const Failed: Schema.Schema<Worker.Failed> = Schema.Struct({
   code: Schema.optionalWith(Schema.String, { exact: true })
 })
 
-/** AVIF takes up to 22 seconds on a machine of today. */
-const limitOf = ({ format }: Pick<Worker.Make, "format">) => (format === "avif" ? "10 minutes" : "2 minutes")
+/** AVIF of 12 megapixels takes up to 22 seconds on a machine of today. */
+const limitMsOf = ({ format }: Pick<Worker.Make, "format">) => (format === "avif" ? 600_000 : 120_000)
+
+/** How long a job may take where its process does not even use the processor. */
+const longest = "1 hour"
 
 /**
  * Starts processes when there is work, and ends them when there has been none for half a minute to a minute, and with the
  * scope.
  *
- * Where a job is interrupted or takes longer than it may (10 minutes for AVIF, else 2), its process is killed: nothing goes on.
+ * Where a job is interrupted or takes longer than it may (10 minutes of the processor for AVIF, else 2; an hour by the clock), its
+ * process is killed: nothing goes on.
  * A process that ends by itself is replaced, and the job begun again, up to twice.
  */
 export const make = Effect.gen(function* () {
@@ -75,11 +77,11 @@ export const make = Effect.gen(function* () {
     timeToLive: "30 seconds"
   })
 
-  const run = <A>(job: Worker.Job, answer: Schema.Schema<A>, limit: Duration.DurationInput) =>
+  const run = <A>(job: Worker.Job, answer: Schema.Schema<A>) =>
     Pool.get(workers).pipe(
       Effect.flatMap((worker) =>
         Effect.ensuring(
-          ask(worker, job, answer, limit),
+          ask(worker, job, answer),
           Effect.suspend(() => (isRunning(worker) ? Effect.void : Pool.invalidate(workers, worker)))
         )
       ),
@@ -88,8 +90,9 @@ export const make = Effect.gen(function* () {
     )
 
   return {
-    look: (file: string) => run({ job: "look", file }, Looked, "2 minutes"),
-    make: (job: Omit<Worker.Make, "job">) => run({ ...job, job: "make" }, Made, limitOf(job))
+    look: (file: string) => run({ job: "look", file }, Looked),
+    make: (job: Omit<Worker.Make, "job" | "limitMs">) =>
+      run({ ...job, job: "make", limitMs: limitMsOf(job) }, Made)
   }
 })
 
@@ -158,23 +161,14 @@ const kill = (worker: ChildProcess) =>
     }
   })
 
-const ask = <A>(
-  worker: ChildProcess,
-  job: Worker.Job,
-  answer: Schema.Schema<A>,
-  limit: Duration.DurationInput
-) =>
+const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
   Effect.zipRight(
     Effect.sync(() => worker.send(job, () => {})),
     nextAnswer(worker, answer)
   ).pipe(
     Effect.timeoutFail({
-      duration: limit,
-      onTimeout: () =>
-        new JobFailed({
-          detail: `it takes longer than ${durationText(Duration.toMillis(limit))}.`,
-          hasEnded: false
-        })
+      duration: longest,
+      onTimeout: () => new JobFailed({ detail: `it takes longer than ${longest}.`, hasEnded: false })
     })
   )
 

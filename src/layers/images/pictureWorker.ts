@@ -31,6 +31,8 @@ export interface Make {
   readonly height: number
   readonly format: ImageFormat
   readonly quality?: number
+  /** How much time of the processor it may take, in milliseconds. */
+  readonly limitMs: number
 }
 
 /** Said once, before all answers. */
@@ -111,11 +113,32 @@ const start = async () => {
 
   process.on("message", (job: unknown) => {
     if (isJob(job)) {
-      ;(job.job === "look" ? look(job) : make(job)).then(answer, fail)
+      const work = job.job === "look" ? look(job) : within(job.limitMs, () => make(job))
+      work.then(answer, fail)
     }
   })
   answer({ is: "ready" })
 }
+
+/** By the time of the processor: a process of the lowest priority may have to wait for that as long as others need it. */
+const within = async <A>(limitMs: number, work: () => Promise<A>): Promise<A> => {
+  const start = process.cpuUsage()
+  const timer = setInterval(() => {
+    const { system, user } = process.cpuUsage(start)
+    if ((system + user) / 1000 > limitMs) {
+      const message = `it takes longer than ${Math.round(limitMs / 1000)} s of the processor's time.`
+      process.send?.({ is: "failed", message } satisfies Failed, undefined, undefined, end)
+    }
+  }, 500)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** Node itself would wait for what is being encoded. */
+const end = () => process.kill(process.pid, "SIGKILL")
 
 const versionsOf = ({ versions }: { readonly versions: Readonly<Record<string, string | undefined>> }) =>
   Object.fromEntries(
@@ -140,7 +163,6 @@ const encode = (picture: Sharp, format: ImageFormat, quality: number | undefined
 const isJob = (message: unknown): message is Job =>
   typeof message === "object" && message !== null && "job" in message
 
-/** Node would wait for what is being encoded. */
-process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))
+process.once("disconnect", end)
 
 start().catch(fail)
