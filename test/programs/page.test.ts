@@ -34,9 +34,7 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
           const reader = yield* makeReader
           expect(yield* reader.run("npx vitrine init --page")).toMatchObject({ status: 0 })
           yield* reader.useFreePorts("vitrine.config.ts")
-          const configuration = `${reader.folder}/vitrine.config.ts`
-          const text = yield* fs.readFileString(configuration)
-          yield* fs.writeFileString(configuration, text.replace("10 seconds", "1 second"))
+          const text = yield* fs.readFileString(`${reader.folder}/vitrine.config.ts`)
           yield* reader.keepRunning("npx vitrine start", /New version/)
 
           const port = /contentServer\(\{ port: (\d+),/.exec(text)?.[1]
@@ -44,9 +42,14 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
           const tab = yield* openTab(url)
           yield* Effect.promise(() => tab.waitForSelector("text=The Sulking Barometer"))
           expect(yield* Effect.promise(() => tab.textContent("h1"))).toBe("Kept")
+          yield* Effect.promise(() =>
+            tab.waitForFunction(
+              "document.images.length === 2 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0)"
+            )
+          )
           // Without it, the browser asks for one that is not there.
           expect(yield* Effect.promise(() => tab.getAttribute("link[rel=icon]", "href"))).toBe("data:,")
-          yield* fs.writeFileString(`${reader.folder}/tables/Objects.csv`, "title\nA New Bell\n")
+          yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
           yield* Effect.promise(() => tab.waitForSelector("text=A New Bell"))
 
           expect(yield* statusOf(url, "/manifest.json")).toBe(200)

@@ -7,7 +7,6 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { projectTemplate } from "../../src/layers/cli/projectTemplate.ts"
 import { Browser, openTab } from "../support/browser.ts"
 import { allSamples, pages, placeOf, read, repository, type Sample, samplesOf } from "../support/documents.ts"
 import { isMissing } from "../support/programs.ts"
@@ -103,6 +102,13 @@ const runScript = (reader: Reader, { text }: Sample) =>
     }
   })
 
+/** What programs of the documentation read. */
+const tables = {
+  "Objects.csv":
+    "inventory,title,year\nVM-1931-04,The Penrice Fog Bell,1862\nVM-1919-01,The Sulking Barometer,1798\n",
+  "Settings.csv": "key,value\ntitle,Kept\nslideSeconds,16\n"
+}
+
 const needsProject = (line: string) => line.startsWith("npx vitrine ")
 
 /** What sets up a server of another maker, or a whole machine. */
@@ -139,8 +145,8 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
           const fs = yield* FileSystem.FileSystem
           const reader = yield* makeReader
           yield* fs.makeDirectory(`${reader.folder}/tables`)
-          for (const name of ["tables/Objects.csv", "tables/Settings.csv"]) {
-            yield* fs.writeFileString(`${reader.folder}/${name}`, projectTemplate[name] ?? "")
+          for (const [name, text] of Object.entries(tables)) {
+            yield* fs.writeFileString(`${reader.folder}/tables/${name}`, text)
           }
           yield* fs.writeFileString(`${reader.folder}/sample.ts`, sample.text)
           const shown = samplesOf(sample.page).find(

@@ -76,15 +76,15 @@ const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string
 
 const start = `
 Next:
-  npx vitrine start      fetch the tables and report new versions; end with Ctrl-C`
+  npx vitrine start      fetch the content and report new versions; end with Ctrl-C`
 
 const nextSteps = `${start}
   curl -N http://127.0.0.1:8710/events
-                         watch the events, and change a cell in tables/Objects.csv
+                         watch the events, and change a cell in content/Objects.csv
   npx vitrine --help     everything else`
 
 const nextStepsWithPage = `${start}
-                         look at http://127.0.0.1:8730, and change a cell in tables/Objects.csv
+                         look at http://127.0.0.1:8730, and change a cell in content/Objects.csv
   npx vitrine --help     everything else`
 
 export const command = Command.make({

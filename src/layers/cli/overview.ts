@@ -6,7 +6,7 @@
 export const commands = {
   init: {
     usage: "init [DIR]",
-    description: "Begin a project: an example configuration with tables. Nothing is overwritten."
+    description: "Begin a project: an example with a folder of content. Nothing is overwritten."
   },
   start: {
     usage: "start",

@@ -4,29 +4,18 @@
 
 /** Without a page, the controller opens no port for content: programs read the folder. */
 const configuration = ({ withPage }: { readonly withPage: boolean }) =>
-  `import { content, ${withPage ? "contentServer, " : ""}defineConfig, httpTransport, tableServer, tableSource } from "vitrine"
-
-// For editors; superfluous where @types/node is installed.
-declare const process: { readonly env: Readonly<Record<string, string | undefined>> }
+  `import { content, ${withPage ? "contentServer, " : ""}defineConfig, folderSource, httpTransport } from "vitrine"
 
 export default defineConfig({
   plugins: [
-    // Serves the folder "tables" as the hosted API would: for work without an account or a network. Take this and
-    // "endpointUrl" below away to fetch from the hosted API.
-    tableServer({ directory: "tables", port: 8740 }),
-
     // Fetches all sources into downloads/versions/…, and points downloads/manifest.json to the newest version.
     content({
-      fetchEvery: "10 seconds", // "10 minutes" is often enough for the hosted API: mind its monthly quota
+      fetchEvery: "1 minute", // the folder is watched as well: an edit is fetched at once
       sources: [
-        tableSource({
+        folderSource({
           id: "exhibits",
-          baseId: "appAbCdEfGhIjKlMn",
-          apiKey: process.env.TABLE_API_KEY ?? "local", // vitrine start --env-file .env
-          tables: ["Objects"],
-          keyValueTables: ["Settings"],
-          expect: { Objects: { fields: { title: "text" }, minRecords: 1 } }, // anything else is not shown
-          endpointUrl: "http://127.0.0.1:8740"
+          directory: "content",
+          expect: { Objects: { fields: { title: "text" }, minRecords: 1 } } // anything else is not shown
         })
       ]
     }),
@@ -45,16 +34,23 @@ const pageServer = `,
 /** Their content by their path, with forward slashes. */
 export const projectTemplate: Readonly<Record<string, string>> = {
   "vitrine.config.ts": configuration({ withPage: false }),
-  "tables/Objects.csv": `inventory,title,year
-VM-1931-04,The Penrice Fog Bell,1862
-VM-1919-01,The Sulking Barometer,1798
+  "content/Objects.csv": `id,title,year,picture
+VM-1931-04,The Penrice Fog Bell,1862,pictures/fog-bell.svg
+VM-1919-01,The Sulking Barometer,1798,pictures/barometer.svg
 `,
-  "tables/Settings.csv": `key,value
-title,Kept
-slideSeconds,16
+  "content/Settings.json": `{
+  "title": "Kept",
+  "slideSeconds": 16
+}
 `,
-  ".env.example": `# Copy this to .env, and start with: vitrine start --env-file .env
-TABLE_API_KEY=
+  "content/pictures/fog-bell.svg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40">
+  <path d="M20 4v4m-14 22q4-3 4-12a10 10 0 0 1 20 0q0 9 4 12zm11 0a3 3 0 0 0 6 0" fill="#b08d57" stroke="#5c4726" stroke-width="1.5" />
+</svg>
+`,
+  "content/pictures/barometer.svg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40">
+  <circle cx="20" cy="20" r="15" fill="#f4efe4" stroke="#5c4726" stroke-width="3" />
+  <path d="M20 20l-7 6" stroke="#8c2f2f" stroke-width="2" />
+</svg>
 `,
   "tsconfig.json": `{
   "compilerOptions": {
@@ -104,8 +100,9 @@ export const pageTemplate: Readonly<Record<string, string>> = {
         document.querySelector("h1").textContent = settings.title
         document.querySelector("footer").textContent = "Version " + version.id
         document.querySelector("table").replaceChildren(
-          ...objects.map(({ id, ...fields }) => {
+          ...objects.map(({ id, picture, ...fields }) => {
             const row = document.createElement("tr")
+            if (picture) row.insertCell().append(Object.assign(new Image(48), { src: version.url("exhibits", picture) }))
             for (const value of Object.values(fields)) row.insertCell().textContent = value
             return row
           })

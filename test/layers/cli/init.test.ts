@@ -42,9 +42,10 @@ const withDiskFullAt = (name: string) =>
 
 const made = [
   "vitrine.config.ts",
-  "tables/Objects.csv",
-  "tables/Settings.csv",
-  ".env.example",
+  "content/Objects.csv",
+  "content/Settings.json",
+  "content/pictures/fog-bell.svg",
+  "content/pictures/barometer.svg",
   "tsconfig.json",
   ".gitignore"
 ]
@@ -68,7 +69,7 @@ describe("vitrine init, where a file cannot be written", () => {
         _tag: "vitrine/FileNotMade",
         message: expect.stringMatching(/Objects\.csv could not be made: the disk is full\.$/)
       })
-      expect(yield* fs.readDirectory(`${folder}/tables`)).toEqual([])
+      expect(yield* fs.readDirectory(`${folder}/content`)).toEqual([])
       expect(yield* init(folder)).toEqual([asKept("vitrine.config.ts"), ...made.slice(1).map(asMade)])
     })
   )
@@ -98,7 +99,7 @@ describe("vitrine init, where a file cannot be written", () => {
       }
       yield* disk.free
       yield* init(disk.folder)
-      expect(yield* fs.readFileString(`${disk.folder}/tables/Objects.csv`)).toContain("Fog Bell")
+      expect(yield* fs.readFileString(`${disk.folder}/content/Objects.csv`)).toContain("Fog Bell")
     }),
     { skip: !mayMount }
   )

@@ -16,7 +16,6 @@ import * as Layer from "effect/Layer"
 import { compile, strictly } from "../../support/compile.ts"
 import { buildImage } from "../../support/dockerfile.ts"
 import { read } from "../../support/documents.ts"
-import { freePort } from "../../support/freePort.ts"
 import { newFolder, Packed } from "../../support/packed.ts"
 import { runVitrine } from "../../support/vitrineProcess.ts"
 
@@ -215,11 +214,7 @@ export const installs = (it: It) => {
         yield* succeeds(folder, "npm", ...npmInstall, `./${basename(tarball)}`)
         yield* Effect.flatMap(vitrine("init", "--page"), ({ ended }) => ended)
         const configuration = readFileSync(join(folder, "vitrine.config.ts"), "utf8")
-        const tables = yield* freePort
-        yield* write(
-          "vitrine.config.ts",
-          configuration.replaceAll(/87[13]0/g, "0").replaceAll("8740", String(tables))
-        )
+        yield* write("vitrine.config.ts", configuration.replaceAll(/87[13]0/g, "0"))
 
         const root = yield* newFolder
         chmodSync(root, 0o755)
