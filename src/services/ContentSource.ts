@@ -74,6 +74,11 @@ export interface FetchTarget {
   readonly previous: Option.Option<PreviousContent>
   /** The only parts that have changed since `previous`, if polls have found which. */
   readonly changedParts?: ReadonlyArray<string>
+  /**
+   * Whether it is only looked at what would come: the first page of each document is enough, without the files that hang on it, and
+   * nothing is expected of it. A source that knows no pages fetches everything.
+   */
+  readonly isSample?: boolean
   /** Told as often as there is something new to tell; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }

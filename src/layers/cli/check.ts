@@ -2,20 +2,35 @@
  * `vitrine check`
  */
 import * as Console from "effect/Console"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { printableJson, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { ContentCheck } from "../../services/ContentCheck.ts"
+import { ContentSample, type SampledDocument } from "../../services/ContentSample.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 import { changeLines } from "./diff.ts"
 import { jsonOption } from "./options.ts"
+import * as Parameter from "./Parameter.ts"
 
 export const makeCommand = ContentCommand.make({
   name: "check",
-  parameters: { json: jsonOption },
-  result: ContentCheck,
+  parameters: {
+    source: Parameter.argument({
+      name: "SOURCE",
+      description:
+        "The id of a source: says what is in the first page of each of its documents. Default: all are fetched."
+    }),
+    json: jsonOption
+  },
+  fields: ({ source }) => Option.match(source, { onNone: () => ({}), onSome: (source) => ({ source }) }),
+  result: Schema.Union(ContentCheck, ContentSample),
   isOnDisk: false,
   interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." },
-  report: (check, { json }) => Console.log(json ? printableJson(check, 2) : checkText(check))
+  report: (result, { json }) =>
+    Console.log(
+      json ? printableJson(result, 2) : "sampled" in result ? sampleText(result) : checkText(result)
+    )
 })
 
 type CheckedSource = ContentCheck["sources"][number]
@@ -34,3 +49,27 @@ const sourceText = ({ changed, records, sourceId, warnings = [] }: CheckedSource
     `${printableLine(sourceId)}: ${countText(records, "record")}${changed ? "" : ", nothing has changed"}`,
     ...warnings.map((warning) => `  warning: ${printableLine(warning)}`)
   ].join("\n")
+
+/** What a source would save. */
+const sampleText = ({ sampled, sourceId, warnings = [] }: ContentSample): string =>
+  [
+    ...sampled.flatMap((document) => [...documentLines(sourceId, document), ""]),
+    ...warnings.map((warning) => `warning: ${printableLine(warning)}`),
+    "Of lists in pages, this is the first page. Nothing was saved."
+  ].join("\n")
+
+const documentLines = (sourceId: string, { fields, holds, links, path, records }: SampledDocument) => {
+  const what = holds === "value" ? "one value" : countText(records, "record")
+  const width = Math.max(0, ...fields.map(({ field }) => field.length))
+  return [
+    `${printableLine(`${sourceId}/${path}`)}: ${what}`,
+    ...fields.map(
+      ({ example, field, types }) =>
+        `  ${printableLine(field).padEnd(width)}  ${types.join(" or ")}${example === undefined ? "" : `: ${printableLine(example)}`}`
+    ),
+    ...links.map(
+      ({ count, example, path }) =>
+        `  ${countText(count, "link")} to files at "${printableLine(path)}": ${printableLine(example)}`
+    )
+  ]
+}

@@ -25,8 +25,8 @@ export const commands = {
     description: "Fetch the content once: in the controller that runs, or else here, and end."
   },
   check: {
-    usage: "check",
-    description: "Fetch without showing anything: check what comes, and say what it would change."
+    usage: "check [SOURCE]",
+    description: "Fetch without showing anything: say what it would change, or what a source has."
   },
   verify: {
     usage: "verify [VERSION]",

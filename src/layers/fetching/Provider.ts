@@ -7,6 +7,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
+import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import type { ContentState, Reports, SourceState } from "../../services/Slices.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
 import type { Report } from "./report.ts"
@@ -29,6 +30,9 @@ export interface Provider {
 
   /** What `fetch` would change. It reports nothing and promotes nothing. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
+
+  /** What a source would save, by its id. It reports nothing and promotes nothing. */
+  readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
 
   /** As `fetch`, of what the polls have found. Without it `fetch` stands for it. */
   readonly fetchNew?: Effect.Effect<Fetched, FetchError>

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { Content, FetchError } from "../../services/Content.ts"
 import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
+import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
 import type { Undo } from "./undo.ts"
@@ -22,6 +23,8 @@ const flag = Schema.optionalWith(Schema.Boolean, { exact: true })
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
   /** Missing where versions are copied. */
   readonly check?: Effect.Effect<ContentCheck, FetchError>
+  /** As `check`, of one source. */
+  readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
   /** Run after each ack. */
   readonly acknowledged: Effect.Effect<void>
 }
@@ -29,7 +32,7 @@ export interface Fetching extends Pick<Content["Type"], "fetch"> {
 /** Until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
-  { acknowledged, check, fetch }: Fetching,
+  { acknowledged, check, fetch, sample }: Fetching,
   undo: Undo
 ) {
   const commands = yield* CommandBus
@@ -37,8 +40,11 @@ export const registerCommands = Effect.fnUntraced(function* (
   yield* commands.register({ type: `${name}.fetch`, fields: Schema.Struct({}), run: () => fetch })
   yield* commands.register({
     type: `${name}.check`,
-    fields: Schema.Struct({}),
-    run: () => check ?? new NotFetchedHere()
+    fields: Schema.Struct({ source: Schema.optionalWith(Schema.String, { exact: true }) }),
+    run: ({
+      source
+    }): Effect.Effect<ContentCheck | ContentSample, FetchError | NotFetchedHere | NoSuchSource> =>
+      (source === undefined ? check : sample?.(source)) ?? new NotFetchedHere()
   })
   yield* commands.register({
     type: `${name}.manifest.read`,

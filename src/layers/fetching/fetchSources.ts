@@ -19,6 +19,7 @@ import { checkSources } from "./checkSources.ts"
 import { fetchSource } from "./fetchSource.ts"
 import type { MakeProvider, Provider } from "./Provider.ts"
 import { all, type Changes, makePolling, merge } from "./polling.ts"
+import { makeSample } from "./sampleSource.ts"
 
 /** From one poll to the next while changes go on. */
 const settlePause = Duration.seconds(1)
@@ -132,6 +133,7 @@ export const fetchSources = (
       sourceIds,
       fetch: fetchAll,
       check: yield* checkSources(sources),
+      sample: yield* makeSample(sources),
       ...(unasked.size === sources.length ? {} : { poll, fetchNew }),
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),

@@ -68,9 +68,10 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   if (commands) {
     const onceChecked = yield* singleFlight<ContentCheck, FetchError>(scope)
     const check = provider.check === undefined ? {} : { check: onceChecked(provider.check) }
+    const sample = provider.sample === undefined ? {} : { sample: provider.sample }
     yield* registerCommands(
       name,
-      { fetch, ...check, acknowledged: Effect.asVoid(screens) },
+      { fetch, ...check, ...sample, acknowledged: Effect.asVoid(screens) },
       yield* makeUndo(activeVersion)
     )
   }

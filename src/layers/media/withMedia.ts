@@ -84,7 +84,7 @@ export const withMedia =
       return {
         ...source,
         fetch: (target) =>
-          fetchWith(source, target, addMedia).pipe(
+          (target.isSample === true ? source.fetch(target) : fetchWith(source, target, addMedia)).pipe(
             Effect.mapError((cause) =>
               cause instanceof SourceFailed
                 ? cause

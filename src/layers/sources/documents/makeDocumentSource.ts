@@ -11,6 +11,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constFalse } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { fileKey, fileName } from "../../../internal/FileName.ts"
 import { explain } from "../../../internal/systemError.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
@@ -27,7 +28,7 @@ import { makeExpectations, NotAsExpected, requireExpected } from "../expect/Expe
 import { fingerprint } from "../fingerprint.ts"
 import { makeKnownDocuments, takeOver } from "../knownDocuments.ts"
 import { makeProgressReporter } from "../progressReporter.ts"
-import { type Document, DocumentNotSaved } from "./Document.ts"
+import { type Document, DocumentNotSaved, Records } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import { saveDocument } from "./saveDocument.ts"
 
@@ -72,19 +73,20 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
 
   const save = Effect.fn("DocumentSource.save")(function* (
     document: Document<E>,
-    { directory, previous }: FetchTarget,
+    target: FetchTarget,
     progress: (records: number) => Effect.Effect<void>
   ) {
     yield* Effect.annotateCurrentSpan("document", document.name)
     const name = fileOf(document)
-    const { check, holds, ...saved } = yield* saveDocument(document, {
-      path: path.join(directory, name),
+    const isSample = target.isSample === true
+    const { check, holds, ...saved } = yield* saveDocument(isSample ? firstPage(document) : document, {
+      path: path.join(target.directory, name),
       progress,
-      begin: expectations.begin,
+      begin: isSample ? Option.none : expectations.begin,
       steps,
       lasting
     })
-    const verdict = yield* expectations.end(check, previous, name, holds)
+    const verdict = yield* expectations.end(check, target.previous, name, holds)
     return { ...saved, document: document.name, name, verdict }
   })
 
@@ -153,6 +155,11 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
 })
 
 const fileOf = ({ name }: Document<unknown>): string => `${fileName(name)}.json`
+
+const firstPage = <E>(document: Document<E>): Document<E> =>
+  document.content._tag === "Records"
+    ? { ...document, content: Records({ pages: Stream.take(document.content.pages, 1) }) }
+    : document
 
 const cannotReuse = (document: string, cause: PlatformError) =>
   new DocumentNotSaved({ document, detail: `cannot be reused: ${explain(cause)}`, cause })

@@ -1,0 +1,81 @@
+/**
+ * What is in a document, for people who have not seen it.
+ */
+import * as Predicate from "effect/Predicate"
+import mime from "mime"
+import { printableLine } from "../../internal/printable.ts"
+import type { SampledDocument } from "../../services/ContentSample.ts"
+
+const maxRecords = 100
+const maxFields = 100
+const maxLinks = 20
+const maxDepth = 20
+
+export const describeDocument = (json: unknown): Omit<SampledDocument, "path"> => {
+  const records = Array.isArray(json) ? json.slice(0, maxRecords) : [json]
+  return {
+    holds: Array.isArray(json) ? "records" : "value",
+    records: Array.isArray(json) ? json.length : 1,
+    fields: fieldsOf(records),
+    links: linksIn(Array.isArray(json) ? records : json)
+  }
+}
+
+const fieldsOf = (records: ReadonlyArray<unknown>): SampledDocument["fields"] => {
+  const objects = records.filter(Predicate.isReadonlyRecord)
+  const names = [...new Set(objects.flatMap(Object.keys))].slice(0, maxFields)
+  return names.map((name) => {
+    const values = objects.map((record) => (Object.hasOwn(record, name) ? record[name] : undefined))
+    const shown = values.find((value) => Predicate.isString(value) || Predicate.isNumber(value))
+    return {
+      field: printableLine(name, 60),
+      types: [...new Set(values.map(typeOf))].sort(),
+      ...(shown === undefined || shown === ""
+        ? {}
+        : { example: printableLine(withoutQuery(String(shown)), 40) })
+    }
+  })
+}
+
+const typeOf = (value: unknown): string =>
+  Predicate.isNullable(value) || value === ""
+    ? "nothing"
+    : Array.isArray(value)
+      ? "list"
+      : Predicate.isString(value)
+        ? "text"
+        : typeof value
+
+/** The parameters of a link may be secret. */
+const withoutQuery = (text: string): string => (isLink(text) ? text.replace(/[?#].*$/s, "") : text)
+
+const isLink = (text: string): boolean => /^(?:https?:\/\/|\.{0,2}\/)\S+$/i.test(text)
+
+const linksIn = (json: unknown): SampledDocument["links"] => {
+  const found = new Map<string, { readonly path: string; readonly count: number; readonly example: string }>()
+
+  const visit = (value: unknown, path: ReadonlyArray<string>): void => {
+    if (path.length > maxDepth) return
+    if (Predicate.isString(value)) {
+      const link = withoutQuery(value)
+      if (!isLink(value) || !isFile(link)) return
+      const place = path.join(".")
+      const before = found.get(place)
+      if (before === undefined && found.size === maxLinks) return
+      const example = before?.example ?? printableLine(link, 120)
+      found.set(place, { path: printableLine(place, 200), count: (before?.count ?? 0) + 1, example })
+    } else if (Array.isArray(value)) {
+      for (const item of value) visit(item, [...path, "*"])
+    } else if (Predicate.isReadonlyRecord(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        visit(member, [...path, name.replace(/[\\.*]/g, "\\$&")])
+      }
+    }
+  }
+
+  visit(json, [])
+  return [...found.values()]
+}
+
+/** Something to look at or to listen to. */
+const isFile = (link: string): boolean => /^(?:image|video|audio)\/|\/pdf$/.test(mime.getType(link) ?? "")

@@ -1,0 +1,65 @@
+/**
+ * What one source would save, of as little as it can fetch.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { type ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
+import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
+import { describeDocument } from "./describeDocument.ts"
+
+/** A larger document is not looked into. */
+const maxBytes = 64 * 1024 ** 2
+
+const parse = Schema.decodeUnknown(Schema.parseJson())
+
+export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
+  Effect.gen(function* () {
+    const store = yield* VersionStore
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+
+    const describe = Effect.fnUntraced(function* (file: string) {
+      const { size } = yield* fileSystem.stat(file)
+      return size > maxBytes
+        ? { holds: "records" as const, records: 0, fields: [], links: [] }
+        : describeDocument(yield* Effect.flatMap(fileSystem.readFileString(file), parse))
+    })
+
+    const sample = Effect.fn("Content.sample")(function* (source: ContentSource) {
+      const staged = yield* store.stage
+      const sourceId = source.id
+      const directory = yield* staged.sourceDirectory(sourceId)
+      const previous = staged.previous(sourceId)
+      const fetched = yield* source
+        .fetch({ directory, previous, isSample: true, progress: () => Effect.void })
+        .pipe(Effect.catchAllDefect((cause) => new SourceFailed({ sourceId, cause })))
+      const folder = Option.match(previous, {
+        onNone: () => directory,
+        onSome: (content) =>
+          Option.contains(content.fingerprint, fetched.fingerprint) ? content.directory : directory
+      })
+      const failed = (cause: Error) => new SourceFailed({ sourceId, cause })
+      const names = Object.keys(
+        fetched.documents ??
+          Object.fromEntries(
+            (yield* Effect.mapError(fileSystem.readDirectory(folder), failed)).map((name) => [name, {}])
+          )
+      )
+      const sampled = yield* Effect.forEach(names.filter((name) => name.endsWith(".json")).sort(), (name) =>
+        Effect.map(describe(path.join(folder, name)), (found) => ({ path: name, ...found }))
+      ).pipe(Effect.mapError(failed))
+      const { warnings } = fetched
+      return { sourceId, sampled, ...(warnings === undefined ? {} : { warnings }) } satisfies ContentSample
+    }, Effect.scoped)
+
+    return (id: string) => {
+      const source = sources.find((source) => source.id === id)
+      return source === undefined
+        ? Effect.fail(new NoSuchSource({ source: id, sources: sources.map(({ id }) => id) }))
+        : sample(source)
+    }
+  })

@@ -1,0 +1,57 @@
+/**
+ * What a source would save: the result of `content.check` of one source.
+ */
+import * as Schema from "effect/Schema"
+import { printableLine } from "../internal/printable.ts"
+
+const count = Schema.NonNegativeInt
+
+/** What is in a field of the records that were looked at. */
+export const SampledField = Schema.Struct({
+  field: Schema.String,
+  /** Of its values: `text`, `number`, `boolean`, `list`, `object`, `nothing`. */
+  types: Schema.Array(Schema.String),
+  /** The first value that is a text or a number, cut. */
+  example: Schema.optionalWith(Schema.String, { exact: true })
+})
+
+/** Links to files that are in the same place. */
+export const SampledLinks = Schema.Struct({
+  /** As in `find` of `media`. */
+  path: Schema.String,
+  count,
+  /** Without its parameters, which may be secret. */
+  example: Schema.String
+})
+
+/** A document as far as it was looked at. */
+export const SampledDocument = Schema.Struct({
+  /** Its path in the folder of the source. */
+  path: Schema.String,
+  holds: Schema.Literal("records", "value"),
+  records: count,
+  /** Of the first 100 records; 100 at most. */
+  fields: Schema.Array(SampledField),
+  /** Of the first 100 records; 20 at most. */
+  links: Schema.Array(SampledLinks)
+})
+export type SampledDocument = typeof SampledDocument.Type
+
+/** What a source would save, of the first page of each document where it knows pages; nothing of it is kept. */
+export const ContentSample = Schema.Struct({
+  sourceId: Schema.String,
+  sampled: Schema.Array(SampledDocument),
+  warnings: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+})
+export type ContentSample = typeof ContentSample.Type
+
+/** There is no source of that id. */
+export class NoSuchSource extends Schema.TaggedError<NoSuchSource>()("vitrine/NoSuchSource", {
+  source: Schema.String,
+  /** The ids that there are. */
+  sources: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `There is no source "${printableLine(this.source, 100)}"; there are: ${this.sources.join(", ")}`
+  }
+}
