@@ -168,6 +168,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
 
     /** What an earlier try has begun. */
     let begun = Option.none<Begun>()
+    let hasTried = false
     const mayGoOn = (): boolean => resumes === true || Option.isSome(begun)
     const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
 
@@ -176,7 +177,9 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       const handle = yield* writing(fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }))
       const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
 
-      const isBegun = resumes !== false && (yield* writing(handle.stat)).size > 0n
+      const isBegun =
+        resumes !== false && (resumes === true || hasTried) && (yield* writing(handle.stat)).size > 0n
+      hasTried = true
       const there = !isBegun ? nothing() : mayGoOn() ? yield* readPart : yield* startAnew
       const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
       yield* reportThat(part.bytes)

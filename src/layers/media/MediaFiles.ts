@@ -17,22 +17,33 @@ import { filesAtOnce, makeDownloadCounter, saidOnce } from "../httpClient/downlo
 import { LocalAddressesAllowed, leadsToLocalAddress } from "../httpClient/localAddress.ts"
 import { MediaNotSaved, type Place } from "./errors.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
-import { isAtHost } from "./links.ts"
+import { isAtHost, keyOf } from "./links.ts"
 import { type IndexEntry, type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
 import { defaultMaxBytes, type MediaOptions } from "./MediaOptions.ts"
 import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
-import type { FoundLink } from "./placeMedia.ts"
+import { type DocumentPath, format } from "./PathPattern.ts"
 
 /** A file that documents link to, however often. */
-export interface WantedFile extends Pick<FoundLink, "address" | "name" | "size" | "version"> {
-  /** What tells it from others, as 16 hexadecimal digits. */
-  readonly key: string
+export interface WantedFile {
+  /** `None` where its link is relative, and where its document came from is not known. */
+  readonly url: Option.Option<string>
+  /** As the document gives them. */
+  readonly name: string | undefined
+  readonly size: number | undefined
+  readonly version: string | undefined
+  /** What tells it from others. */
+  readonly identity: string
   /** A place of a link that needs it, where there is one. */
-  readonly place: Place & { readonly field: string }
+  readonly place: LinkPlace
   /** Whether it may be missing everywhere. */
   readonly isOptional: boolean
   /** Whether a document with a link to it came from a local address: then the file may as well. */
   readonly isFromLocal: boolean
+}
+
+/** Where a link is; `path` is in the record, or else in the document. */
+export interface LinkPlace extends Place {
+  readonly path: DocumentPath
 }
 
 /** A file that is to be in the version. */
@@ -88,7 +99,8 @@ export const make = Effect.fnUntraced(function* (
     { directory }: Pick<MediaTarget, "directory">,
     onBytes: Download.OnBytes
   ) {
-    const { key, name, size, version } = wanted
+    const { identity, name, size, version } = wanted
+    const key = keyOf(identity)
     const temporary = path.join(directory, mediaFolder, `.${key}`)
     const given = version === undefined ? {} : { version }
     let response: Option.Option<Download.Response> = Option.none()
@@ -165,11 +177,11 @@ export const make = Effect.fnUntraced(function* (
       wanted: WantedFile,
       before: Option.Option<RememberedFile>
     ) {
-      if (Option.isNone(wanted.address)) {
+      if (Option.isNone(wanted.url)) {
         const detail = "its link is relative, and where the document came from is not known"
         return yield* notSaved(wanted, { detail })
       }
-      const url = wanted.address.value
+      const url = new URL(wanted.url.value)
       return yield* downloadFile(wanted, url, before, target, counter.onBytes(wanted)).pipe(
         Effect.provideServiceEffect(LocalAddressesAllowed, isLocalAllowed(wanted, url)),
         Effect.catchTag("vitrine/DownloadFailed", (cause) => notSaved(wanted, cause))
@@ -182,7 +194,7 @@ export const make = Effect.fnUntraced(function* (
       entry: IndexEntry = before
     ) =>
       Effect.as(counter.fileKept(wanted, size), {
-        key: wanted.key,
+        key: keyOf(wanted.identity),
         entry,
         sha256,
         size,
@@ -191,7 +203,7 @@ export const make = Effect.fnUntraced(function* (
       } satisfies MediaFile)
 
     const fetchOrKeep = (wanted: WantedFile): Effect.Effect<Outcome, MediaNotSaved> => {
-      const before = Option.flatMap(previous, ({ files }) => remembered(index, files, wanted.key))
+      const before = Option.flatMap(previous, ({ files }) => remembered(index, files, keyOf(wanted.identity)))
       if (Option.isSome(before) && isProven(wanted, before.value)) {
         return Effect.map(keep(wanted, before.value), (file) => ({
           file: Option.some(file),
@@ -200,7 +212,12 @@ export const make = Effect.fnUntraced(function* (
       }
       return fetchFile(wanted, before).pipe(
         Effect.flatMap((fetched) =>
-          Effect.as(counter.fileDone(wanted), { ...fetched, key: wanted.key, isKept: false, wanted })
+          Effect.as(counter.fileDone(wanted), {
+            ...fetched,
+            key: keyOf(wanted.identity),
+            isKept: false,
+            wanted
+          })
         ),
         Effect.catchTag("vitrine/MediaUnchanged", ({ entry }) =>
           Option.match(before, {
@@ -260,7 +277,14 @@ const notSaved = (
     isTransient = false,
     ...more
   }: Partial<Pick<MediaNotSaved, "cause" | "isTransient">> & Pick<MediaNotSaved, "detail">
-) => new MediaNotSaved({ ...place, isTransient, ...more })
+) =>
+  new MediaNotSaved({
+    document: place.document,
+    record: place.record,
+    field: format(place.path),
+    isTransient,
+    ...more
+  })
 
 const unexpected = (wanted: WantedFile) =>
   notSaved(wanted, { detail: "the server says that it has not changed, which was not asked" })

@@ -10,7 +10,6 @@ import { leadsToLocalAddress } from "../httpClient/localAddress.ts"
 import type { Cut } from "../images/recipe.ts"
 import { type DocumentFile, type DocumentPart, type FileDigest, forEachPart } from "./documentFiles.ts"
 import { DocumentNotSaved, type Place, placeText } from "./errors.ts"
-import { keyOf } from "./links.ts"
 import type { WantedFile } from "./MediaFiles.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 import { type FoundLink, type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
@@ -42,13 +41,13 @@ export interface FoundMedia {
 /** A file that may be a picture, as it is wanted at some place. */
 export interface FoundPicture {
   /** That of the file. */
-  readonly key: string
+  readonly identity: string
   readonly cut: Cut
 }
 
 /** Equal where the same is to be made of the same file. */
-export const pictureKey = (key: string, { crop, focus }: Cut): string =>
-  crop === undefined && focus === undefined ? key : JSON.stringify([key, focus, crop])
+export const pictureKey = (identity: string, { crop, focus }: Cut): string =>
+  crop === undefined && focus === undefined ? identity : JSON.stringify([identity, focus, crop])
 
 const cutOf = ({ crop, focus }: Cut): Cut => ({
   ...(crop === undefined ? {} : { crop }),
@@ -60,6 +59,8 @@ export interface Finding {
   readonly reader?: MediaReader | undefined
   /** Where documents came from that do not say so. */
   readonly url?: string | undefined
+  /** Whether sizes are made of pictures. */
+  readonly wantsPictures?: boolean
 }
 
 /** Looks through documents, one after the other. */
@@ -81,25 +82,36 @@ export const findMedia = Effect.fn("Media.find")(function* (
 
       const add = (found: FoundLink, place: Place) => {
         const { address, identity, name, path, size, version } = found
-        const key = keyOf(identity)
-        const known = files.get(key)
-        const lasting = known?.version ?? version
-        pictures.set(pictureKey(key, found), { key, cut: cutOf(found) })
+        const known = files.get(identity)
+        if (finding.wantsPictures === true) {
+          pictures.set(pictureKey(identity, found), { identity, cut: cutOf(found) })
+        }
         const isOptional = isNamed(finding.rules.optional, path)
-        files.set(key, {
-          ...(known === undefined || (known.isOptional && !isOptional)
-            ? {
-                address,
-                key,
-                place: { ...place, field: format(place.record === undefined ? path : path.slice(1)) },
-                ...(name === undefined ? {} : { name }),
-                ...(size === undefined ? {} : { size })
-              }
-            : known),
-          ...(lasting === undefined ? {} : { version: lasting }),
-          isOptional: isOptional && known?.isOptional !== false,
-          isFromLocal: isFromLocal || known?.isFromLocal === true
-        })
+        if (known === undefined || (known.isOptional && !isOptional)) {
+          files.set(identity, {
+            url: Option.map(address, ({ href }) => href),
+            identity,
+            place: {
+              document: place.document,
+              record: place.record,
+              path: place.record === undefined ? path : path.slice(1)
+            },
+            name,
+            size,
+            version: known?.version ?? version,
+            isOptional,
+            isFromLocal: isFromLocal || known?.isFromLocal === true
+          })
+        } else if (
+          (isFromLocal && !known.isFromLocal) ||
+          (known.version === undefined && version !== undefined)
+        ) {
+          files.set(identity, {
+            ...known,
+            isFromLocal: isFromLocal || known.isFromLocal,
+            version: known.version ?? version
+          })
+        }
       }
 
       const placement = (place: () => Place): Placement => ({
@@ -151,7 +163,8 @@ export const changeAll = (
     ...(base === undefined ? {} : { base }),
     ...(reader === undefined ? {} : { reader })
   })
-  const { name } = document
+  const { key, name } = document
+  const recordName = makeRecordName(key)
   return Effect.try({
     try: () =>
       values.map((value, index) =>
@@ -168,7 +181,7 @@ export const changeAll = (
               [String(first + index)],
               placement(() => ({
                 document: name,
-                record: recordName(value, document.key) ?? `number ${first + index + 1}`
+                record: recordName(value) ?? `number ${first + index + 1}`
               }))
             )
         })
@@ -183,19 +196,20 @@ export const changeAll = (
   })
 }
 
-/** What identifies a record, as text; nothing where it has no such fields. */
-const recordName = (record: unknown, key: ReadonlyArray<string> = ["id"]): string | undefined => {
-  const parts = key.map((path) =>
-    path
-      .split(".")
-      .reduce<unknown>(
+/** Gives what identifies a record, as text; nothing where it has no such fields. */
+const makeRecordName = (key: ReadonlyArray<string> = ["id"]) => {
+  const fields = key.map((path) => path.split("."))
+  return (record: unknown): string | undefined => {
+    const parts = fields.map((names) =>
+      names.reduce<unknown>(
         (value, name) => (Predicate.hasProperty(value, name) ? value[name] : undefined),
         record
       )
-  )
-  return parts.every((part) => Predicate.isString(part) || Predicate.isNumber(part))
-    ? parts.join(", ")
-    : undefined
+    )
+    return parts.every((part) => Predicate.isString(part) || Predicate.isNumber(part))
+      ? parts.join(", ")
+      : undefined
+  }
 }
 
 /** The same for all items of a list. */

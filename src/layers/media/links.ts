@@ -27,13 +27,19 @@ export const readAddress = (text: string, base: string | undefined): Option.Opti
  * The address that a text leads to, relative to that of its document. `None` where it is no http or https address; one without
  * a host needs `base`.
  */
-const resolve = (text: string, base: string | undefined): Option.Option<URL> => {
-  if (text.length > maxLength || !URL.canParse(text, base ?? defaultBase)) return Option.none()
-  const url = new URL(text, base ?? defaultBase)
-  return /^https?:$/.test(url.protocol) && (base !== undefined || hasHost(text)) && text.trim() !== ""
-    ? Option.some(url)
-    : Option.none()
-}
+const resolve = (text: string, base: string | undefined): Option.Option<URL> =>
+  text.length > maxLength
+    ? Option.none()
+    : Option.filter(
+        parseUrl(text, base ?? defaultBase),
+        ({ protocol }) =>
+          (protocol === "https:" || protocol === "http:") &&
+          (base !== undefined || hasHost(text)) &&
+          text.trim() !== ""
+      )
+
+/** Once: to ask first whether it can be parsed is to parse it twice. */
+const parseUrl = Option.liftThrowable((text: string, base: string) => new URL(text, base))
 
 /** Whether it can only be resolved where the document came from: neither a scheme nor a host is in it. */
 const isRelative = (text: string): boolean =>
@@ -48,11 +54,15 @@ const defaultBase = "https://document.invalid"
  * Equal for addresses of the same file: scheme and host in small letters, no default port, no dots, no fragment, no user, and
  * no parameters that are known to sign an address.
  */
-export const identityOf = ({ host, pathname, protocol, search }: URL): string => {
+export const identityOf = ({ host, pathname, protocol, search }: URL): string =>
+  `${protocol}//${host}${pathname}${search === "" ? "" : lasting(search)}`
+
+/** The parameters that do not sign the address. */
+const lasting = (search: string): string => {
   const parameters = search.slice(1).split("&")
   const names = new Set(parameters.map(nameOf))
   const kept = parameters.filter((parameter) => parameter !== "" && !isSignature(nameOf(parameter), names))
-  return `${protocol}//${host}${pathname}${kept.length === 0 ? "" : `?${kept.join("&")}`}`
+  return kept.length === 0 ? "" : `?${kept.join("&")}`
 }
 
 /** As 16 hexadecimal digits. */

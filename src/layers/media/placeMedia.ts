@@ -85,13 +85,6 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
       path: [...path]
     })
 
-    const within = <A>(level: string, use: () => A): A => {
-      path.push(level)
-      const used = use()
-      path.pop()
-      return used
-    }
-
     const replacement = (text: string, address: Address): unknown =>
       Option.match(place(found(text, address)), {
         onNone: () => text,
@@ -112,13 +105,17 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
     }
 
     const visitList = (list: ReadonlyArray<unknown>): unknown => {
-      let isSame = true
-      const items = list.map((item, index) => {
-        const visited = within(String(index), () => visitItem(item))
-        isSame &&= visited === item
-        return visited
-      })
-      return isSame ? list : items
+      let items: Array<unknown> | undefined
+      for (let index = 0; index < list.length; index++) {
+        path.push(String(index))
+        const visited = visitItem(list[index])
+        path.pop()
+        if (visited !== list[index]) {
+          items ??= [...list]
+          items[index] = visited
+        }
+      }
+      return items ?? list
     }
 
     const visitObject = (written: JsonObject): unknown => {
@@ -128,7 +125,7 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
         ? Option.none()
         : Option.flatMap(Option.fromNullable(reader), (read) => read(object, path))
       const links: Array<NamedLink> = []
-      const changes = new Map<string, unknown>()
+      let changes: Map<string, unknown> | undefined
 
       const visitField = (name: string, value: unknown): unknown => {
         if (!Predicate.isString(value)) return visit(value)
@@ -140,8 +137,13 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
       }
 
       for (const name of Object.keys(object)) {
-        const visited = within(name, () => visitField(name, withoutReplacement(object[name], path)))
-        if (visited !== object[name]) changes.set(name, visited)
+        path.push(name)
+        const visited = visitField(name, withoutReplacement(object[name], path))
+        path.pop()
+        if (visited !== object[name]) {
+          changes ??= new Map()
+          changes.set(name, visited)
+        }
       }
       const link = Option.orElse(
         Option.flatMap(read, ({ url, ...more }) =>
@@ -152,11 +154,11 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
       const placed = isTaken
         ? Option.map(sizesOfOwn(object), (sizes): Partial<Placed> => ({ sizes }))
         : Option.flatMap(link, place)
-      return changes.size === 0 && Option.isNone(placed)
+      return changes === undefined && Option.isNone(placed)
         ? object
         : withChanges(
             object,
-            changes,
+            changes ?? new Map(),
             Option.getOrElse(placed, () => ({}))
           )
     }
@@ -166,7 +168,7 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
 
     /** The link that the `localPath` of an object is for; the others are left out. */
     const chosen = (links: ReadonlyArray<NamedLink>): Option.Option<FoundLink> => {
-      const [first, ...others] = [...links].sort(byName)
+      const [first, ...others] = links.length > 1 ? [...links].sort(byName) : links
       for (const { link } of others) leftOut(link.path)
       return Option.map(Option.fromNullable(first), ({ link }) => link)
     }
@@ -192,6 +194,7 @@ const sizesField = "sizes"
 
 /** An object without what an earlier run has written into it. */
 const withoutPlaced = (object: JsonObject): JsonObject => {
+  if (!Object.hasOwn(object, localPathField)) return object
   const names = [...(isPlaced(object) ? [localPathField] : []), ...(hasOurSizes(object) ? [sizesField] : [])]
   return names.length === 0
     ? object
@@ -199,12 +202,9 @@ const withoutPlaced = (object: JsonObject): JsonObject => {
 }
 
 const isPlaced = (object: JsonObject): boolean =>
-  Object.hasOwn(object, localPathField) &&
-  Predicate.isString(object.localPath) &&
-  isMediaPath(object.localPath)
+  Predicate.isString(object.localPath) && isMediaPath(object.localPath)
 
 const hasOurSizes = (object: JsonObject): boolean =>
-  Object.hasOwn(object, localPathField) &&
   Array.isArray(object.sizes) &&
   object.sizes.length > 0 &&
   object.sizes.every(

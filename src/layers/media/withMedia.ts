@@ -47,7 +47,6 @@ import {
   type SearchedDocument,
   type SourceDocument
 } from "./findMedia.ts"
-import { keyOf } from "./links.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as MediaIndex from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
@@ -147,7 +146,8 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
   const finding: Finding = {
     rules: Rules.fromOptions(settings),
     reader: settings.reader,
-    url: settings.url
+    url: settings.url,
+    wantsPictures: settings.images !== undefined
   }
   /** Newer than what is on disk, where servers gave files of a version other tags since. */
   const known = yield* Ref.make(Option.none<KnownIndex>())
@@ -232,8 +232,8 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     const input = (localPath: string, sha256: string | undefined, cut: Cut = {}) =>
       sha256 === undefined ? [] : [{ ...cut, file: path.join(directory, localPath), localPath, sha256 }]
     const inputs = [
-      ...[...pictures].flatMap(([name, { cut, key }]) => {
-        const file = media.get(key)
+      ...[...pictures].flatMap(([name, { cut, identity }]) => {
+        const file = media.get(identity)
         return file === undefined
           ? []
           : input(file.entry.path, file.sha256, cut).map((input) => [name, input] as const)
@@ -274,16 +274,14 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
         (sizes) => sizes.length > 0
       )
     const placement: Placement = {
-      place: (found) => {
-        const key = keyOf(found.identity)
-        return Option.map(Option.fromNullable(media.get(key)), ({ entry }) => ({
+      place: (found) =>
+        Option.map(Option.fromNullable(media.get(found.identity)), ({ entry }) => ({
           localPath: entry.path,
-          ...Option.match(sizesOf(pictureKey(key, found)), {
+          ...Option.match(sizesOf(pictureKey(found.identity, found)), {
             onNone: () => ({}),
             onSome: (sizes) => ({ sizes })
           })
-        }))
-      },
+        })),
       sizesOf: (localPath) => sizesOf(ownKey(localPath)),
       leftOut: () => {}
     }
@@ -347,7 +345,7 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
       return { ...inner, ...counts, bytes: inner.bytes + bytes }
     }
 
-    const taken = new Map((yield* takeOver).map((file) => [file.key, file]))
+    const taken = new Map((yield* takeOver).map((file) => [file.wanted.identity, file]))
     const digests = { ...inner.digests, ...(yield* takeOverRest(fetched, documents)) }
     const derived = yield* derivePictures(target, found, taken, digests)
     const written = yield* Effect.forEach(documents, (document) =>

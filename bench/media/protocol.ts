@@ -1,0 +1,34 @@
+/**
+ * What the runner asks of the process of the benchmark of media.
+ */
+export interface MediaPlan {
+  /** Where the files are: `<url>/0.jpg`, `<url>/1.jpg` … */
+  readonly url: string
+  readonly files: number
+  /** Where to, an existing folder. */
+  readonly directory: string
+  /** Whether the document proves that a file is still the same. */
+  readonly proves: boolean
+}
+
+export interface Fetched {
+  /** In milliseconds. */
+  readonly time: number
+  readonly reused: number
+  readonly changed: boolean
+}
+
+export interface Found {
+  /** In milliseconds. */
+  readonly time: number
+  /** `JSON.parse` and `JSON.stringify` of the same text. */
+  readonly parsed: number
+  readonly links: number
+}
+
+export interface MediaApi {
+  /** Fetches a document of links, and the files; the second time with the first as the version before. */
+  readonly fetch: (plan: MediaPlan) => Promise<Fetched>
+  /** Finds the links in so many documents. */
+  readonly find: (plan: { readonly documents: number; readonly directory: string }) => Promise<Found>
+}
