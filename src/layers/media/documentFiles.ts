@@ -4,7 +4,6 @@
  * In the form that Vitrine saves lists in, each record begins and ends on a line of its own: a part of the file is parsed at a
  * time. JSON of another form is parsed as a whole, up to 64 MiB.
  */
-import { createHash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -50,15 +49,14 @@ const firstRecord = Buffer.from("[\n  {\n")
 const lastLine = Buffer.from("\n  },\n")
 const ending = /\n\]\s*$/
 
-/** Gives each part of the document, one after the other. */
+/** Gives each part of the document, one after the other, and then how many bytes it has. */
 export const forEachPart = <E, R>(
   { file, name }: DocumentFile,
   use: (part: DocumentPart) => Effect.Effect<void, E, R>
-): Effect.Effect<FileDigest, DocumentNotSaved | E, FileSystem.FileSystem | R> =>
+): Effect.Effect<number, DocumentNotSaved | E, FileSystem.FileSystem | R> =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
     const handle = yield* reading(name, fileSystem.open(file, { flag: "r" }))
-    const hash = createHash("sha256")
     let size = 0
     let records = 0
     let isInRecords = false
@@ -74,7 +72,6 @@ export const forEachPart = <E, R>(
     while (true) {
       const read = yield* reading(name, handle.readAlloc(readSize))
       if (Option.isNone(read)) break
-      hash.update(read.value)
       size += read.value.length
       pending = Buffer.concat([pending, read.value])
       if (!isInRecords && pending.length === size && pending.indexOf(firstRecord) === 0) {
@@ -99,7 +96,7 @@ export const forEachPart = <E, R>(
         first: Array.isArray(value) ? Option.some(0) : Option.none()
       })
     }
-    return { sha256: hash.digest("hex"), bytes: size }
+    return size
   }).pipe(Effect.scoped)
 
 /** Writes what becomes of the values of each part. The file is new: one that another version has a link to stays as it is. */

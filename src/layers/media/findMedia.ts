@@ -8,7 +8,7 @@ import { countText } from "../../internal/readable.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
 import { leadsToLocalAddress } from "../httpClient/localAddress.ts"
 import type { Cut } from "../images/recipe.ts"
-import { type DocumentFile, type DocumentPart, type FileDigest, forEachPart } from "./documentFiles.ts"
+import { type DocumentFile, type DocumentPart, forEachPart } from "./documentFiles.ts"
 import { DocumentNotSaved, type Place, placeText } from "./errors.ts"
 import type { WantedFile } from "./MediaFiles.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
@@ -20,7 +20,8 @@ export interface SourceDocument extends DocumentFile, FetchedDocument {}
 
 /** A document that was looked through. */
 export interface SearchedDocument extends SourceDocument {
-  readonly digest: FileDigest
+  /** Its size. */
+  readonly bytes: number
   /** Whether it has links that are wanted, or what an earlier run has written. */
   readonly hasMedia: boolean
   /** Whether the source itself has put files beside objects. */
@@ -130,12 +131,12 @@ export const findMedia = Effect.fn("Media.find")(function* (
           leftOut.set(text, (leftOut.get(text) ?? 0) + 1)
         }
       })
-      const digest = yield* forEachPart(document, (part) =>
+      const bytes = yield* forEachPart(document, (part) =>
         Effect.map(changeAll(document, part, finding, placement), (values) => {
           hasMedia ||= values.some((value, index) => value !== part.values[index])
         })
       )
-      return { ...document, digest, hasMedia, hasFiles } satisfies SearchedDocument
+      return { ...document, bytes, hasMedia, hasFiles } satisfies SearchedDocument
     })
   )
   return {

@@ -74,7 +74,7 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
 
   /** The string that an earlier run has replaced, or the value. */
   const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
-    isReplacement(value) && isReplaced(path) ? value.url : value
+    isReplacement(value) && isReplaced(path) && Option.isSome(readLink(value.url, path)) ? value.url : value
 
   return (value: unknown, at: DocumentPath, { leftOut, place, sizesOf }: Placement): unknown => {
     const path = [...at]

@@ -12,6 +12,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
@@ -35,7 +36,7 @@ import type { ImageConfig } from "../images/ImageConfig.ts"
 import * as Images from "../images/Images.ts"
 import { type Cut, isImagePath } from "../images/recipe.ts"
 import { savedText, sorted } from "../sources/sortedJson.ts"
-import { rewrite } from "./documentFiles.ts"
+import { type FileDigest, rewrite } from "./documentFiles.ts"
 import { DocumentNotSaved } from "./errors.ts"
 import { isMediaPath, mediaFolder } from "./fileNames.ts"
 import {
@@ -204,10 +205,9 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     documents: ReadonlyArray<SearchedDocument>
   ) {
     if (Option.isNone(unchanged)) return {}
-    const written = new Set(documents.map(({ name }) => name))
+    const own = new Set(documents.map(({ name }) => name))
     const names = Object.keys(unchanged.value.files).filter(
-      (name) =>
-        !written.has(name) && !isMediaPath(name) && !isImagePath(name) && name !== MediaIndex.indexPath
+      (name) => !own.has(name) && !isMediaPath(name) && !isImagePath(name) && name !== MediaIndex.indexPath
     )
     yield* Effect.forEach(
       names,
@@ -265,7 +265,7 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     if (!document.hasMedia && !(document.hasFiles && Option.isSome(images))) {
       return Effect.as(
         document.file === file ? Effect.void : linkFile(document.name, document.file, directory),
-        document.digest
+        Option.none<FileDigest>()
       )
     }
     const sizesOf = (name: string) =>
@@ -285,8 +285,10 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
       sizesOf: (localPath) => sizesOf(ownKey(localPath)),
       leftOut: () => {}
     }
-    return rewrite(document, { file, temporary: path.join(directory, ".document") }, (part) =>
-      changeAll(document, part, finding, () => placement)
+    return Effect.asSome(
+      rewrite(document, { file, temporary: path.join(directory, ".document") }, (part) =>
+        changeAll(document, part, finding, () => placement)
+      )
     )
   }
 
@@ -348,8 +350,13 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     const taken = new Map((yield* takeOver).map((file) => [file.wanted.identity, file]))
     const digests = { ...inner.digests, ...(yield* takeOverRest(fetched, documents)) }
     const derived = yield* derivePictures(target, found, taken, digests)
-    const written = yield* Effect.forEach(documents, (document) =>
-      writeDocument(document, directory, taken, derived)
+    const written = Array.getSomes(
+      yield* Effect.forEach(documents, (document) =>
+        Effect.map(
+          writeDocument(document, directory, taken, derived),
+          Option.map((file) => ({ ...file, name: document.name, more: file.bytes - document.bytes }))
+        )
+      )
     )
     const indexDigest =
       taken.size === 0 ? {} : { [MediaIndex.indexPath]: yield* writeIndex(index, directory) }
@@ -359,11 +366,11 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
       bytes:
         inner.bytes +
         bytes +
-        written.reduce((sum, { bytes }, at) => sum + bytes - (documents[at]?.digest.bytes ?? 0), 0) +
+        written.reduce((sum, { more }) => sum + more, 0) +
         [...derived.values()].reduce((sum, { bytes }) => sum + bytes, 0),
       digests: {
         ...digests,
-        ...Object.fromEntries(documents.map(({ name }, at) => [name, written[at]?.sha256 ?? ""])),
+        ...Object.fromEntries(written.map(({ name, sha256 }) => [name, sha256])),
         ...Object.fromEntries([...taken.values()].map(({ entry, sha256 }) => [entry.path, sha256])),
         ...Object.fromEntries([...derived.values()].flatMap(({ digests }) => Object.entries(digests))),
         ...indexDigest

