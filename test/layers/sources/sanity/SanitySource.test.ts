@@ -8,13 +8,17 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Content from "../../../../src/layers/fetching/Content.ts"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import type { SanitySourceConfig } from "../../../../src/layers/sources/sanity/SanityOptions.ts"
 import { sanitySource } from "../../../../src/layers/sources/sanity/SanitySource.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
+import { follow, services, sourceRows } from "../../../support/content.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
+import { withLog } from "../../../support/logged.ts"
 import * as SanityServer from "../../../support/sanityServer.ts"
 
 const common = Layer.mergeAll(NodeContext.layer, RequestPacingMemory.layer)
@@ -344,6 +348,27 @@ describe("what Sanity refuses", () => {
     ])
     expect(JSON.stringify(issues({ token: "to ken" }))).not.toContain("to ken")
   })
+})
+
+describe("an edit in Sanity", () => {
+  it.scopedLive("is a version without waiting for the next tick", () =>
+    Effect.gen(function* () {
+      const server = yield* SanityServer.make(documents)
+      const museum = sanitySource({ ...base, endpointUrl: server.url })
+      const { until } = yield* follow
+      const { start } = yield* Content.make({ sources: [museum], settle: 0, fetchEvery: "1 hour" })
+      yield* start
+      yield* until("content:version:promoted")
+      yield* Queue.take(server.connected)
+      server.put({ _id: "a", _type: "event", title: "Talk, moved" })
+      const [promoted] = (yield* until("content:version:promoted")).slice(-1)
+      expect(promoted?.payload).toMatchObject({ versionId: expect.stringMatching(/Z(-01)?$/) })
+      expect(yield* sourceRows("museum")).toContainEqual(["Live events", "heard"])
+    }).pipe(
+      withLog([]),
+      Effect.provide(Layer.mergeAll(services("persistent"), HttpClientNode.layer, RequestPacingMemory.layer))
+    )
+  )
 })
 
 contentSourceContract(
