@@ -24,6 +24,21 @@ export const parseCsvText = (
     Either.map(checkNames(columns.map(nameOf)), () => ({ columns, rows }))
   )
 
+/** The rows as objects, by the names of the columns. Empty cells are left out. */
+export const parseCsvRecords = (
+  text: string
+): Either.Either<ReadonlyArray<Readonly<Record<string, string>>>, TextMistake> =>
+  Either.map(parseCsvText(text), ({ columns, rows }) =>
+    rows.map((row) =>
+      Object.fromEntries(
+        columns.flatMap((column, index) => {
+          const cell = row[index] ?? ""
+          return cell === "" ? [] : [[column, cell]]
+        })
+      )
+    )
+  )
+
 const readLines = (text: string) =>
   Either.try({
     try: () =>

@@ -3,7 +3,7 @@
  */
 import type { DocumentConfig } from "./DocumentConfig.ts"
 
-/** How an answer is read: JSON, text, or CSV with a first row of names, each row an object. */
+/** How an answer is read: JSON, text, or CSV with a first row of names, each other row an object without its empty cells. */
 export interface GetOptions<As extends "json" | "text" | "csv" = "json" | "text" | "csv"> {
   /** Default `json`. */
   readonly as?: As

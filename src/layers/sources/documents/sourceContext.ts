@@ -3,16 +3,15 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import { parse } from "csv-parse/sync"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import { parseCsvRecords } from "../../../internal/csvText.ts"
+import { placeText } from "../../../internal/editedText.ts"
 import { fileName } from "../../../internal/FileName.ts"
-import { printableLine } from "../../../internal/printable.ts"
-import { messageOf } from "../../../internal/SerializedError.ts"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { type Answer, parseJson, RequestFailed, type Requests, shownUrl } from "./Requests.ts"
 import type { Get, GetOptions, SourceContext } from "./SourceConfig.ts"
@@ -44,7 +43,7 @@ const readers: Readonly<
   csv: (answer) => parseCsv(answer)
 }
 
-/** The rows of CSV, each by the names in the first row. */
+/** The rows of CSV as records. */
 export const parseCsv = ({
   text,
   url
@@ -52,10 +51,9 @@ export const parseCsv = ({
   const failed = (detail: string) => new RequestFailed({ url: shownUrl(url), detail, isTransient: false })
   return /^\s*<(!doctype|html)/i.test(text)
     ? failed("this is no CSV: it looks like a web page, perhaps one to log in")
-    : Effect.try({
-        try: () => parse<Readonly<Record<string, string>>>(text, { columns: true, skip_empty_lines: true }),
-        catch: (cause) => failed(`this is no CSV: ${printableLine(messageOf(cause), 200)}`)
-      })
+    : Effect.mapError(parseCsvRecords(text), (mistake) =>
+        failed(`${placeText("this is no CSV", mistake)}: ${mistake.problem}`)
+      )
 }
 
 /** Reads documents of the version before. */

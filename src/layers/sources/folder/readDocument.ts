@@ -4,7 +4,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { parseCsvText } from "../../../internal/csvText.ts"
+import { parseCsvRecords } from "../../../internal/csvText.ts"
 import { decodeText, parseJsonText, type TextMistake } from "../../../internal/editedText.ts"
 import { sizeText } from "../../../internal/readable.ts"
 import { explain } from "../../../internal/systemError.ts"
@@ -27,17 +27,10 @@ export const readDocument = Effect.fnUntraced(function* (
     fileSystem.readFile(place),
     (cause) => new FolderFailed({ place: path, detail: `cannot be read: ${explain(cause)}`, cause })
   )
-  const parsed = Either.flatMap(decodeText(bytes), (text) =>
-    /\.csv$/i.test(path) ? parseRows(text) : parseJsonText(text)
+  const parsed = Either.flatMap(
+    decodeText(bytes),
+    (text): Either.Either<unknown, TextMistake> =>
+      /\.csv$/i.test(path) ? parseCsvRecords(text) : parseJsonText(text)
   )
   return yield* Either.mapLeft(parsed, (mistake) => mistaken(path, mistake))
 })
-
-const parseRows = (text: string): Either.Either<unknown, TextMistake> =>
-  Either.map(parseCsvText(text), ({ columns, rows }) =>
-    rows.map((row) =>
-      Object.fromEntries(
-        columns.flatMap((column, index) => (row[index] === "" ? [] : [[column, row[index]] as const]))
-      )
-    )
-  )

@@ -55,6 +55,19 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("reads CSV as records without empty cells, as spreadsheet programs write it", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(
+        ScriptedServer.text(200, '\ufeffid;title\r\n1;"Fog; Bell"\r\n2;\r\n')
+      )
+      const { fetch, saved } = yield* setUp({
+        fetch: async ({ get }) => ({ events: await get(server.url, { as: "csv" }) })
+      })
+      yield* fetch()
+      expect(yield* saved("events")).toEqual([{ id: "1", title: "Fog; Bell" }, { id: "2" }])
+    }).pipe(run)
+  )
+
   it.scopedLive("does not transfer again what has not changed", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response, { headers }) => {
@@ -258,6 +271,18 @@ describe("a mistake in it", () => {
       })
       expect(error.message).toBe(
         `Source "events": fetch: ${server.url}/a.json: the server responds with HTTP 403`
+      )
+    }).pipe(run)
+  )
+
+  it.scopedLive("is said where CSV has one, with its line", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(ScriptedServer.text(200, "id;title\n1;Bell\n2\n"))
+      const error = yield* failure({
+        fetch: async ({ get }) => ({ events: await get(server.url, { as: "csv" }) })
+      })
+      expect(error.message).toMatch(
+        /this is no CSV, line 3: the row has not as many cells as the header line/
       )
     }).pipe(run)
   )
