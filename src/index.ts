@@ -70,6 +70,7 @@ export * as ReplayBacklogMemory from "./layers/memory/ReplayBacklogMemory.ts"
 export * as RequestPacingMemory from "./layers/memory/RequestPacingMemory.ts"
 export * as Replica from "./layers/replica/Replica.ts"
 export * as AirtableClient from "./layers/sources/airtable/AirtableClient.ts"
+export * as DocumentSource from "./layers/sources/documents/DocumentSource.ts"
 export * as TableSource from "./layers/sources/tableSource/TableSource.ts"
 /** A fake for tests. */
 export * as TableSourceClientMemory from "./layers/sources/tableSource/TableSourceClientMemory.ts"

@@ -1,5 +1,5 @@
 /**
- * The examples for programs of Effect: each is short, runs to its end, and prints what it should. A bus and a table API
+ * The examples for programs of Effect: each is short, runs to its end, and prints what it should. A bus and a source
  * of one's own pass the suites for these, and work in a controller that nothing else is changed in.
  */
 import { once } from "node:events"
@@ -24,12 +24,12 @@ import {
   HttpClientNode,
   VersionStore
 } from "vitrine"
+import { startShelfServer } from "../scratchpad/content-system/shelfServer.ts"
 import * as EventBusJournal from "../scratchpad/second-bus/EventBusJournal.ts"
-import { startShelfServer } from "../scratchpad/second-table/shelfServer.ts"
 import * as eventReader from "./support/eventReader.ts"
 import { withLog } from "./support/logged.ts"
 import "../scratchpad/second-bus/EventBusJournal.test.ts"
-import "../scratchpad/second-table/ShelfClient.test.ts"
+import "../scratchpad/content-system/ShelfSource.test.ts"
 
 const folder = fileURLToPath(new URL("../scratchpad/effect/", import.meta.url))
 
@@ -153,7 +153,7 @@ it.scopedLive("a controller with scratchpad/second-bus gives its screens what is
   }).pipe(Effect.provide(platform))
 )
 
-it.scopedLive("a controller with scratchpad/second-table saves the tables of the other API", () =>
+it.scopedLive("a controller with scratchpad/content-system saves the shelves of the system", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const downloads = yield* temporaryFolder
@@ -163,7 +163,9 @@ it.scopedLive("a controller with scratchpad/second-table saves the tables of the
       { key: "2", values: { title: "Micrographia" } }
     ])
     yield* withEnvironment({ DOWNLOADS: downloads, SHELVES: url, SHELVES_TOKEN: "secret" })
-    const configuration = yield* configurationOf(() => import("../scratchpad/second-table/vitrine.config.ts"))
+    const configuration = yield* configurationOf(
+      () => import("../scratchpad/content-system/vitrine.config.ts")
+    )
     const fetch = Effect.flatMap(CommandBus.CommandBus, ({ dispatch }) => dispatch({ type: "content.fetch" }))
     yield* Controller.runTask(configuration, fetch).pipe(
       Effect.provide(ControllerServices.layer("task")),

@@ -18,13 +18,17 @@ interface DocumentContentDefinition extends Data.TaggedEnum.WithGenerics<1> {
   readonly taggedEnum: DocumentContent<this["A"]>
 }
 
+/**
+ * `Records({ pages })` is read page by page when the document is saved, and with `steps` as a whole; `Value({ value })` always is.
+ */
 export const { Records, Value } = Data.taggedEnum<DocumentContentDefinition>()
 
+/** One JSON file of a source. `E` is why it cannot be read. */
 export interface Document<E> {
   /** It is saved as `<name>.json`. */
   readonly name: string
   readonly content: DocumentContent<E>
-  /** What identifies its records. Default their `id`. */
+  /** What identifies its records: fields, as paths with dots. Default `["id"]`. */
   readonly key?: RecordKey
   /** Where it comes from, for relative links in it. */
   readonly url?: string

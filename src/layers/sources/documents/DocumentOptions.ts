@@ -34,6 +34,10 @@ export const recordKey = expects(
   'a field such as "id", or an array of fields'
 )
 
+/**
+ * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `maxTimeout` (milliseconds, default
+ * 60000), `maxBytes` (default 64 MiB), `media` and `images`.
+ */
 export const DocumentOptions = Schema.Struct({
   id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
   expect: optional(ExpectOptions, {}),
@@ -56,7 +60,10 @@ export const Keys = expects(
   "an object with what identifies the records of each document"
 )
 
-/** A source as it stands in a configuration: `kind` is what it is called in messages, as in "a Strapi source". */
+/**
+ * A source as it stands in a configuration. Its options are decoded at once, strictly: mistakes are `issues`, each with its path, and
+ * `make` is not called then. `kind` is what it is called in messages, as in "the Strapi source".
+ */
 export const define = <A, I>(
   kind: string,
   schema: Schema.Schema<A, I>,

@@ -42,18 +42,23 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
   }
 }
 
+/** The limits of requests. */
 export interface RequestOptions {
   /** Milliseconds for each response to begin, and for every pause in it. */
   readonly maxTimeout: number
-  /** The most that a response may have, compressed and decompressed. */
+  /** The most that a response may have, compressed and decompressed, in bytes. */
   readonly maxBytes: number
 }
 
 type Failed = RequestFailed | DownloadFailed
 
+/** What asks servers, with retries and limits. */
 export type Requests = Effect.Effect.Success<ReturnType<typeof make>>
 
-/** A try that may succeed later is made again, three times at most. */
+/**
+ * Requests through the proxy of the environment: `get`, `getJson` and `post`, which fail with `RequestFailed`. A try that may succeed
+ * later is made again, three times at most. What has not changed since it was asked for last is not sent again.
+ */
 export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: RequestOptions) {
   const send = yield* Get.make(maxTimeout)
   const remembered = makeRememberedAnswers()

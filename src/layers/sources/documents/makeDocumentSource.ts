@@ -39,6 +39,7 @@ export interface DocumentsError extends Error {
   readonly isTransient: boolean
 }
 
+/** What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs. */
 export interface DocumentSource<E extends DocumentsError, R>
   extends Pick<ContentSource, "poll" | "changes" | "data"> {
   readonly options: Pick<DocumentOptions, "id" | "expect" | "steps"> & FileOptions
@@ -56,7 +57,11 @@ export interface DocumentSource<E extends DocumentsError, R>
   readonly lasting?: (value: unknown) => unknown
 }
 
-/** Parts that have changed, in polls, are names of documents. */
+/**
+ * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
+ * `media` or `images` say so. Its `fetch` fails with `SourceFailed`, whose cause is `E`, `DocumentNotSaved`, or what is not as expected.
+ * Parts that have changed, in polls, are names of documents.
+ */
 export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>({
   documents,
   lasting,

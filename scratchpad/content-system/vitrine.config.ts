@@ -1,8 +1,8 @@
 /**
- * A controller whose content comes from the other API: `SHELVES=http://… SHELVES_TOKEN=… vitrine start`.
+ * A controller whose content comes from this content system: `SHELVES=http://… SHELVES_TOKEN=… vitrine start`.
  */
 import { content, defineConfig } from "vitrine"
-import { shelfSource } from "./shelfSource.ts"
+import { shelfSource } from "./ShelfSource.ts"
 
 const { DOWNLOADS = "downloads", SHELVES = "", SHELVES_TOKEN = "" } = process.env
 

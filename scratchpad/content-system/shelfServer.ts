@@ -1,6 +1,6 @@
 /**
- * A small hosted table API, of another shape than Airtable's: `GET /shelves/NAME?start=0&count=100` gives
- * `{ "total": 2, "items": [{ "key": "1", "values": { … } }] }`, and `GET /shelves/NAME/KEY` one item.
+ * A small content system: `GET /shelves/NAME?start=0&count=100` gives
+ * `{ "total": 2, "items": [{ "key": "1", "values": { … } }] }`.
  */
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -16,19 +16,12 @@ export interface Item {
 export const startShelfServer = ({ token, maxCount = 100 }: { token: string; maxCount?: number }) =>
   Effect.gen(function* () {
     const shelves = new Map<string, ReadonlyArray<Item>>()
-    const failures: Array<number> = []
 
     const respond = (authorization: string | undefined, { pathname, searchParams }: URL) => {
-      const failure = failures.shift()
-      const [, , shelf = "", key] = pathname.split("/").map(decodeURIComponent)
+      const [, , shelf = ""] = pathname.split("/").map(decodeURIComponent)
       const items = shelves.get(shelf)
-      if (failure !== undefined) return [failure, { message: "as the test wants it" }] as const
       if (authorization !== `Bearer ${token}`) return [401, { message: "wrong token" }] as const
       if (items === undefined) return [404, { message: "no such shelf" }] as const
-      if (key !== undefined) {
-        const item = items.find((item) => item.key === key)
-        return item === undefined ? ([404, { message: "no such item" }] as const) : ([200, item] as const)
-      }
       const start = Number(searchParams.get("start"))
       const count = Math.min(Number(searchParams.get("count")), maxCount)
       return [200, { total: items.length, items: items.slice(start, start + count) }] as const
@@ -49,8 +42,6 @@ export const startShelfServer = ({ token, maxCount = 100 }: { token: string; max
     const { port } = server.address() as AddressInfo
     return {
       url: `http://127.0.0.1:${port}`,
-      setShelf: (name: string, items: ReadonlyArray<Item>) => Effect.sync(() => shelves.set(name, items)),
-      /** The next request gets this status, and no item. */
-      failNext: (status: number) => Effect.sync(() => failures.push(status))
+      setShelf: (name: string, items: ReadonlyArray<Item>) => Effect.sync(() => shelves.set(name, items))
     }
   })
