@@ -18,7 +18,7 @@ import { explain } from "../../internal/systemError.ts"
 import type * as Worker from "./pictureWorker.ts"
 
 /** A job was not done. */
-export class JobFailed extends Data.TaggedError("JobFailed")<{
+export class JobFailed extends Data.TaggedError("vitrine/JobFailed")<{
   /** Why, as a sentence for people. */
   readonly detail: string
   /** Whether the process has ended, and another one may do it. */
