@@ -147,7 +147,10 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
       Effect.mapError(
         effect,
         (error) =>
-          new ImageNotMade({ localPath, detail: error._tag === "vitrine/JobFailed" ? error.detail : explain(error) })
+          new ImageNotMade({
+            localPath,
+            detail: error._tag === "vitrine/JobFailed" ? error.detail : explain(error)
+          })
       )
   )
 

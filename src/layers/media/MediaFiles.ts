@@ -37,7 +37,7 @@ export interface WantedFile {
   readonly place: LinkPlace
   /** Whether it may be missing everywhere. */
   readonly isOptional: boolean
-  /** Whether a document with a link to it came from a local address: then the file may as well. */
+  /** Whether a document with a link to it came from the same host, and that is a local address: then the file may as well. */
   readonly isFromLocal: boolean
 }
 

@@ -77,13 +77,15 @@ export const findMedia = Effect.fn("Media.find")(function* (
   const searched = yield* Effect.forEach(documents, (document) =>
     Effect.gen(function* () {
       const base = document.url ?? finding.url
-      const isFromLocal = base !== undefined && (yield* leadsToLocalAddress(base))
+      const localHost =
+        base !== undefined && (yield* leadsToLocalAddress(base)) ? new URL(base).host : undefined
       let hasMedia = false
       let hasFiles = false
 
       const add = (found: FoundLink, place: Place) => {
         const { address, identity, name, path, size, version } = found
         const known = files.get(identity)
+        const isFromLocal = Option.exists(address, ({ host }) => host === localHost)
         if (finding.wantsPictures === true) {
           pictures.set(pictureKey(identity, found), { identity, cut: cutOf(found) })
         }

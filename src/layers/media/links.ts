@@ -2,6 +2,8 @@
  * Links in text, and which of them lead to the same file.
  */
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import mime from "mime"
 import { hashOfName } from "../../internal/FileName.ts"
 
@@ -63,6 +65,20 @@ const lasting = (search: string): string => {
   const names = new Set(parameters.map(nameOf))
   const kept = parameters.filter((parameter) => parameter !== "" && !isSignature(nameOf(parameter), names))
   return kept.length === 0 ? "" : `?${kept.join("&")}`
+}
+
+/** A value in which links are what they lead to, without what signs them. */
+export const withoutSignatures = (value: unknown): unknown => {
+  if (Predicate.isString(value)) {
+    return /^https?:\/\/[^\s?]+\?/i.test(value) && value.length <= maxLength
+      ? Option.match(parseUrl(value, defaultBase), { onNone: () => value, onSome: identityOf })
+      : value
+  }
+  return Array.isArray(value)
+    ? value.map(withoutSignatures)
+    : Predicate.isReadonlyRecord(value)
+      ? Record.map(value, withoutSignatures)
+      : value
 }
 
 /** As 16 hexadecimal digits. */

@@ -63,7 +63,7 @@ export interface MediaSettings extends Partial<MediaOptions> {
   readonly reader?: MediaReader
   /**
    * Where documents came from that do not say so: relative links are relative to it, and where it is a local address, files may come
-   * from local addresses.
+   * from the same host.
    */
   readonly url?: string
 }

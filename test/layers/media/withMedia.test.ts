@@ -297,6 +297,19 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  it.scoped("gets nothing from other local addresses than the one that its document came from", () =>
+    Effect.gen(function* () {
+      const { fetch, set } = yield* setUp()
+      const other = yield* ScriptedServer.make(
+        ScriptedServer.text(200, "jpeg", { "content-type": "image/jpeg" })
+      )
+      set({ "objects.json": [{ id: "1", image: { url: `${other.url}/a.jpg` } }] })
+      const error = yield* Effect.flip(fetch())
+      expect(error.message).toContain("is an address of this machine or of its local link")
+      expect(yield* Queue.takeAll(other.received)).toHaveLength(0)
+    }).pipe(run)
+  )
+
   it.scoped("gets nothing from local addresses for documents from elsewhere, unless a host is named", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, "aaa"))

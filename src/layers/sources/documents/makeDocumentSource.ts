@@ -9,7 +9,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { constFalse } from "effect/Function"
+import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { fileKey, fileName } from "../../../internal/FileName.ts"
@@ -23,6 +23,7 @@ import {
   type SourceProgress
 } from "../../../services/ContentSource.ts"
 import { type FileOptions, withFiles } from "../../media/fileOptions.ts"
+import { withoutSignatures } from "../../media/links.ts"
 import type { MediaReader } from "../../media/placeMedia.ts"
 import { makeExpectations, NotAsExpected, requireExpected } from "../expect/Expectations.ts"
 import { fingerprint } from "../fingerprint.ts"
@@ -74,6 +75,11 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path | R>())
   const path = yield* Path.Path
   const expectations = makeExpectations(expect, { view: null, isAttachment: constFalse })
+  // Where files are saved, only what links lead to is content: they may be signed anew in each answer.
+  const lastingParts =
+    options.media !== false && (options.media ?? reader) !== undefined
+      ? flow(lasting ?? identity, withoutSignatures)
+      : lasting
   const knownDocuments = makeKnownDocuments<Effect.Effect.Success<ReturnType<typeof save>>>()
 
   const save = Effect.fn("DocumentSource.save")(function* (
@@ -89,7 +95,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
       progress,
       begin: isSample ? Option.none : expectations.begin,
       steps,
-      lasting
+      lasting: lastingParts
     })
     const verdict = yield* expectations.end(check, target.previous, name, holds)
     return { ...saved, document: document.name, name, verdict }

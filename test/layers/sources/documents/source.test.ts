@@ -152,6 +152,26 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("is the same where only the signatures of links are others", () =>
+    Effect.gen(function* () {
+      let signature = 1
+      const server = yield* ScriptedServer.make((response, request) =>
+        request.url.startsWith("/bell.jpg")
+          ? response.writeHead(200, { "content-type": "image/jpeg" }).end("bell")
+          : ScriptedServer.json(200, [
+              { id: 1, url: `${server.url}/bell.jpg?X-Amz-Signature=${signature++}` }
+            ])(response, request)
+      )
+      const hosts = [new URL(server.url).host]
+      const { fetch } = yield* setUp({
+        fetch: async ({ get }) => ({ objects: await get(server.url) }),
+        media: { find: ["**.url"], hosts }
+      })
+      const first = yield* fetch()
+      expect((yield* fetch()).fingerprint).toBe(first.fingerprint)
+    }).pipe(run)
+  )
+
   it.scoped("has the documents of the version before", () =>
     Effect.gen(function* () {
       const { directory, fetch, saved } = yield* setUp({
