@@ -8,6 +8,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { broken, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
@@ -96,12 +97,22 @@ export const readText = Effect.fnUntraced(function* (
     return yield* Effect.fail(retryable(wrongSize(url, bytes, expected)))
   }
   const body = Buffer.concat(parts)
-  return encodingOf(response) === "identity"
-    ? body.toString()
-    : yield* Effect.tryPromise({
-        try: () => unpack(body, { maxOutputLength: maxBytes }),
-        catch: (cause) => (cause instanceof RangeError ? tooLarge() : broken(url, cause))
-      }).pipe(Effect.map(String))
+  const unpacked =
+    encodingOf(response) === "identity"
+      ? body
+      : yield* Effect.tryPromise({
+          try: () => unpack(body, { maxOutputLength: maxBytes }),
+          catch: (cause) => (cause instanceof RangeError ? tooLarge() : broken(url, cause))
+        })
+  const charset = charsetOf(response)
+  return yield* Effect.try({
+    try: () => new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(unpacked),
+    catch: () => failed(`${url.origin} gives text that is not ${charset}, as it says or leaves to be assumed`)
+  })
 })
+
+/** What a body is written in; UTF-8 where nothing is said. */
+const charsetOf = ({ headers }: Response): string =>
+  printableLine(/;\s*charset="?([^\s";]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8", 40)
 
 const unpack = promisify(gunzip)

@@ -147,6 +147,9 @@ const documentsOf = (
     return mistake("fetch", `it must give an object of documents by their names, ${example}`)
   }
   const names = Object.keys(given)
+  if (names.includes("")) {
+    return mistake("fetch", `it gives a document without a name. Documents go by their names, ${example}`)
+  }
   const unknown = Object.keys(keys).find((name) => !names.includes(name))
   if (unknown !== undefined) {
     return mistake(

@@ -68,6 +68,21 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("reads text in the charset that the server names", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make((response) =>
+        response
+          .writeHead(200, { "content-type": "text/csv; charset=iso-8859-1" })
+          .end(Buffer.from("id,place\n1,München\n", "latin1"))
+      )
+      const { fetch, saved } = yield* setUp({
+        fetch: async ({ get }) => ({ events: await get(server.url, { as: "csv" }) })
+      })
+      yield* fetch()
+      expect(yield* saved("events")).toEqual([{ id: "1", place: "München" }])
+    }).pipe(run)
+  )
+
   it.scopedLive("does not transfer again what has not changed", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response, { headers }) => {
@@ -230,6 +245,7 @@ describe("a mistake in it", () => {
       gives: { a: undefined },
       message: /fetch, document "a": it is undefined/
     },
+    { what: "a document without a name", gives: { "": 1 }, message: /it gives a document without a name/ },
     { what: "a function", gives: { a: () => 1 }, message: /fetch, document "a": it is a function/ },
     {
       what: "what JSON cannot say",
@@ -292,6 +308,16 @@ describe("a mistake in it", () => {
       expect(error.message).toBe(
         `Source "events": fetch: ${server.url}/a.json: the server responds with HTTP 403`
       )
+    }).pipe(run)
+  )
+
+  it.scopedLive("is said where text is in no charset that the server names", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make((response) => response.end(Buffer.from("München", "latin1")))
+      const error = yield* failure({
+        fetch: async ({ get }) => ({ events: await get(server.url, { as: "text" }) })
+      })
+      expect(error.message).toContain("gives text that is not utf-8")
     }).pipe(run)
   )
 
