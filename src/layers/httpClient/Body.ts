@@ -4,7 +4,6 @@
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -58,16 +57,29 @@ export const forEachPart = <E>(
   pace: DownloadPace,
   use: (part: Uint8Array) => Effect.Effect<void, E>
 ): Effect.Effect<void, E | Failure> =>
-  stream.pipe(
-    Stream.mapError(({ cause }) => broken(new URL(request.url), cause)),
-    // All that has come meanwhile is one part: what is done with each may take a turn of a thread.
-    Stream.runForEachChunk((chunks) => {
-      const part = Buffer.concat(Chunk.toReadonlyArray(chunks))
-      if (part.length === 0) {
-        return Effect.void
-      }
-      pace.came(part.length)
-      return Effect.tap(use(part), () => Effect.sync(pace.waits))
+  // Pulled by hand: for some parts, a `Stream.run…` takes longer than what is done with them.
+  Effect.scoped(
+    Effect.flatMap(Stream.toPull(stream), (pull) => {
+      const next: Effect.Effect<void, E | Failure> = Effect.matchEffect(pull, {
+        onFailure: Option.match({
+          onNone: () => Effect.void,
+          onSome: ({ cause }) => Effect.fail(broken(new URL(request.url), cause))
+        }),
+        // All that has come meanwhile is one part: what is done with each may take a turn of a thread.
+        onSuccess: (chunks) => {
+          const [first, ...more] = chunks
+          const part = more.length === 0 && first !== undefined ? first : Buffer.concat([...chunks])
+          if (part.length === 0) {
+            return next
+          }
+          pace.came(part.length)
+          return Effect.flatMap(use(part), () => {
+            pace.waits()
+            return next
+          })
+        }
+      })
+      return next
     })
   )
 
