@@ -37,8 +37,10 @@ export type { DashboardConfig } from "./layers/dashboard/DashboardOptions.ts"
 export type { ContentConfig } from "./layers/fetching/ContentOptions.ts"
 export type { HttpTransportConfig } from "./layers/httpTransport/HttpTransportOptions.ts"
 export type { ReplicaConfig } from "./layers/replica/ReplicaOptions.ts"
-export type { AirtableSourceConfig as TableSourceConfig } from "./layers/sources/airtable/AirtableOptions.ts"
-export { tableSource } from "./layers/sources/airtable/AirtableSource.ts"
+export {
+  type AirtableSourceConfig as TableSourceConfig,
+  tableSource
+} from "./layers/sources/airtable/AirtableSource.ts"
 export type { Step } from "./layers/sources/documents/DocumentConfig.ts"
 export type { Get, SourceContext } from "./layers/sources/documents/SourceConfig.ts"
 export { type SourceConfig, source } from "./layers/sources/documents/source.ts"

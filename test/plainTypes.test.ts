@@ -12,9 +12,9 @@ import type {
 } from "../src/layers/sources/airtable/AirtableConfig.ts"
 import type {
   AirtableClientOptions,
-  AirtableSourceOptions,
   PlainSourceOptions
 } from "../src/layers/sources/airtable/AirtableOptions.ts"
+import type { AirtableSourceOptions } from "../src/layers/sources/airtable/AirtableSource.ts"
 import type { FieldSchema } from "../src/layers/sources/expect/ExpectOptions.ts"
 import type * as TableSource from "../src/layers/sources/tableSource/TableSourceConfig.ts"
 import type { TableSourceOptions } from "../src/layers/sources/tableSource/TableSourceOptions.ts"

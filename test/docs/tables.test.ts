@@ -40,7 +40,7 @@ import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTranspo
 import { AnyMediaOptions } from "../../src/layers/media/MediaOptions.ts"
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
-import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableOptions.ts"
+import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableSource.ts"
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
 import { SourceOptions } from "../../src/layers/sources/documents/source.ts"
 import { FolderOptions } from "../../src/layers/sources/folder/FolderSource.ts"

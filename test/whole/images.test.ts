@@ -51,7 +51,7 @@ const threadsOf = (pid: number) =>
     readdirSync(`/proc/${pid}/task`).map((thread) => readStat(`/proc/${pid}/task/${thread}/stat`))
   )
 
-/** Looks now and then: whoever looks all the time leaves nothing to processes of the lowest priority. */
+/** Looks now and then: whoever looks all the time leaves little to processes of a low priority. */
 const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
   waiting.eventually(Effect.zipRight(TestServices.provideLive(Effect.sleep("20 millis")), condition))
 
@@ -60,7 +60,7 @@ const bytesOf = (picture: ReturnType<typeof noisy>) => Effect.promise(() => pict
 const provided = Effect.provide(NodeContext.layer)
 
 describe.runIf(process.platform === "linux")("the processes that make pictures", () => {
-  it.scoped("are two at most, with the lowest priority in every thread, and end without work", () =>
+  it.scoped("are two at most, with a low priority in every thread, and end without work", () =>
     Effect.gen(function* () {
       const { save, target } = yield* sourceFolder
       const { derive } = yield* Images.make({ widths: [150, 300], formats: ["webp", "avif"] })
@@ -87,7 +87,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
 
       expect(yield* Fiber.join(fiber)).toHaveLength(4)
       expect(Math.max(...counts)).toBe(2)
-      expect([...priorities]).toEqual(["19"])
+      expect([...priorities]).toEqual(["10"])
       yield* TestClock.adjust("2 minutes")
       yield* eventually(Effect.sync(() => workers().length === 0))
     }).pipe(provided)

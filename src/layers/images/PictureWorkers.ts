@@ -1,5 +1,5 @@
 /**
- * Processes that make pictures: two at most, with the lowest priority, so that screens never wait for them.
+ * Processes that make pictures: two at most, with a low priority, so that screens hardly wait for them.
  *
  * It owns when they start and end. What they do is in `pictureWorker.ts`.
  */
@@ -121,7 +121,7 @@ const programOf = () => {
 const lowerPriority = ({ pid }: ChildProcess) =>
   pid === undefined
     ? Effect.void
-    : Effect.ignore(Effect.try(() => setPriority(pid, constants.priority.PRIORITY_LOW)))
+    : Effect.ignore(Effect.try(() => setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)))
 
 const startWorker = Effect.acquireRelease(
   Effect.try({

@@ -120,7 +120,7 @@ const start = async () => {
   answer({ is: "ready" })
 }
 
-/** By the time of the processor: a process of the lowest priority may have to wait for that as long as others need it. */
+/** By the time of the processor: a process of low priority may have to wait for that as long as others need it. */
 const within = async <A>(limitMs: number, work: () => Promise<A>): Promise<A> => {
   const start = process.cpuUsage()
   const timer = setInterval(() => {

@@ -8,8 +8,6 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeOptions, expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
-import { fileFields } from "../../media/fileOptions.ts"
-import type { FieldSchema } from "../expect/ExpectOptions.ts"
 import {
   decodeSource,
   isPathSegment,
@@ -54,21 +52,18 @@ export type AirtableClientOptions = typeof AirtableClientOptions.Type
 /** The options as a user writes them. */
 export type AirtableClientConfig = Config.AirtableClientConfig<string | Redacted.Redacted>
 
-export const AirtableSourceOptions = Schema.Struct({
+/** Of a source, but for those about the files of its documents. */
+export const AirtableTableOptions = Schema.Struct({
   ...TableSourceOptions.fields,
   ...AirtableClientOptions.fields,
-  ...fileFields,
   defaultView: optional(ViewName, "Grid view")
 })
-export type AirtableSourceOptions = typeof AirtableSourceOptions.Type
 
 /** Of a source without a change feed. */
-export const PlainSourceOptions = AirtableSourceOptions.omit("changes", "wholeEvery", "media", "images")
+export const PlainSourceOptions = AirtableTableOptions.omit("changes", "wholeEvery")
 
-/** The options as a user writes them. */
-export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema>
-
-const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
+/** Without a slash at the end of `endpointUrl`. */
+export const withEndpoint = <A extends Pick<AirtableClientOptions, "endpointUrl">>(options: A): A => ({
   ...options,
   endpointUrl: endpoint(options.endpointUrl)
 })
@@ -79,8 +74,5 @@ export const decodeClient = flow(
   Either.map(withEndpoint)
 )
 
-/** As `decodeClient`, of a source. */
-export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
-
-/** As `decode`, of a source without a change feed. */
+/** As `decodeClient`, of a source without a change feed. */
 export const decodePlain = flow(decodeSource(PlainSourceOptions), Either.map(withEndpoint))

@@ -2,14 +2,28 @@
  * A source of content that is kept in the tables of a hosted base.
  */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { flow } from "effect/Function"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { issuesOf } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
-import { withFiles } from "../../media/fileOptions.ts"
+import { fileFields, withFiles } from "../../media/fileOptions.ts"
+import type { FieldSchema } from "../expect/ExpectOptions.ts"
 import { makeSource } from "../tableSource/makeSource.ts"
-import { idOf } from "../tableSource/TableSourceOptions.ts"
-import { type AirtableSourceConfig, decode } from "./AirtableOptions.ts"
+import { decodeSource, idOf } from "../tableSource/TableSourceOptions.ts"
+import type * as Config from "./AirtableConfig.ts"
+import { AirtableTableOptions, withEndpoint } from "./AirtableOptions.ts"
 import { makeTableClient } from "./tableClient.ts"
+
+export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
+
+/** The options as a user writes them. */
+export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema>
+
+/** Decodes the options; `endpointUrl` comes out without a slash at its end. */
+export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))
 
 /** A source of content for the content plugin's `sources`. */
 export const tableSource = (config: AirtableSourceConfig): ContentSourceDefinition => {

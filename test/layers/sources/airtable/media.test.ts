@@ -28,7 +28,7 @@ it.scopedLive("a link in a column of text gets its file, beside those of attachm
     const source = yield* tableSource({
       ...config,
       endpointUrl: api.url,
-      media: { types: ["image/*"], replace: ["*.Cover"] }
+      media: { types: ["image/*"], replace: ["*.Cover"], hosts: ["127.0.0.1"] }
     }).make
     const directory = yield* fileSystem.makeTempDirectoryScoped()
     const fetched = yield* source.fetch({ directory, previous: Option.none(), progress: () => Effect.void })
