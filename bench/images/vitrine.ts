@@ -25,9 +25,11 @@ const make = ({ directory, files }: Plan) =>
     const derived = yield* Effect.forEach(
       files,
       (file, index) =>
-        derive(
-          { file, localPath: `media/photo${index}.jpg`, sha256: sha256Of(file) },
-          { directory, previous: Option.none() }
+        Effect.flatMap(Images.nothingMade, (made) =>
+          derive(
+            { file, localPath: `media/photo${index}.jpg`, sha256: sha256Of(file) },
+            { directory, previous: Option.none(), made }
+          )
         ),
       { concurrency: 6 }
     )

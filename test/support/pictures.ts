@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../src/internal/sha256.ts"
-import type { Derived } from "../../src/layers/images/Images.ts"
+import { type Derived, nothingMade } from "../../src/layers/images/Images.ts"
 import type { PreviousContent } from "../../src/services/ContentSource.ts"
 
 /** Of one colour, by its size. */
@@ -66,7 +66,7 @@ export const sourceFolder = Effect.gen(function* () {
   const directory = yield* fs.makeTempDirectoryScoped()
   return {
     directory,
-    target: { directory, previous: Option.none<PreviousContent>() },
+    target: { directory, previous: Option.none<PreviousContent>(), made: yield* nothingMade },
     /** Saves a file, and says of it what a source knows. */
     save: Effect.fnUntraced(function* (localPath: string, bytes: Uint8Array) {
       const file = path.join(directory, localPath)
@@ -77,18 +77,7 @@ export const sourceFolder = Effect.gen(function* () {
     /** The names of what was made. */
     images: Effect.orElseSucceed(fs.readDirectory(path.join(directory, "images")), (): Array<string> => []),
     /** What the next version is told of what was made. */
-    asPrevious: Effect.fnUntraced(function* ({ digests }: Derived) {
-      const files = yield* Effect.forEach(Object.entries(digests), ([localPath, sha256]) =>
-        Effect.map(fs.stat(path.join(directory, localPath)), ({ size }) => [
-          localPath,
-          { size: Number(size), sha256 }
-        ])
-      )
-      return Option.some<PreviousContent>({
-        directory,
-        fingerprint: Option.none(),
-        files: Object.fromEntries(files)
-      })
-    })
+    asPrevious: ({ files }: Derived) =>
+      Option.some<PreviousContent>({ directory, fingerprint: Option.none(), files })
   }
 })

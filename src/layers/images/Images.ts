@@ -3,15 +3,17 @@
  *
  * It owns how one picture is derived. Which files are pictures that a document shows, and where `sizes` go, is not known here.
  */
-import { randomUUID } from "node:crypto"
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
-import type { FetchTarget, PreviousContent } from "../../services/ContentSource.ts"
+import type { FetchTarget, PreviousContent, SourceFile } from "../../services/ContentSource.ts"
 import type { ImageConfig, ImageFormat } from "./ImageConfig.ts"
 import { aspectRatio, decode } from "./ImageOptions.ts"
 import * as PictureWorkers from "./PictureWorkers.ts"
@@ -38,11 +40,33 @@ export interface Size extends Dimensions {
 export interface Derived {
   /** In the order of the formats in the options, small ones first. Empty for what is no picture, or is left alone. */
   readonly sizes: ReadonlyArray<Size>
-  /** SHA-256, by the paths of the files. */
-  readonly digests: Readonly<Record<string, string>>
-  /** Of all files together. */
-  readonly bytes: number
+  /** By their paths. */
+  readonly files: Readonly<Record<string, SourceFile>>
 }
+
+/** The folder of one fetch. */
+export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous"> {
+  readonly made: Made
+}
+
+/** What is made in a fetch, or was, by its path: whoever wants the same waits for it. */
+export type Made = Ref.Ref<HashMap.HashMap<string, SaveImage>>
+
+type SaveImage = Effect.Effect<SourceFile, PictureWorkers.JobFailed | PlatformError>
+
+export const nothingMade: Effect.Effect<Made> = Ref.make(HashMap.empty())
+
+const once = (made: Made, localPath: string, save: SaveImage): SaveImage =>
+  Effect.flatMap(Effect.cached(save), (save) =>
+    Effect.flatten(
+      Ref.modify(made, (known) =>
+        Option.match(HashMap.get(known, localPath), {
+          onNone: () => [save, HashMap.set(known, localPath, save)],
+          onSome: (earlier) => [earlier, known]
+        })
+      )
+    )
+  )
 
 /** A picture is broken, takes too long, or cannot be written. */
 export class ImageNotMade extends Schema.TaggedError<ImageNotMade>()("vitrine/ImageNotMade", {
@@ -63,7 +87,7 @@ const isNamedAsPicture = (localPath: string) => /\.(avif|gif|jpe?g|png|tiff?|web
  * Makes pictures as long as the scope lasts. A broken picture is an error, and so is a file that cannot be read though it has the
  * extension of one that could: a page would show a gap. Any other file is no picture, and has no sizes.
  *
- * `derive` makes the same whenever it is given the same: whoever calls it keeps what it gave for a file that comes up again.
+ * `derive` makes the same whenever it is given the same, in a fetch only once.
  */
 export const make = Effect.fnUntraced(function* (config: ImageConfig) {
   const { crop, formats, quality, widths } = yield* decode(config)
@@ -86,32 +110,30 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
     const key = keyOf({ sha256: input.sha256, area, versions: seen.versions, ...encoding })
     const outputs = sizesOf(area, { widths, formats }).map((output) => ({
       ...output,
-      localPath: pathOf(input.localPath, key, output)
+      localPath: pathOf(key, output)
     }))
     const isWhole = area.width === seen.width && area.height === seen.height
     return Option.some({ outputs, part: isWhole ? {} : { area } })
   })
 
-  const encode = (job: Omit<Parameters<typeof workers.make>[0], "to">, to: string) =>
-    Effect.suspend(() => {
-      // Of another name each time: two files of the same content may be made into one.
-      const unfinished = `${to}.${randomUUID()}`
-      return workers.make({ ...job, to: unfinished }).pipe(
-        Effect.zipLeft(fileSystem.rename(unfinished, to)),
-        Effect.onError(() => Effect.ignore(fileSystem.remove(unfinished, { force: true })))
-      )
-    })
+  const encode = (job: Omit<Parameters<typeof workers.make>[0], "to">, to: string) => {
+    const unfinished = `${to}.unfinished`
+    return workers.make({ ...job, to: unfinished }).pipe(
+      Effect.zipLeft(fileSystem.rename(unfinished, to)),
+      Effect.map(({ bytes, sha256 }): SourceFile => ({ size: bytes, sha256 })),
+      Effect.onError(() => Effect.ignore(fileSystem.remove(unfinished, { force: true })))
+    )
+  }
 
   /** What the version before has, of the same path. */
   const takeOver = ({ directory, files }: PreviousContent, localPath: string, to: string) =>
     Effect.fromNullable(files[localPath]).pipe(
       Effect.tap(linkOrCopy(path.join(directory, localPath), to)),
-      Effect.provideService(FileSystem.FileSystem, fileSystem),
-      Effect.map(({ sha256, size }) => ({ sha256, bytes: size }))
+      Effect.provideService(FileSystem.FileSystem, fileSystem)
     )
 
   const derive = Effect.fn("Images.derive")(
-    function* (input: ImageFile, { directory, previous }: Pick<FetchTarget, "directory" | "previous">) {
+    function* (input: ImageFile, { directory, made, previous }: ImageTarget) {
       const plan = yield* planOf(input)
       if (Option.isNone(plan)) {
         return nothing
@@ -120,16 +142,15 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
       yield* fileSystem.makeDirectory(path.join(directory, "images"), { recursive: true })
       const files = yield* Effect.forEach(
         outputs,
-        Effect.fnUntraced(function* ({ format, height, localPath, width }) {
+        ({ format, height, localPath, width }) => {
           const to = path.join(directory, localPath)
-          const taken = yield* Effect.option(
-            Effect.flatMap(previous, (previous) => takeOver(previous, localPath, to))
+          const save = Effect.flatMap(previous, (previous) => takeOver(previous, localPath, to)).pipe(
+            Effect.catchAll(() =>
+              encode({ file: input.file, format, height, width, ...part, ...encoding }, to)
+            )
           )
-          const { bytes, sha256 } = Option.isSome(taken)
-            ? taken.value
-            : yield* encode({ file: input.file, format, height, width, ...part, ...encoding }, to)
-          return { localPath, bytes, sha256 }
-        }),
+          return Effect.map(once(made, localPath, save), (file) => [localPath, file] as const)
+        },
         { concurrency: "unbounded" }
       )
       return {
@@ -139,8 +160,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
           height,
           type: `image/${format}` as const
         })),
-        digests: Object.fromEntries(files.map(({ localPath, sha256 }) => [localPath, sha256])),
-        bytes: files.reduce((sum, { bytes }) => sum + bytes, 0)
+        files: Object.fromEntries(files)
       } satisfies Derived
     },
     (effect, { localPath }) =>
@@ -157,6 +177,6 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
   return { derive }
 })
 
-const nothing: Derived = { sizes: [], digests: {}, bytes: 0 }
+const nothing: Derived = { sizes: [], files: {} }
 
 const notMade = (detail: string) => new PictureWorkers.JobFailed({ detail, hasEnded: false })

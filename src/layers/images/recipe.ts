@@ -125,27 +125,10 @@ const extensions: Readonly<Record<ImageFormat, string>> = {
   webp: "webp"
 }
 
-/**
- * Where a picture is, relative to the folder of the source. The readable part is that of the file which it is made of, without the
- * digits that make a name in `media/` unique. A file of this path in another version is the same.
- */
-export const pathOf = (localPath: string, key: string, { format, width }: Output): string =>
-  `images/${readableName(localPath)}-${key}-${width}.${extensions[format]}`
+/** Where a picture is, relative to the folder of the source. A file of this path in another version is the same. */
+export const pathOf = (key: string, { format, width }: Output): string =>
+  `images/${key}-${width}.${extensions[format]}`
 
 /** Whether it is a path that `pathOf` gives. */
 export const isImagePath = (path: string): boolean =>
-  /^images\/[\w-]{1,60}-[0-9a-f]{16}-\d{1,5}\.(?:avif|jpg|png|webp)$/.test(path)
-
-const readableName = (localPath: string): string => {
-  const stem = localPath
-    .slice(localPath.lastIndexOf("/") + 1)
-    .replace(/\.[^.]*$/, "")
-    .replace(/-[0-9a-f]{16}$/, "")
-  const readable = stem
-    .normalize("NFKD")
-    .replace(/\p{Mn}/gu, "")
-    .replace(/[^A-Za-z0-9_]+/g, "-")
-    .slice(0, 60)
-    .replace(/^-|-$/g, "")
-  return readable === "" ? "picture" : readable
-}
+  /^images\/[0-9a-f]{16}-\d{1,5}\.(?:avif|jpg|png|webp)$/.test(path)

@@ -15,6 +15,7 @@ import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import { countText } from "../../internal/readable.ts"
@@ -242,13 +243,11 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
         input(localPath, digests[localPath]).map((input) => [ownKey(localPath), input] as const)
       )
     ]
+    const target = { directory, previous, made: yield* Images.nothingMade }
     const derived = yield* Effect.forEach(
       inputs,
       ([name, input]) =>
-        Effect.map(
-          images.value.derive(input, { directory, previous }),
-          (derived) => [name, derived] as const
-        ),
+        Effect.map(images.value.derive(input, target), (derived) => [name, derived] as const),
       { concurrency: filesAtOnce }
     )
     return new Map(derived)
@@ -350,6 +349,7 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     const taken = new Map((yield* takeOver).map((file) => [file.wanted.identity, file]))
     const digests = { ...inner.digests, ...(yield* takeOverRest(fetched, documents)) }
     const derived = yield* derivePictures(target, found, taken, digests)
+    const pictures = Object.fromEntries([...derived.values()].flatMap(({ files }) => Object.entries(files)))
     const written = Array.getSomes(
       yield* Effect.forEach(documents, (document) =>
         Effect.map(
@@ -367,12 +367,12 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
         inner.bytes +
         bytes +
         written.reduce((sum, { more }) => sum + more, 0) +
-        [...derived.values()].reduce((sum, { bytes }) => sum + bytes, 0),
+        Object.values(pictures).reduce((sum, { size }) => sum + size, 0),
       digests: {
         ...digests,
         ...Object.fromEntries(written.map(({ name, sha256 }) => [name, sha256])),
         ...Object.fromEntries([...taken.values()].map(({ entry, sha256 }) => [entry.path, sha256])),
-        ...Object.fromEntries([...derived.values()].flatMap(({ digests }) => Object.entries(digests))),
+        ...Record.map(pictures, ({ sha256 }) => sha256),
         ...indexDigest
       }
     } satisfies FetchedSource

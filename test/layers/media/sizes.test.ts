@@ -86,4 +86,25 @@ describe("the sizes of pictures", () => {
       expect(again.fetched.fingerprint).toBe(first.fetched.fingerprint)
     }).pipe(run)
   )
+
+  it.scoped("are made once of files with the same content, whatever these are called", () =>
+    Effect.gen(function* () {
+      const { fetch, set } = yield* setUp
+      set({
+        "objects.json": [
+          { id: "1", image: { url: "/pics/Foto.jpg" }, other: { url: "/pics/foto.jpg" } },
+          { id: "2", image: { url: "/b1.jpg" }, focused: { url: "/b2.jpg", focus: 0 } }
+        ]
+      })
+      const { fetched, files, media, read } = yield* fetch()
+      expect(media).toHaveLength(4)
+      const sizes = sizesIn(read("objects.json"))
+      expect(sizes).toHaveLength(4)
+      expect(new Set(sizes.map((size) => JSON.stringify(size))).size).toBe(2)
+      const pictures = Object.entries(files).filter(([name]) => !name.endsWith(".json"))
+      expect(pictures).toHaveLength(6)
+      const bytes = pictures.reduce((sum, [, { size }]) => sum + size, 0)
+      expect(fetched.bytes).toBeGreaterThanOrEqual(bytes)
+    }).pipe(run)
+  )
 })
