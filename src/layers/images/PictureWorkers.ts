@@ -8,7 +8,6 @@ import { createRequire } from "node:module"
 import { constants, setPriority } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import * as Schema from "effect/Schema"
@@ -18,12 +17,16 @@ import { explain } from "../../internal/systemError.ts"
 import type * as Worker from "./pictureWorker.ts"
 
 /** A job was not done. */
-export class JobFailed extends Data.TaggedError("vitrine/JobFailed")<{
+export class JobFailed extends Schema.TaggedError<JobFailed>()("vitrine/JobFailed", {
   /** Why, as a sentence for people. */
-  readonly detail: string
+  detail: Schema.String,
   /** Whether the process has ended, and another one may do it. */
-  readonly hasEnded: boolean
-}> {}
+  hasEnded: Schema.Boolean
+}) {
+  override get message() {
+    return this.detail
+  }
+}
 
 /** How many work at the same time. */
 const maxWorkers = 2
