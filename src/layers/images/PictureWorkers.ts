@@ -134,7 +134,8 @@ const startWorker = Effect.acquireRelease(
     },
     catch: (error) => notStarted(error instanceof Error ? error.message : String(error))
   }).pipe(Effect.tap(lowerPriority)),
-  (worker) => kill(worker)
+  // Without waiting for its end: a pool that is closed while it ends an idle one would wait for ever.
+  (worker) => Effect.sync(() => worker.kill("SIGKILL"))
 ).pipe(
   Effect.tap((worker) =>
     nextAnswer(worker, Ready).pipe(
