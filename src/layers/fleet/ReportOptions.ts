@@ -2,19 +2,14 @@
  * Where a player reports to.
  */
 import * as Schema from "effect/Schema"
+import { isHttpBase } from "../../internal/httpAddress.ts"
 import { expectsSecret } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
-
-const isAddress = (text: string): boolean => {
-  if (/[\s?#]/.test(text) || !URL.canParse(text)) return false
-  const { password, protocol, username } = new URL(text)
-  return /^https?:$/.test(protocol) && username === "" && password === ""
-}
 
 /** Not shown where it is wrong: it may have a password. */
 const to = Schema.transform(
   expectsSecret(
-    Schema.String.pipe(Schema.filter(isAddress)),
+    Schema.String.pipe(Schema.filter(isHttpBase)),
     'the address of the content server of a hub, an http or https URL without credentials, query or fragment, such as "http://hub:8730"'
   ),
   Schema.String,

@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import { flow } from "effect/Function"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
 import {
@@ -20,12 +21,6 @@ import type * as Config from "./AirtableConfig.ts"
 /** Without what has no place in it, and without a slash at its end. */
 const endpoint = (url: string): string => url.replace(/\/+$/, "")
 
-const isEndpoint = (url: string): boolean => {
-  if (/[\s?#]/.test(url) || !URL.canParse(url)) return false
-  const { password, protocol, username } = new URL(url)
-  return /^https?:$/.test(protocol) && username === "" && password === ""
-}
-
 const apiKey = secret(
   (key) => /^[\x21-\x7e]+$/.test(key),
   "the API key: printable ASCII characters without spaces (is the environment variable set?)"
@@ -39,7 +34,7 @@ export const AirtableClientOptions = Schema.Struct({
   }),
   endpointUrl: optional(
     expectsSecret(
-      text(isEndpoint),
+      text(isHttpBase),
       'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
     ),
     "https://api.airtable.com"

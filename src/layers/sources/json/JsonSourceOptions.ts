@@ -3,16 +3,11 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { isHttpUrl } from "../../../internal/httpAddress.ts"
 import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
 import { DocumentOptions, recordKey } from "../documents/DocumentOptions.ts"
 import { parameterOf } from "./parameters.ts"
-
-const isAddress = (text: string): boolean => {
-  if (!URL.canParse(text)) return false
-  const { password, protocol, username } = new URL(text)
-  return /^https?:$/.test(protocol) && username === "" && password === ""
-}
 
 const header = secret((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), "the text of a header, in one line")
 
@@ -36,7 +31,7 @@ const exact = { exact: true } as const
 
 export const JsonDocument = Schema.Struct({
   url: expectsSecret(
-    Schema.String.pipe(Schema.filter(isAddress)),
+    Schema.String.pipe(Schema.filter(isHttpUrl)),
     'an http or https URL, without credentials (those go into "headers")'
   ),
   headers: optional(Headers, {}),

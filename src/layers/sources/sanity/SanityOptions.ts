@@ -4,6 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import { secret } from "../../../internal/secret.ts"
@@ -109,12 +110,6 @@ const perspective = Schema.declare(
       input.every((name) => isText(name) && /^[\w.-]+$/.test(name)))
 )
 
-const isEndpoint = (text: string): boolean => {
-  if (/[\s?#]/.test(text) || !URL.canParse(text)) return false
-  const { password, protocol, username } = new URL(text)
-  return /^https?:$/.test(protocol) && username === "" && password === ""
-}
-
 const AnyOptions = Schema.Struct({
   ...DocumentOptions.fields,
   ...fileFieldsOfReader,
@@ -143,7 +138,7 @@ const AnyOptions = Schema.Struct({
   live: optional(expects(Schema.Boolean, "true or false"), true),
   endpointUrl: Schema.optionalWith(
     expectsSecret(
-      Schema.String.pipe(Schema.filter(isEndpoint)),
+      Schema.String.pipe(Schema.filter(isHttpBase)),
       "an http or https URL without credentials, query or fragment"
     ),
     exact

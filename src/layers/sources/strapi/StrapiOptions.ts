@@ -4,6 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { expects, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
 import { fileFieldsOfReader } from "../../media/fileOptions.ts"
@@ -94,12 +95,6 @@ const Type = expects(
 /** As Strapi makes them: they stand in the path of a request. */
 const isTypeName = (name: string): boolean => /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i.test(name)
 
-const isServer = (url: string): boolean => {
-  if (/[\s?#]/.test(url) || !URL.canParse(url)) return false
-  const { password, protocol, username } = new URL(url)
-  return /^https?:$/.test(protocol) && username === "" && password === ""
-}
-
 const types = expects(
   Schema.Record({ key: Schema.String, value: Type }),
   "an object with what to save of each type"
@@ -123,7 +118,7 @@ export const StrapiOptions = Schema.Struct({
   ...fileFieldsOfReader,
   url: Schema.transform(
     expects(
-      Schema.String.pipe(Schema.filter(isServer)),
+      Schema.String.pipe(Schema.filter(isHttpBase)),
       'an http or https address without credentials, query or fragment, such as "https://cms.museum.example"'
     ),
     Schema.String,
