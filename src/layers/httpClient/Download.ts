@@ -46,7 +46,7 @@ export interface Target<E = never> {
   readonly resumes?: boolean | "retries"
   /** Told of each response with the whole file, or none (304), before its body is read. What it fails with ends the download. */
   readonly onResponse?: (response: Response) => Effect.Effect<void, E>
-  /** Given the first bytes of the file, as many as came at once. What it fails with ends the download. */
+  /** Given the first bytes of the file, as many as came at once, none where it is empty. What it fails with ends the download. */
   readonly onBeginning?: (bytes: Uint8Array) => Effect.Effect<void, E>
   /** Called with the size of every part that is written, and with its negative if the download starts again. */
   readonly onBytes: OnBytes
@@ -127,6 +127,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     if (Option.exists(expected, (expected) => bytes < expected)) {
       return yield* Effect.fail(retryable(notAsExpected(bytes)))
     }
+    if (bytes === 0) yield* file.begin(new Uint8Array())
     return { sha256: hash.digest("hex"), bytes }
   })
 

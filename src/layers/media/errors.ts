@@ -24,6 +24,28 @@ export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/
   }
 }
 
+/** Smaller pictures of a picture cannot be made: it is broken, takes too long, or they cannot be written. */
+export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/SizesNotMade", {
+  /** Its path in the folder of the source. */
+  document: Schema.String,
+  /** What identifies the record, where the document is a list of such. */
+  record: Schema.optional(Schema.String),
+  /** Where in the record or the document the picture is. */
+  field: Schema.String,
+  /** The path of the picture in the folder of the source. */
+  localPath: Schema.String,
+  /** Why, as a sentence for people. */
+  detail: Schema.String
+}) {
+  override get message() {
+    return `${placeText(this)}: the sizes of the picture ${JSON.stringify(this.localPath)} cannot be made: ${this.detail}`
+  }
+
+  get isTransient(): boolean {
+    return false
+  }
+}
+
 /** A document cannot be read, or cannot be written. */
 export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vitrine/DocumentNotSaved", {
   /** Its path in the folder of the source. */

@@ -10,7 +10,7 @@ import { leadsToLocalAddress } from "../httpClient/localAddress.ts"
 import type { Cut } from "../images/recipe.ts"
 import { type DocumentFile, type DocumentPart, forEachPart } from "./documentFiles.ts"
 import { DocumentNotSaved, type Place, placeText } from "./errors.ts"
-import type { WantedFile } from "./MediaFiles.ts"
+import type { LinkPlace, WantedFile } from "./MediaFiles.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 import { type FoundLink, type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
 import { isNamed, type Rules } from "./Rules.ts"
@@ -35,7 +35,7 @@ export interface FoundMedia {
   /** What may be pictures, by what they are and how they are cut. */
   readonly pictures: ReadonlyMap<string, FoundPicture>
   /** Files that the source itself has put beside objects. */
-  readonly ownFiles: ReadonlySet<string>
+  readonly ownFiles: ReadonlyMap<string, OwnFile>
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -45,6 +45,9 @@ export interface FoundPicture {
   readonly identity: string
   readonly cut: Cut
 }
+
+/** A file that the source itself has put beside an object. */
+export type OwnFile = Pick<WantedFile, "isOptional" | "place">
 
 /** Equal where the same is to be made of the same file. */
 export const pictureKey = (identity: string, { crop, focus }: Cut): string =>
@@ -71,7 +74,7 @@ export const findMedia = Effect.fn("Media.find")(function* (
 ) {
   const files = new Map<string, WantedFile>()
   const pictures = new Map<string, FoundPicture>()
-  const ownFiles = new Set<string>()
+  const ownFiles = new Map<string, OwnFile>()
   const leftOut = new Map<string, number>()
 
   const searched = yield* Effect.forEach(documents, (document) =>
@@ -94,11 +97,7 @@ export const findMedia = Effect.fn("Media.find")(function* (
           files.set(identity, {
             url: Option.map(address, ({ href }) => href),
             identity,
-            place: {
-              document: place.document,
-              record: place.record,
-              path: place.record === undefined ? path : path.slice(1)
-            },
+            place: linkPlace(place, path),
             name,
             size,
             version: known?.version ?? version,
@@ -123,8 +122,12 @@ export const findMedia = Effect.fn("Media.find")(function* (
           add(found, place())
           return Option.none()
         },
-        sizesOf: (localPath) => {
-          ownFiles.add(localPath)
+        sizesOf: (localPath, path) => {
+          const isOptional = isNamed(finding.rules.optional, path)
+          const known = ownFiles.get(localPath)
+          if (known === undefined || (known.isOptional && !isOptional)) {
+            ownFiles.set(localPath, { place: linkPlace(place(), path), isOptional })
+          }
           hasFiles = true
           return Option.none()
         },
@@ -151,6 +154,12 @@ export const findMedia = Effect.fn("Media.find")(function* (
         `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
     )
   } satisfies FoundMedia
+})
+
+const linkPlace = ({ document, record }: Place, path: DocumentPath): LinkPlace => ({
+  document,
+  record,
+  path: record === undefined ? path : path.slice(1)
 })
 
 /** What becomes of the values of a part of a document. */

@@ -42,7 +42,7 @@ export const wrongType = (
   )
 }
 
-/** What is wrong with the first bytes of a file; `None` where nothing is. */
+/** What is wrong with the first bytes of a file, none where it is empty; `None` where nothing is. */
 export const wrongBeginning = (
   url: URL,
   type: Option.Option<string>,
@@ -50,6 +50,7 @@ export const wrongBeginning = (
 ): Option.Option<string> =>
   Option.orElse(Option.filter(type, isMedia), () => Option.filter(typeOfUrl(url), isMedia)).pipe(
     Option.flatMap((expected) => {
+      if (bytes.length === 0) return Option.some(`it is empty, not ${expected}`)
       const text = Buffer.from(bytes.subarray(0, 512)).toString("latin1").trimStart()
       const isPage = (expected === "image/svg+xml" ? isHtml : isMarkup).test(text)
       const found = isPage ? "text/html" : isJson.test(text) ? "application/json" : undefined

@@ -59,8 +59,8 @@ export interface Placing {
 export interface Placement {
   /** Where the file of a link is; nothing is written where it is nowhere. */
   readonly place: (found: FoundLink) => Option.Option<Placed>
-  /** The sizes of a file that the source itself has put beside an object. */
-  readonly sizesOf: (localPath: string) => Option.Option<Sizes>
+  /** The sizes of a file that the source itself has put beside the object at `path`. */
+  readonly sizesOf: (localPath: string, path: DocumentPath) => Option.Option<Sizes>
   /** Told of links that get no file: others beside one in the same object, and items of lists that are not replaced. */
   readonly leftOut: (path: DocumentPath) => void
 }
@@ -164,7 +164,7 @@ export const makePlacing = ({ base, reader, rules }: Placing) => {
     }
 
     const sizesOfOwn = ({ localPath }: JsonObject) =>
-      Predicate.isString(localPath) ? sizesOf(localPath) : Option.none()
+      Predicate.isString(localPath) ? sizesOf(localPath, [...path]) : Option.none()
 
     /** The link that the `localPath` of an object is for; the others are left out. */
     const chosen = (links: ReadonlyArray<NamedLink>): Option.Option<FoundLink> => {

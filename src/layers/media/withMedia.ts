@@ -32,10 +32,8 @@ import {
   type SourceProgress
 } from "../../services/ContentSource.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
-import { filesAtOnce } from "../httpClient/downloadCounter.ts"
 import type { ImageConfig } from "../images/ImageConfig.ts"
-import * as Images from "../images/Images.ts"
-import { type Cut, isImagePath } from "../images/recipe.ts"
+import { isImagePath } from "../images/recipe.ts"
 import { savedText, sorted } from "../sources/sortedJson.ts"
 import { type FileDigest, rewrite } from "./documentFiles.ts"
 import { DocumentNotSaved } from "./errors.ts"
@@ -43,15 +41,14 @@ import { isMediaPath, mediaFolder } from "./fileNames.ts"
 import {
   changeAll,
   type Finding,
-  type FoundMedia,
   findMedia,
-  pictureKey,
   type SearchedDocument,
   type SourceDocument
 } from "./findMedia.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as MediaIndex from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
+import * as PictureSizes from "./PictureSizes.ts"
 import type { MediaReader, Placement } from "./placeMedia.ts"
 import * as Rules from "./Rules.ts"
 
@@ -92,7 +89,7 @@ export const withMedia =
                 : new SourceFailed({
                     sourceId: source.id,
                     cause,
-                    isTransient: !(cause instanceof Images.ImageNotMade) && cause.isTransient
+                    isTransient: cause.isTransient
                   })
             ),
             Effect.annotateLogs("source", source.id),
@@ -142,9 +139,7 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const mediaFiles = yield* MediaFiles.make(settings, settings.maxTimeout ?? defaultTimeout)
-  const images = yield* Effect.transposeMapOption(Option.fromNullable(settings.images), (config) =>
-    Effect.orDie(Images.make(config))
-  )
+  const makePictures = yield* PictureSizes.make(settings.images)
   const finding: Finding = {
     rules: Rules.fromOptions(settings),
     reader: settings.reader,
@@ -222,66 +217,30 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     return Object.fromEntries(names.map((name) => [name, unchanged.value.files[name]?.sha256 ?? ""] as const))
   })
 
-  /** The sizes of all pictures, by what they are made of. */
-  const derivePictures = Effect.fnUntraced(function* (
-    { directory, previous }: FetchTarget,
-    { ownFiles, pictures }: FoundMedia,
-    media: ReadonlyMap<string, MediaFiles.MediaFile>,
-    digests: Readonly<Record<string, string>>
-  ) {
-    if (Option.isNone(images)) return new Map<string, Images.Derived>()
-    const input = (localPath: string, sha256: string | undefined, cut: Cut = {}) =>
-      sha256 === undefined ? [] : [{ ...cut, file: path.join(directory, localPath), localPath, sha256 }]
-    const inputs = [
-      ...[...pictures].flatMap(([name, { cut, identity }]) => {
-        const file = media.get(identity)
-        return file === undefined
-          ? []
-          : input(file.entry.path, file.sha256, cut).map((input) => [name, input] as const)
-      }),
-      ...[...ownFiles].flatMap((localPath) =>
-        input(localPath, digests[localPath]).map((input) => [ownKey(localPath), input] as const)
-      )
-    ]
-    const target = { directory, previous, made: yield* Images.nothingMade }
-    const derived = yield* Effect.forEach(
-      inputs,
-      ([name, input]) =>
-        Effect.map(images.value.derive(input, target), (derived) => [name, derived] as const),
-      { concurrency: filesAtOnce }
-    )
-    return new Map(derived)
-  })
-
   /** Writes where the files of a document are. */
   const writeDocument = (
     document: SearchedDocument,
     directory: string,
     media: ReadonlyMap<string, MediaFiles.MediaFile>,
-    derived: ReadonlyMap<string, Images.Derived>
+    pictures: PictureSizes.Pictures
   ) => {
     const file = path.join(directory, document.name)
-    if (!document.hasMedia && !(document.hasFiles && Option.isSome(images))) {
+    if (!document.hasMedia && !(document.hasFiles && settings.images !== undefined)) {
       return Effect.as(
         document.file === file ? Effect.void : linkFile(document.name, document.file, directory),
         Option.none<FileDigest>()
       )
     }
-    const sizesOf = (name: string) =>
-      Option.filter(
-        Option.map(Option.fromNullable(derived.get(name)), ({ sizes }) => sizes),
-        (sizes) => sizes.length > 0
-      )
     const placement: Placement = {
       place: (found) =>
         Option.map(Option.fromNullable(media.get(found.identity)), ({ entry }) => ({
           localPath: entry.path,
-          ...Option.match(sizesOf(pictureKey(found.identity, found)), {
+          ...Option.match(pictures.sizesOf(found), {
             onNone: () => ({}),
             onSome: (sizes) => ({ sizes })
           })
         })),
-      sizesOf: (localPath) => sizesOf(ownKey(localPath)),
+      sizesOf: pictures.sizesOfOwn,
       leftOut: () => {}
     }
     return Effect.asSome(
@@ -332,28 +291,30 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
 
     const fingerprint = `${inner.fingerprint}-${digestOf(settings, media)}`
     const index = Object.fromEntries(media.map(({ entry, key }) => [key, entry] as const).sort(byName))
-    yield* Ref.set(known, Option.some({ fingerprint, index }))
+    const isKnown = Option.filter(yield* Ref.get(known), (known) => known.fingerprint === fingerprint)
+    const broken = Option.match(isKnown, { onNone: () => [], onSome: ({ broken }) => broken })
+    yield* Ref.set(known, Option.some({ fingerprint, index, broken }))
     const counts = {
       fingerprint,
       attachments: {
         total: media.length + (inner.attachments?.total ?? 0),
         bytes: bytes + (inner.attachments?.bytes ?? 0),
         reused: media.filter(({ isKept }) => isKept).length + (inner.attachments?.reused ?? 0)
-      },
-      ...warningsOf([...(inner.warnings ?? []), ...warnings, ...errors.map(({ message }) => message)])
+      }
     }
+    const warned = [...(inner.warnings ?? []), ...warnings, ...errors.map(({ message }) => message)]
     if (Option.exists(previous, ({ fingerprint: before }) => Option.contains(before, fingerprint))) {
-      return { ...inner, ...counts, bytes: inner.bytes + bytes }
+      return { ...inner, ...counts, ...warningsOf([...warned, ...broken]), bytes: inner.bytes + bytes }
     }
 
     const taken = new Map((yield* takeOver).map((file) => [file.wanted.identity, file]))
     const digests = { ...inner.digests, ...(yield* takeOverRest(fetched, documents)) }
-    const derived = yield* derivePictures(target, found, taken, digests)
-    const pictures = Object.fromEntries([...derived.values()].flatMap(({ files }) => Object.entries(files)))
+    const pictures = yield* makePictures({ ...found, media: taken, digests }, target)
+    yield* Ref.set(known, Option.some({ fingerprint, index, broken: pictures.warnings }))
     const written = Array.getSomes(
       yield* Effect.forEach(documents, (document) =>
         Effect.map(
-          writeDocument(document, directory, taken, derived),
+          writeDocument(document, directory, taken, pictures),
           Option.map((file) => ({ ...file, name: document.name, more: file.bytes - document.bytes }))
         )
       )
@@ -363,16 +324,17 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
     return {
       ...inner,
       ...counts,
+      ...warningsOf([...warned, ...pictures.warnings]),
       bytes:
         inner.bytes +
         bytes +
         written.reduce((sum, { more }) => sum + more, 0) +
-        Object.values(pictures).reduce((sum, { size }) => sum + size, 0),
+        Object.values(pictures.files).reduce((sum, { size }) => sum + size, 0),
       digests: {
         ...digests,
         ...Object.fromEntries(written.map(({ name, sha256 }) => [name, sha256])),
         ...Object.fromEntries([...taken.values()].map(({ entry, sha256 }) => [entry.path, sha256])),
-        ...Record.map(pictures, ({ sha256 }) => sha256),
+        ...Record.map(pictures.files, ({ sha256 }) => sha256),
         ...indexDigest
       }
     } satisfies FetchedSource
@@ -383,6 +345,8 @@ const makeAddMedia = Effect.fnUntraced(function* (settings: MediaSettings) {
 interface KnownIndex {
   readonly fingerprint: string
   readonly index: MediaIndex.MediaIndex
+  /** Why pictures of it have no sizes. */
+  readonly broken: ReadonlyArray<string>
 }
 
 const defaultTimeout = 60_000
@@ -402,9 +366,6 @@ const digestOf = (
       media.map(({ entry, key, sha256 }) => [key, entry.path, sha256]).sort()
     ])
   )
-
-/** Of a file that the source itself has put there, among keys of media. */
-const ownKey = (localPath: string): string => `./${localPath}`
 
 const isDocument = (name: string): boolean => name.endsWith(".json") && !name.includes("/")
 

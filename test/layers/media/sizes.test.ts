@@ -15,10 +15,12 @@ const setUp = Effect.gen(function* () {
   const [photo, own] = yield* Effect.promise(() =>
     Promise.all([plain(200, 100).jpeg().toBuffer(), plain(100, 200).png().toBuffer()])
   )
-  const server = yield* ScriptedServer.make((response, { headers }) =>
-    headers["if-none-match"] === '"1"'
-      ? response.writeHead(304).end()
-      : response.writeHead(200, { "content-type": "image/jpeg", etag: '"1"' }).end(photo)
+  const server = yield* ScriptedServer.make((response, { headers, url }) =>
+    url === "/broken.jpg"
+      ? response.writeHead(200, { "content-type": "image/jpeg" }).end(photo.subarray(0, 20))
+      : headers["if-none-match"] === '"1"'
+        ? response.writeHead(304).end()
+        : response.writeHead(200, { "content-type": "image/jpeg", etag: '"1"' }).end(photo)
   )
   const inner = makeDocumentSource(server.url)
   inner.set({
@@ -105,6 +107,48 @@ describe("the sizes of pictures", () => {
       expect(pictures).toHaveLength(6)
       const bytes = pictures.reduce((sum, [, { size }]) => sum + size, 0)
       expect(fetched.bytes).toBeGreaterThanOrEqual(bytes)
+    }).pipe(run)
+  )
+
+  it.scoped("fail with the place of a picture that is broken", () =>
+    Effect.gen(function* () {
+      const { fetch, set } = yield* setUp
+      set({
+        "objects.json": [{ id: "7", file: { localPath: "attachments/own.png" } }],
+        "attachments/own.png": "<html>404"
+      })
+      expect((yield* Effect.flip(fetch())).message).toContain(
+        'Document "objects.json", record 7, field "file": the sizes of the picture "attachments/own.png" cannot be made: it is no picture'
+      )
+      set({ "objects.json": [{ id: "8", images: [{ url: "/broken.jpg" }] }] })
+      expect((yield* Effect.flip(fetch())).message).toMatch(
+        /Document "objects.json", record 8, field "images.0": the sizes of the picture "media\/broken-\w+\.jpg" cannot be made: /
+      )
+    }).pipe(run)
+  )
+
+  it.scoped("are missing with a warning where a picture is broken that may be missing", () =>
+    Effect.gen(function* () {
+      const { settings, set, source } = yield* setUp
+      const fetch = yield* makeFetch({ ...settings, images: {}, optional: ["**.image", "*.file"] }, source)
+      set({
+        "objects.json": [
+          { id: "7", file: { localPath: "attachments/own.png" } },
+          { id: "8", image: { url: "/broken.jpg" } }
+        ],
+        "attachments/own.png": "<html>404"
+      })
+      const first = yield* fetch()
+      const { fetched, media, read } = first
+      expect(fetched.warnings).toEqual([
+        expect.stringContaining('record 8, field "image": the sizes'),
+        expect.stringContaining('record 7, field "file": the sizes')
+      ])
+      expect(read("objects.json")).toEqual([
+        { id: "7", file: { localPath: "attachments/own.png" } },
+        { id: "8", image: { url: "/broken.jpg", localPath: media[0] } }
+      ])
+      expect((yield* fetch(first)).fetched.warnings).toEqual(fetched.warnings)
     }).pipe(run)
   )
 })

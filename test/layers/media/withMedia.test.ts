@@ -94,6 +94,24 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  it.scoped.each(["image/jpeg", "video/mp4", "audio/mpeg"])(
+    "refuses an empty file that is said to be %s",
+    (type) =>
+      Effect.gen(function* () {
+        const { fetch, files, set } = yield* setUp()
+        files.set("/a", { body: "", headers: { "content-type": type } })
+        set({ "objects.json": [{ id: "1", image: { url: "/a" } }] })
+        const failure = yield* fetch().pipe(
+          Effect.as("accepted"),
+          Effect.catchAll(({ isTransient, message }) => Effect.succeed({ isTransient, message }))
+        )
+        expect(failure).toEqual({
+          isTransient: false,
+          message: expect.stringContaining(`it is empty, not ${type}`)
+        })
+      }).pipe(run)
+  )
+
   it.scoped("has the same fingerprint and files for the same content", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp()
@@ -275,6 +293,17 @@ describe("a source with media", () => {
       set({ "objects.json": [{ id: "o1", image: { url: "/a.jpg" } }] })
       const { message } = yield* Effect.flip(fetch())
       expect(message).toMatch(/: it is (an HTML page|JSON|video\/mp4), not image\/(jpeg|\*)/)
+    }).pipe(run)
+  )
+
+  it.scoped("leaves nothing behind of an empty file that may be missing", () =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], optional: true })
+      files.set("/a.jpg", jpeg(""))
+      set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
+      const { fetched, files: saved } = yield* fetch()
+      expect(Object.keys(saved)).toEqual(["objects.json"])
+      expect(fetched.warnings).toEqual([expect.stringContaining("it is empty, not image/jpeg")])
     }).pipe(run)
   )
 
