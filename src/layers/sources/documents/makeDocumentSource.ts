@@ -15,20 +15,21 @@ import * as Stream from "effect/Stream"
 import { fileKey, fileName } from "../../../internal/FileName.ts"
 import { explain } from "../../../internal/systemError.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
-import {
-  type ContentSource,
-  type FetchedSource,
-  type FetchTarget,
-  SourceFailed,
-  type SourceProgress
+import type {
+  ContentSource,
+  FetchedSource,
+  FetchTarget,
+  SourceChanges,
+  SourceProgress
 } from "../../../services/ContentSource.ts"
 import { type FileOptions, withFiles } from "../../media/fileOptions.ts"
 import { withoutSignatures } from "../../media/links.ts"
 import type { MediaReader } from "../../media/placeMedia.ts"
-import { makeExpectations, NotAsExpected, requireExpected } from "../expect/Expectations.ts"
+import { makeExpectations, requireExpected } from "../expect/Expectations.ts"
 import { fingerprint } from "../fingerprint.ts"
 import { makeKnownDocuments, takeOver } from "../knownDocuments.ts"
 import { makeProgressReporter } from "../progressReporter.ts"
+import { sourceFailed } from "../sourceAnswers.ts"
 import { type Document, DocumentNotSaved, Records } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import { saveDocument } from "./saveDocument.ts"
@@ -41,12 +42,14 @@ export interface DocumentsError extends Error {
 }
 
 /** What a source is made of. `E` is why its documents cannot be had, `R` what reading them needs. */
-export interface DocumentSource<E extends DocumentsError, R>
-  extends Pick<ContentSource, "poll" | "changes" | "data"> {
+export interface DocumentSource<E extends DocumentsError, R> extends Pick<ContentSource, "changes" | "data"> {
   readonly options: Pick<DocumentOptions, "id" | "expect" | "steps"> & FileOptions
 
   /** The documents, in the order in which they are read. They are read one after the other. */
   readonly documents: (target: FetchTarget) => Effect.Effect<ReadonlyArray<Document<E>>, E, R>
+
+  /** As the `poll` of a `ContentSource`. */
+  readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>
 
   /** Finds the media objects of a vendor. */
   readonly reader?: MediaReader
@@ -60,13 +63,14 @@ export interface DocumentSource<E extends DocumentsError, R>
 
 /**
  * Makes the source: each document is saved as `<name>.json`, after its steps, with what is expected checked, and with its files where
- * `media` or `images` say so. Its `fetch` fails with `SourceFailed`, whose cause is `E`, `DocumentNotSaved`, or what is not as expected.
+ * `media` or `images` say so. It fails with `SourceFailed`, whose cause is `E`, `DocumentNotSaved`, or what is not as expected.
  * Parts that have changed, in polls, are names of documents.
  */
 export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>({
   documents,
   lasting,
   options,
+  poll,
   reader,
   url,
   ...rest
@@ -144,23 +148,17 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     } satisfies FetchedSource
   })
 
+  const answering = flow(
+    Effect.mapError(sourceFailed(id)),
+    Effect.annotateLogs("source", id),
+    Effect.provide(environment)
+  )
+
   const source: ContentSource = {
     ...rest,
     id,
-    fetch: (target) =>
-      fetch(target).pipe(
-        Effect.mapError(
-          (cause) =>
-            new SourceFailed({
-              sourceId: id,
-              cause,
-              isTransient: cause.isTransient,
-              ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
-            })
-        ),
-        Effect.annotateLogs("source", id),
-        Effect.provide(environment)
-      )
+    fetch: (target) => answering(fetch(target)),
+    ...(poll && { poll: (cursor) => answering(poll(cursor)) })
   }
   return yield* withFiles(options, { ...(reader && { reader }), ...(url && { url }) })(source)
 })

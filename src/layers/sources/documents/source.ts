@@ -4,7 +4,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
@@ -13,13 +13,9 @@ import * as Stream from "effect/Stream"
 import { expects, optional } from "../../../internal/Options.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { messageOf, OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import {
-  type ContentSourceDefinition,
-  type FetchTarget,
-  type SourceChanges,
-  SourceFailed
-} from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import type { FieldSchema } from "../expect/ExpectOptions.ts"
+import { changesSince } from "../sourceAnswers.ts"
 import { type Document, Records, Value } from "./Document.ts"
 import { DocumentOptions, define, Keys } from "./DocumentOptions.ts"
 import { makeDocumentSource } from "./makeDocumentSource.ts"
@@ -68,7 +64,7 @@ export const source = (config: SourceConfig): ContentSourceDefinition =>
   define("the source", SourceOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: SourceOptions) {
-  const { fetch, id, keys, poll } = options
+  const { fetch, keys, poll } = options
   const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const requests = yield* Requests.make(options)
 
@@ -97,16 +93,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
       ? {}
       : {
           poll: (before: Option.Option<string>) =>
-            ask(poll).pipe(
-              Effect.mapBoth({
-                onFailure: (cause) =>
-                  new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient }),
-                onSuccess: (answer): SourceChanges => {
-                  const cursor = String(answer)
-                  return { cursor, changed: Option.contains(before, cursor) ? "nothing" : "everything" }
-                }
-              })
-            )
+            Effect.map(ask(poll), (answer) => changesSince(before, String(answer)))
         })
   }).pipe(Effect.provide(environment))
 })

@@ -23,14 +23,14 @@ import {
   type ContentSourceDefinition,
   type FetchedSource,
   type FetchTarget,
-  type SourceChanges,
-  SourceFailed
+  type SourceChanges
 } from "../../../services/ContentSource.ts"
 import { withFiles } from "../../media/fileOptions.ts"
 import { type Document, Value } from "../documents/Document.ts"
 import { type DocumentConfig, DocumentOptions, define, Keys } from "../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
 import { fingerprint } from "../fingerprint.ts"
+import { changesSince, sourceFailed } from "../sourceAnswers.ts"
 import { makeFileCopies, sizeOf } from "./copyFiles.ts"
 import { FolderFailed, StillWritten } from "./FolderFailed.ts"
 import { documentName, type FolderLook, lookAtFolder } from "./lookAtFolder.ts"
@@ -142,11 +142,6 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return yield* saved
   })
 
-  const failed = (cause: FolderFailed | StillWritten | SourceFailed) =>
-    cause._tag === "vitrine/SourceFailed"
-      ? cause
-      : new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })
-
   const source: ContentSource = {
     id,
     fetch: (target) =>
@@ -157,18 +152,13 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
             schedule: Schedule.recurs(2)
           })
         ),
-        Effect.mapError(failed),
+        Effect.mapError(sourceFailed(id)),
         withPermits(1),
         Effect.provide(environment)
       ),
     poll: (cursor) =>
       resting.wait(pollPatience).pipe(
-        Effect.map(
-          ({ stamp }): SourceChanges => ({
-            cursor: stamp,
-            changed: Option.contains(cursor, stamp) ? "nothing" : "everything"
-          })
-        ),
+        Effect.map(({ stamp }) => changesSince(cursor, stamp)),
         Effect.catchTag("vitrine/StillWritten", (error) =>
           Option.match(cursor, {
             onNone: () => error,
@@ -179,7 +169,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
           onFailure: ({ message }) => Ref.set(answered, Option.some(message)),
           onSuccess: ({ cursor }) => Ref.set(answered, Option.some(cursor))
         }),
-        Effect.mapError(failed)
+        Effect.mapError(sourceFailed(id))
       ),
     changes: Stream.provideContext(folderChanges(resting, answered), environment)
   }

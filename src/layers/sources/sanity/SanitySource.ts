@@ -8,14 +8,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import {
-  type ContentSourceDefinition,
-  type SourceChanges,
-  SourceFailed
-} from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import { type Document, Value } from "../documents/Document.ts"
 import { define } from "../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
+import { changesSince } from "../sourceAnswers.ts"
 import { type Api, makeApi } from "./api.ts"
 import { readAsset, withAssetUrls } from "./assets.ts"
 import { type LiveEvents, makeLiveEvents } from "./liveEvents.ts"
@@ -42,7 +39,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
     documents: () => Effect.succeed(documents),
     reader: readAsset(options),
     // What the cache says of changes may be old as well.
-    ...(useCdn ? {} : { poll: (before: Option.Option<string>) => poll(api, events, options, before) }),
+    ...(useCdn ? {} : { poll: (before: Option.Option<string>) => poll(api, events, before) }),
     ...(live ? { changes: events.changes, data: events.data } : {})
   })
 })
@@ -75,20 +72,8 @@ const answerOf = Effect.fnUntraced(function* (
 /** The newest change in what is seen of the dataset, and how much there is: one is seen by the other where it is not by itself. */
 const probe = '{"count": count(*), "last": *|order(_updatedAt desc)[0]{_id,_rev,_updatedAt}}'
 
-const poll = (
-  api: Api,
-  events: LiveEvents,
-  { id }: SanityOptions,
-  before: Option.Option<string>
-): Effect.Effect<SourceChanges, SourceFailed> =>
-  Effect.gen(function* () {
-    const heard = yield* events.count
-    const { result } = yield* api.ask({ groq: probe }, false)
-    const cursor = JSON.stringify([heard, result])
-    return {
-      cursor,
-      changed: Option.contains(before, cursor) ? "nothing" : "everything"
-    } satisfies SourceChanges
-  }).pipe(
-    Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient }))
-  )
+const poll = Effect.fnUntraced(function* (api: Api, events: LiveEvents, before: Option.Option<string>) {
+  const heard = yield* events.count
+  const { result } = yield* api.ask({ groq: probe }, false)
+  return changesSince(before, JSON.stringify([heard, result]))
+})

@@ -12,10 +12,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeWarnOnce } from "../../../internal/warnOnce.ts"
-import { type ContentSourceDefinition, SourceFailed } from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import { Value } from "../documents/Document.ts"
 import { define } from "../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
+import { changesSince } from "../sourceAnswers.ts"
 import { lasting } from "./lasting.ts"
 import { makeAsk } from "./makeAsk.ts"
 import { readFile, withoutFormats } from "./media.ts"
@@ -40,7 +41,7 @@ export const strapiSource = (config: StrapiSourceConfig): ContentSourceDefinitio
   define("the Strapi source", CheckedOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: StrapiOptions) {
-  const { id, locales, status, types, url } = options
+  const { locales, status, types, url } = options
   const ask = yield* makeAsk(options)
   const seen = yield* Ref.make<ReadonlyMap<string, Seen>>(new Map())
   const readAt = yield* Ref.make(0)
@@ -91,21 +92,17 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       ]
     })
 
-  const poll = (before: Option.Option<string>) =>
-    Effect.gen(function* () {
-      const answer = yield* probe(ask, options)
-      const { text } = answer
-      const reasons = yield* whyUnsure(answer)
-      yield* Effect.forEach(reasons, warnOnce)
-      const age = (yield* Clock.currentTimeMillis) - (yield* Ref.get(readAt))
-      const isSame =
-        Option.contains(before, text) &&
-        age < Duration.toMillis(reasons.length === 0 ? longest : longestUnsure)
-      return { cursor: text, changed: isSame ? ("nothing" as const) : ("everything" as const) }
-    }).pipe(
-      Effect.mapError((cause) => new SourceFailed({ sourceId: id, cause, isTransient: cause.isTransient })),
-      Effect.annotateLogs("source", id)
+  const poll = Effect.fnUntraced(function* (before: Option.Option<string>) {
+    const answer = yield* probe(ask, options)
+    const reasons = yield* whyUnsure(answer)
+    yield* Effect.forEach(reasons, warnOnce)
+    const age = (yield* Clock.currentTimeMillis) - (yield* Ref.get(readAt))
+    const isRecent = age < Duration.toMillis(reasons.length === 0 ? longest : longestUnsure)
+    return changesSince(
+      Option.filter(before, () => isRecent),
+      answer.text
     )
+  })
 
   const documents = () => Effect.forEach(Object.entries(types), documentOf)
   return yield* makeDocumentSource({ options, documents, lasting, poll, reader: readFile, url })

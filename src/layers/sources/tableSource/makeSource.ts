@@ -8,11 +8,11 @@ import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { ofPlain } from "../../../internal/duration.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
-import { type ContentSource, type FetchTarget, SourceFailed } from "../../../services/ContentSource.ts"
+import type { ContentSource, FetchTarget } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { WaitObserver } from "../../../services/WaitObserver.ts"
-import { NotAsExpected } from "../expect/Expectations.ts"
 import { makeProgressReporter } from "../progressReporter.ts"
+import { sourceFailed } from "../sourceAnswers.ts"
 import type { AttachmentOptions } from "./AttachmentFiles.ts"
 import { makeFetchTables, type Step, tablesOf } from "./fetchTables.ts"
 import { countAttachments, countRequests, countWaits } from "./metrics.ts"
@@ -54,15 +54,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
     id,
     fetch: (target) =>
       fetch(target).pipe(
-        Effect.mapError(
-          (cause) =>
-            new SourceFailed({
-              sourceId: id,
-              cause,
-              isTransient: cause.isTransient,
-              ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
-            })
-        ),
+        Effect.mapError(sourceFailed(id)),
         Effect.annotateLogs("source", id),
         Effect.provide(environment)
       ),

@@ -2,7 +2,9 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
@@ -132,6 +134,30 @@ describe("a source of documents", () => {
       expect(fetched.warnings).toEqual([
         'Document "a": 2 records without slug, by which they would be compared'
       ])
+    }).pipe(run)
+  )
+
+  it.scoped("names itself where a poll fails, and in what a poll logs", () =>
+    Effect.gen(function* () {
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ annotations, message }) => {
+        lines.push([message, HashMap.get(annotations, "source")])
+      })
+      const { poll } = yield* makeDocumentSource({
+        options: { id: "things", expect: {}, steps: [] },
+        documents: () => Effect.succeed([]),
+        poll: () =>
+          Effect.zipRight(
+            Effect.logInfo("asking"),
+            new DocumentNotSaved({ document: "a", detail: "gone", isTransient: true })
+          )
+      })
+      const error = yield* Effect.flip(
+        Effect.flatMap(Effect.fromNullable(poll), (poll) => poll(Option.none()))
+      ).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      expect(error).toMatchObject({ _tag: "vitrine/SourceFailed", sourceId: "things", isTransient: true })
+      expect(error.message).toBe('Source "things": Document "a": gone')
+      expect(lines).toEqual([[["asking"], Option.some("things")]])
     }).pipe(run)
   )
 })

@@ -1,0 +1,25 @@
+/**
+ * What a source answers to a fetch that failed, and to a poll.
+ */
+import * as Option from "effect/Option"
+import { type SourceChanges, SourceFailed } from "../../services/ContentSource.ts"
+import { NotAsExpected } from "./expect/Expectations.ts"
+
+/** The failure of a source for this reason, with what is not as expected. One that is a failure of a source already stays as it is. */
+export const sourceFailed =
+  (sourceId: string) =>
+  (cause: (Error & { readonly isTransient: boolean }) | SourceFailed): SourceFailed =>
+    cause instanceof SourceFailed
+      ? cause
+      : new SourceFailed({
+          sourceId,
+          cause,
+          isTransient: cause.isTransient,
+          ...(cause instanceof NotAsExpected ? { violations: cause.violations } : {})
+        })
+
+/** Everything may have changed where the cursor is another one than before. */
+export const changesSince = (before: Option.Option<string>, cursor: string): SourceChanges => ({
+  cursor,
+  changed: Option.contains(before, cursor) ? "nothing" : "everything"
+})
