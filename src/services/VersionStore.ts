@@ -119,7 +119,10 @@ export interface StagedVersion {
   /** What a source has in the latest version, where it is part of that. The folder must not be changed. */
   readonly previous: (sourceId: string) => Option.Option<PreviousContent>
 
-  /** The files that a source has put into its folder, by their paths in it with forward slashes. */
+  /**
+   * The files that a source has put into its folder, by their paths in it with forward slashes. Fails where some cannot be stored on all
+   * systems, as `promote` does.
+   */
   readonly files: (
     source: VersionSource
   ) => Effect.Effect<Readonly<Record<string, SourceFile>>, VersionStoreError>

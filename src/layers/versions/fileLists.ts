@@ -13,13 +13,7 @@ import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { sha256OfFile, sha256OfText } from "../../internal/sha256.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
-import {
-  FileList,
-  FileListJson,
-  fileListName,
-  fileListText,
-  type ListedSource
-} from "../../services/FileList.ts"
+import { FileList, FileListJson, fileListName, fileListText, ListedSource } from "../../services/FileList.ts"
 import {
   type VersionId,
   type VersionSource,
@@ -49,12 +43,29 @@ export const makeList = Effect.fnUntraced(function* (
     readonly sources: ReadonlyArray<VersionSource>
   }
 ) {
-  const path = yield* Path.Path
   const listed = yield* Effect.forEach(sources, (source) => listSource(folder, source)).pipe(
     mapDiskError("read", folder)
   )
-  const list = yield* Effect.mapError(
-    Schema.decodeUnknown(FileList)({ schemaVersion: 1, ...version, sources: listed }),
+  const list = yield* decodeListed(FileList, { schemaVersion: 1, ...version, sources: listed }, folder)
+  const text = fileListText(list)
+  return { list, text, sha256: sha256OfText(text) } satisfies WrittenList
+})
+
+/** The files of a source that has no other ones than a version may have, in a folder of a version. */
+export const sourceFiles = Effect.fnUntraced(function* (folder: string, source: VersionSource) {
+  const listed = yield* listSource(folder, source).pipe(mapDiskError("read", folder))
+  const { files } = yield* decodeListed(ListedSource, listed, folder)
+  return files
+})
+
+const decodeListed = Effect.fnUntraced(function* <A, I>(
+  schema: Schema.Schema<A, I>,
+  listed: unknown,
+  folder: string
+) {
+  const path = yield* Path.Path
+  return yield* Effect.mapError(
+    Schema.decodeUnknown(schema)(listed),
     (error) =>
       new VersionStoreError({
         action: "write",
@@ -62,12 +73,10 @@ export const makeList = Effect.fnUntraced(function* (
         detail: issueText(placedIssues(error))
       })
   )
-  const text = fileListText(list)
-  return { list, text, sha256: sha256OfText(text) } satisfies WrittenList
 })
 
 /** The files of a source, in a folder of a version. */
-export const listSource = Effect.fnUntraced(function* (
+const listSource = Effect.fnUntraced(function* (
   folder: string,
   { digests = {}, ...source }: VersionSource
 ): Effect.fn.Return<ListedSource, PlatformError, FileSystem.FileSystem | Path.Path> {

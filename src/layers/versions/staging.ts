@@ -15,7 +15,7 @@ import { fileListName, type ListedSource } from "../../services/FileList.ts"
 import type { Manifest, StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
 import type { DownloadsFolder } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { listSource, wholeFiles } from "./fileLists.ts"
+import { sourceFiles, wholeFiles } from "./fileLists.ts"
 import { latestOf } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
 import type { Publishing } from "./publish.ts"
@@ -135,12 +135,7 @@ export const makeStage = Effect.fnUntraced(function* (
         return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
       },
       previous: contentOf,
-      files: (source) =>
-        listSource(folder, source).pipe(
-          Effect.map(({ files }) => files),
-          mapDiskError("read", directoryOf(source.sourceId)),
-          Effect.provide(platform)
-        ),
+      files: (source) => sourceFiles(folder, source).pipe(Effect.provide(platform)),
       promote: (sources) => promote(sources).pipe(manifestFile.inTurn, Effect.provide(platform))
     }
   }

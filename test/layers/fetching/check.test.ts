@@ -62,6 +62,28 @@ const setUp = Effect.gen(function* () {
   return { objects, settings }
 })
 
+const filesSource = (files: () => Readonly<Record<string, string>>) =>
+  Effect.map(
+    FileSystem.FileSystem,
+    (fs): ContentSource => ({
+      id: "files",
+      fetch: ({ directory }) =>
+        Effect.forEach(Object.entries(files()), ([name, text]) =>
+          fs.writeFileString(`${directory}/${name}`, text)
+        ).pipe(
+          Effect.mapBoth({
+            onFailure: (cause) => new SourceFailed({ sourceId: "files", cause }),
+            onSuccess: () => ({
+              fingerprint: JSON.stringify(files()),
+              records: 0,
+              bytes: 0,
+              warnings: ["odd"]
+            })
+          })
+        )
+    })
+  )
+
 describe("a check", () => {
   it.scoped("says what would change, and changes, promotes and publishes nothing", () =>
     Effect.gen(function* () {
@@ -157,26 +179,8 @@ describe("a check", () => {
 
   it.scoped("compares the files of any source", () =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
       let files: Readonly<Record<string, string>> = { a: "1", b: "1", c: "1" }
-      const source: ContentSource = {
-        id: "files",
-        fetch: ({ directory }) =>
-          Effect.forEach(Object.entries(files), ([name, text]) =>
-            fs.writeFileString(`${directory}/${name}`, text)
-          ).pipe(
-            Effect.mapBoth({
-              onFailure: (cause) => new SourceFailed({ sourceId: "files", cause }),
-              onSuccess: () => ({
-                fingerprint: JSON.stringify(files),
-                records: 0,
-                bytes: 0,
-                warnings: ["odd"]
-              })
-            })
-          )
-      }
-      yield* Content.fromSources({}, [source])
+      yield* Content.fromSources({}, [yield* filesSource(() => files)])
       yield* fetch
       files = { b: "2", c: "1", d: "1", e: "1" }
       expect(yield* check).toEqual({
@@ -202,6 +206,15 @@ describe("a check", () => {
           more: 0
         }
       })
+    }).pipe(run)
+  )
+
+  it.scoped("fails as a fetch would where a file cannot be stored on all systems", () =>
+    Effect.gen(function* () {
+      yield* Content.fromSources({}, [yield* filesSource(() => ({ "photo?.jpg": "1" }))])
+      const refused = "files.photo?.jpg: must be a relative path"
+      expect((yield* Effect.flip(fetch)).message).toContain(refused)
+      expect((yield* Effect.flip(check)).message).toContain(refused)
     }).pipe(run)
   )
 
