@@ -1,9 +1,10 @@
 /**
  * `vitrine/client`: what a page needs to show the content of a controller. For browsers; it needs nothing but these.
  */
+export type * from "./layers/client/Content.ts"
 export { connect } from "./layers/client/connect.ts"
 export type { Options } from "./layers/client/Options.ts"
-export type { Picture, PictureFile } from "./layers/client/picture.ts"
+export type { Attachment, Picture, PictureFile } from "./layers/client/picture.ts"
 export type { Media, Preload } from "./layers/client/preload.ts"
 export type { Exhibit, State } from "./layers/client/state.ts"
-export type { Row, Version } from "./layers/client/Version.ts"
+export type { ReadTable, Row, Version } from "./layers/client/Version.ts"

@@ -1,3 +1,4 @@
+import type { Content } from "./Content.ts"
 import { type Picture, type PictureFile, pictureOf } from "./picture.ts"
 import type { Media, Preload } from "./preload.ts"
 import { request } from "./request.ts"
@@ -18,6 +19,24 @@ export interface Row {
   readonly [field: string]: unknown
 }
 
+/**
+ * Reads a table: of a source that `Content` knows with its type, of another one as records, or as what the caller says it is.
+ * What the compiler has to say of a mistake is about the last signature.
+ */
+export interface ReadTable {
+  <Table = ReadonlyArray<Row>, Source extends string = string>(
+    source: Source & Unknown<Source>,
+    name: string
+  ): Promise<Table>
+  <Source extends keyof Content & string, Name extends keyof Content[Source] & string>(
+    source: Source,
+    name: Name
+  ): Promise<Content[Source][Name]>
+}
+
+/** Nothing where `Content` knows the source: a table that it has not is a mistake. */
+type Unknown<Source extends string> = Source extends keyof Content ? never : Source
+
 /** One version of the content, whole and never changed. */
 export interface Version {
   readonly id: string
@@ -32,7 +51,7 @@ export interface Version {
   readonly picture: (source: string, file: PictureFile) => Picture
 
   /** A table by its name: its records, or the object of a key/value table. */
-  readonly table: <Table = ReadonlyArray<Row>>(source: string, name: string) => Promise<Table>
+  readonly table: ReadTable
 
   /**
    * Pictures that are decoded, videos that can be played: elements for the page, in the order of the addresses. Six are loaded

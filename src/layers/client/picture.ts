@@ -10,6 +10,20 @@ export interface PictureFile {
   }>
 }
 
+/** A file in a cell of a table, as Airtable has it, where it is saved. */
+export interface Attachment extends PictureFile {
+  readonly id: string
+  /** As the editors of the table have named it. */
+  readonly filename: string
+  /** In bytes. */
+  readonly size?: number
+  /** `image/jpeg` for example. */
+  readonly type?: string
+  /** Of a picture, in pixels. */
+  readonly width?: number
+  readonly height?: number
+}
+
 /** What a `<picture>` needs. */
 export interface Picture {
   /** Of its `<img>`: the largest of the last type, for browsers that know no other. Without sizes, the file itself. */
