@@ -15,7 +15,7 @@ import { makeTableDocuments } from "./layers/plain/tableDocuments.ts"
 import type { PlainSourceConfig } from "./layers/sources/airtable/AirtableConfig.ts"
 import { decodePlain } from "./layers/sources/airtable/AirtableOptions.ts"
 import { makeTableClient } from "./layers/sources/airtable/tableClient.ts"
-import { idOf } from "./layers/sources/tableSource/TableSourceOptions.ts"
+import { idOf } from "./layers/sources/idOf.ts"
 import { ReplayBacklog } from "./services/ReplayBacklog.ts"
 
 export { formatSseEvent } from "./layers/http/SseFrame.ts"

@@ -15,6 +15,7 @@ import type {
 } from "../../../services/ContentSource.ts"
 import { fileFields } from "../../media/fileOptions.ts"
 import { ExpectOptions, type FieldSchema } from "../expect/ExpectOptions.ts"
+import { idOf } from "../idOf.ts"
 import type * as Config from "./DocumentConfig.ts"
 
 /** The options as a user writes them. */
@@ -77,9 +78,3 @@ export const define = <A, I>(
   )(config)
   return { id, issues: issuesOf(decoded), make: Effect.flatMap(decoded, make) }
 }
-
-/** The id in undecoded options; empty where it is none. */
-const idOf = (input: unknown): string =>
-  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
-    ? input.id
-    : ""

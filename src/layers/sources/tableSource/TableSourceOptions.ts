@@ -10,6 +10,7 @@ import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
 import { decodeOptions, expects, InvalidOptions, issuesOf, optional } from "../../../internal/Options.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
 import { ExpectOptions, type FieldSchema } from "../expect/ExpectOptions.ts"
+import { idOf } from "../idOf.ts"
 import type * as Config from "./TableSourceConfig.ts"
 
 /** Text that is valid. */
@@ -74,12 +75,6 @@ export const decodeSource =
   }
 
 export const decode = decodeSource(TableSourceOptions)
-
-/** The id in undecoded options; empty where it is none. */
-export const idOf = (input: unknown): string =>
-  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
-    ? input.id
-    : ""
 
 /**
  * What is wrong with the two lists taken together. It reads the undecoded input, so that it can be reported
