@@ -6,6 +6,8 @@
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { parseCsvRecords } from "../../../internal/csvText.ts"
+import { placeText } from "../../../internal/editedText.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import * as Body from "../../httpClient/Body.ts"
@@ -150,8 +152,21 @@ export const parseJson = ({ headers, text, url }: Answer): Effect.Effect<unknown
     }
   })
 
+/** The rows of CSV as records. */
+export const parseCsv = ({
+  text,
+  url
+}: Answer): Effect.Effect<ReadonlyArray<Readonly<Record<string, string>>>, RequestFailed> => {
+  const failed = (detail: string) => new RequestFailed({ url: shownUrl(url), detail, isTransient: false })
+  return /^\s*<(!doctype|html)/i.test(text)
+    ? failed("this is no CSV: it looks like a web page, perhaps one to log in")
+    : Effect.mapError(parseCsvRecords(text), (mistake) =>
+        failed(`${placeText("this is no CSV", mistake)}: ${mistake.problem}`)
+      )
+}
+
 /** Without what may be secret in it. */
-export const shownUrl = (address: string): string => {
+const shownUrl = (address: string): string => {
   if (!URL.canParse(address)) return "an address that is none"
   const { origin, pathname } = new URL(address)
   return printableLine(`${origin}${pathname}`, 200)

@@ -9,11 +9,9 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import { parseCsvRecords } from "../../../internal/csvText.ts"
-import { placeText } from "../../../internal/editedText.ts"
 import { fileName } from "../../../internal/FileName.ts"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
-import { type Answer, parseJson, RequestFailed, type Requests, shownUrl } from "./Requests.ts"
+import { type Answer, parseCsv, parseJson, type RequestFailed, type Requests } from "./Requests.ts"
 import type { Get, GetOptions, SourceContext } from "./SourceConfig.ts"
 
 export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, signal: AbortSignal): Get => {
@@ -40,20 +38,7 @@ const readers: Readonly<
 > = {
   json: parseJson,
   text: ({ text }) => Effect.succeed(text),
-  csv: (answer) => parseCsv(answer)
-}
-
-/** The rows of CSV as records. */
-export const parseCsv = ({
-  text,
-  url
-}: Answer): Effect.Effect<ReadonlyArray<Readonly<Record<string, string>>>, RequestFailed> => {
-  const failed = (detail: string) => new RequestFailed({ url: shownUrl(url), detail, isTransient: false })
-  return /^\s*<(!doctype|html)/i.test(text)
-    ? failed("this is no CSV: it looks like a web page, perhaps one to log in")
-    : Effect.mapError(parseCsvRecords(text), (mistake) =>
-        failed(`${placeText("this is no CSV", mistake)}: ${mistake.problem}`)
-      )
+  csv: parseCsv
 }
 
 /** Reads documents of the version before. */
