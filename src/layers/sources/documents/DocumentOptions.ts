@@ -30,7 +30,7 @@ const step = expects(
 export const recordKey = expects(
   Schema.declare((input): input is string | ReadonlyArray<string> => {
     const fields = [input].flat()
-    return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field !== "")
+    return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field.trim() !== "")
   }),
   'a field such as "id", or an array of fields'
 )

@@ -10,7 +10,7 @@ import type { RecordKey } from "../../../internal/recordKey.ts"
 import { secret } from "../../../internal/secret.ts"
 import { fileFieldsOfReader } from "../../media/fileOptions.ts"
 import type { MediaConfig } from "../../media/MediaOptions.ts"
-import { type DocumentConfig, DocumentOptions } from "../documents/DocumentOptions.ts"
+import { type DocumentConfig, DocumentOptions, recordKey } from "../documents/DocumentOptions.ts"
 
 /** What is asked in GROQ, saved as one document. */
 export interface SanityQuery {
@@ -66,15 +66,6 @@ const matching = (pattern: RegExp, what: string) => expects(Schema.String.pipe(S
 
 const isText = (input: unknown): input is string => Predicate.isString(input) && input.trim() !== ""
 
-/** Declared as one, as `queries` are, so that a mistake is reported once and not for each member of a union. */
-const key = expects(
-  Schema.declare((input): input is string | ReadonlyArray<string> => {
-    const fields = [input].flat()
-    return fields.length > 0 && fields.every(isText)
-  }),
-  'a field such as "_id", or an array of fields'
-)
-
 const groq = expects(Schema.String.pipe(Schema.filter(isText)), 'GROQ, such as *[_type == "event"]')
 
 const LongQuery = Schema.Struct({
@@ -89,7 +80,7 @@ const LongQuery = Schema.Struct({
     ),
     {}
   ),
-  key: Schema.optionalWith(key, exact)
+  key: Schema.optionalWith(recordKey, exact)
 })
 
 const query = Schema.Union(groq, LongQuery).annotations({

@@ -259,6 +259,10 @@ describe("the options of a source of JSON", () => {
       'documents.a.url: expected an http or https URL, without credentials (those go into "headers")'
     ],
     [{ a: 1 }, 'documents.a: expected a URL, or an object with "url", got 1'],
+    [
+      { a: { url, key: ["id", " "] } },
+      'documents.a.key: expected a field such as "id", or an array of fields'
+    ],
     [{ a: { url, itmes: "a" } }, "documents.a.itmes: there is no such key; known are: "],
     [
       { a: { url, headers: { authorization: "a\nb" } } },
