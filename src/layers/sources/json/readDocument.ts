@@ -129,11 +129,8 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) =>
         const stale = added.length > 0 || records.length === 0 ? 0 : position.stale + 1
         const isRound =
           Option.exists(found, (next) => asked.has(next)) || (isCounted(document) && stale === maxStale)
-        const parameter = document.page ?? document.offset ?? document.cursor
-        if (isRound && parameter !== undefined && stale > 0 && number === stale + 1) {
-          return yield* failed(
-            `it has the records of page 1 again. Does the server know the parameter "${parameter}"?`
-          )
+        if (isRound && records.length > 0 && number === stale + 1) {
+          return yield* failed(firstAgain(document))
         }
         const next = isRound ? Option.none() : found
         if (Option.isSome(next) && number === maxPages) {
@@ -145,6 +142,14 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) =>
       })
     )
   })
+
+/** A list that has nothing but its first page, though a page is said to be behind it. */
+const firstAgain = ({ cursor, next, offset, page }: JsonDocument): string => {
+  const parameter = page ?? offset ?? cursor
+  return parameter !== undefined
+    ? `it has the records of page 1 again. Does the server know the parameter "${parameter}"?`
+    : `the next page is page 1 again. Is ${next === "link" ? 'the "Link" header that' : `"${next}" the path to the address`} of the page behind it?`
+}
 
 const isCounted = ({ offset, page }: JsonDocument): boolean => (page ?? offset) !== undefined
 

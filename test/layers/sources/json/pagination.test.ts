@@ -24,7 +24,7 @@ type Respond = (url: URL, items: ReadonlyArray<Item>) => { readonly json: unknow
 interface Shape {
   readonly document: Readonly<Record<string, string>>
   readonly respond: Respond
-  /** Whether a list of one page is not to be told from a server that does not know the parameter. */
+  /** Whether a list of one page is not to be told from a mistake in the document. */
   readonly needsTwoPages?: boolean
 }
 
@@ -74,6 +74,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   },
   "a relative URL in the body, whose last page leads to itself": {
     document: { items: "value", next: "@odata.nextLink" },
+    needsTwoPages: true,
     respond: (url, items) => {
       const { more, page, records } = byPage(url, items)
       return {
@@ -198,5 +199,44 @@ describe.each(Object.entries(shapes))("a list by %s", (_, shape) => {
         expect(ids).toEqual(expect.arrayContaining(given.items.map(({ id }) => id)))
       }),
     few
+  )
+})
+
+describe("a list whose first page leads to itself", () => {
+  const items = [{ id: 1 }, { id: 2 }]
+  const readItself = (document: Shape["document"], respond: Respond) =>
+    read({ document, respond }, { items, size: 1, added: [] })
+
+  it.effect("is an error, for its other pages would be missing", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        readItself({ items: "data", next: "links.self" }, (url) => ({
+          json: { data: items.slice(0, 1), links: { self: url.href } }
+        }))
+      )
+      expect(String(error)).toContain(
+        'page 1: the next page is page 1 again. Is "links.self" the path to the address of the page behind it?'
+      )
+    })
+  )
+
+  it.effect("is an error where the page behind it is the same by another address, too", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        readItself({ next: "link" }, () => ({ json: items, link: '<?limit=1&p=1>; rel="next"' }))
+      )
+      expect(String(error)).toContain(
+        'page 2: the next page is page 1 again. Is the "Link" header that of the page behind it?'
+      )
+    })
+  )
+
+  it.effect("ends where there is nothing in it", () =>
+    Effect.gen(function* () {
+      const { ids, requests } = yield* readItself({ items: "data", next: "links.self" }, (url) => ({
+        json: { data: [], links: { self: url.href } }
+      }))
+      expect([ids, requests]).toEqual([[], 1])
+    })
   )
 })
