@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
-import { type MediaSettings, withMedia } from "../../src/layers/media/withMedia.ts"
+import type { MediaSettings } from "../../src/layers/media/AddMedia.ts"
+import { withMedia } from "../../src/layers/media/withMedia.ts"
 import { savedText } from "../../src/layers/sources/sortedJson.ts"
 import type {
   ContentSource,

@@ -9,6 +9,9 @@ import type { OnBytes } from "./Download.ts"
 /** How many files of a source are worked on at the same time. */
 export const filesAtOnce = 6
 
+/** The most bytes of a file, where no option says otherwise: 8 GiB. */
+export const defaultMaxBytes = 8 * 1024 ** 3
+
 /** Milliseconds from one report of progress to the next while no file is done. */
 const reportEvery = 1000
 

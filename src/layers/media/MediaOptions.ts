@@ -7,10 +7,9 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
+import { defaultMaxBytes } from "../httpClient/downloadCounter.ts"
 import type * as Config from "./MediaConfig.ts"
 import * as PathPattern from "./PathPattern.ts"
-
-export const defaultMaxBytes = 8 * 1024 ** 3
 
 const exact = { exact: true } as const
 
@@ -75,7 +74,10 @@ export const AnyMediaOptions = Schema.Struct({
   replace: places,
   optional: places,
   headers: Schema.optionalWith(headers, exact),
-  maxBytes: optional(expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"), 8 * 1024 ** 3)
+  maxBytes: optional(
+    expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
+    defaultMaxBytes
+  )
 })
 
 /** Of a source that finds its media by itself, for which nothing has to be said. */

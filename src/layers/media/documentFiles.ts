@@ -12,7 +12,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { explain } from "../../internal/systemError.ts"
 import * as jsonFile from "../sources/jsonFile.ts"
-import { DocumentNotSaved } from "./errors.ts"
+import { MediaDocumentNotSaved } from "./errors.ts"
 
 /** Of a document that is not read in parts, and of a record. In bytes; parsed, they take several times as much memory. */
 const maxParsed = 64 * 1024 ** 2
@@ -53,7 +53,7 @@ const ending = /\n\]\s*$/
 export const forEachPart = <E, R>(
   { file, name }: DocumentFile,
   use: (part: DocumentPart) => Effect.Effect<void, E, R>
-): Effect.Effect<number, DocumentNotSaved | E, FileSystem.FileSystem | R> =>
+): Effect.Effect<number, MediaDocumentNotSaved | E, FileSystem.FileSystem | R> =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
     const handle = yield* reading(name, fileSystem.open(file, { flag: "r" }))
@@ -104,7 +104,7 @@ export const rewrite = <E, R>(
   document: DocumentFile,
   target: { readonly file: string; readonly temporary: string },
   change: (part: DocumentPart) => Effect.Effect<ReadonlyArray<unknown>, E, R>
-): Effect.Effect<FileDigest, DocumentNotSaved | E, FileSystem.FileSystem | R> =>
+): Effect.Effect<FileDigest, MediaDocumentNotSaved | E, FileSystem.FileSystem | R> =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
     const write = <A, R>(effect: Effect.Effect<A, PlatformError, R>) => writing(document.name, effect)
@@ -133,17 +133,17 @@ export const rewrite = <E, R>(
 const decode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
 
-const parse = (document: string, text: string): Effect.Effect<unknown, DocumentNotSaved> =>
+const parse = (document: string, text: string): Effect.Effect<unknown, MediaDocumentNotSaved> =>
   Effect.try({
     try: (): unknown => JSON.parse(text),
     catch: (cause) => noJson(document, printableLine(String(cause), 200))
   })
 
 const noJson = (document: string, reason: string) =>
-  new DocumentNotSaved({ document, detail: `it is no JSON: ${reason}` })
+  new MediaDocumentNotSaved({ document, detail: `it is no JSON: ${reason}` })
 
 const tooLarge = (document: string, isInRecords: boolean) =>
-  new DocumentNotSaved({
+  new MediaDocumentNotSaved({
     document,
     detail: isInRecords
       ? `a record of it has more than ${sizeText(maxParsed)}`
@@ -156,7 +156,7 @@ const onDisk =
     Effect.mapError(
       effect,
       (cause) =>
-        new DocumentNotSaved({ document, detail: `it cannot be ${action}: ${explain(cause)}`, cause })
+        new MediaDocumentNotSaved({ document, detail: `it cannot be ${action}: ${explain(cause)}`, cause })
     )
 const reading = onDisk("read")
 const writing = onDisk("written")

@@ -47,12 +47,15 @@ export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/Si
 }
 
 /** A document cannot be read, or cannot be written. */
-export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vitrine/DocumentNotSaved", {
-  /** Its path in the folder of the source. */
-  document: Schema.String,
-  detail: Schema.String,
-  cause: OptionalErrorChain
-}) {
+export class MediaDocumentNotSaved extends Schema.TaggedError<MediaDocumentNotSaved>()(
+  "vitrine/MediaDocumentNotSaved",
+  {
+    /** Its path in the folder of the source. */
+    document: Schema.String,
+    detail: Schema.String,
+    cause: OptionalErrorChain
+  }
+) {
   override get message() {
     return `${placeText(this)}: ${this.detail}`
   }

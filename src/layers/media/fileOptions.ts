@@ -10,8 +10,9 @@ import type * as Scope from "effect/Scope"
 import { expects } from "../../internal/Options.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import { ImageOptions } from "../images/ImageOptions.ts"
+import type { MediaSettings } from "./AddMedia.ts"
 import { MediaOptions, MediaOptionsOfReader } from "./MediaOptions.ts"
-import { type MediaSettings, withMedia } from "./withMedia.ts"
+import { withMedia } from "./withMedia.ts"
 
 const exact = { exact: true } as const
 

@@ -3,17 +3,17 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import { countText } from "../../internal/readable.ts"
+import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
 import { leadsToLocalAddress } from "../httpClient/localAddress.ts"
 import type { Cut } from "../images/recipe.ts"
 import { type DocumentFile, type DocumentPart, forEachPart } from "./documentFiles.ts"
-import { DocumentNotSaved, type Place, placeText } from "./errors.ts"
-import type { LinkPlace, WantedFile } from "./MediaFiles.ts"
+import { MediaDocumentNotSaved, type Place, placeText } from "./errors.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 import { type FoundLink, type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
 import { isNamed, type Rules } from "./Rules.ts"
+import type { LinkPlace, WantedFile } from "./WantedFile.ts"
 
 /** A document on disk, and what its source says of it. */
 export interface SourceDocument extends DocumentFile, FetchedDocument {}
@@ -168,15 +168,15 @@ export const changeAll = (
   { first, values }: DocumentPart,
   { reader, rules, url }: Finding,
   placement: (place: () => Place) => Placement
-): Effect.Effect<ReadonlyArray<unknown>, DocumentNotSaved> => {
+): Effect.Effect<ReadonlyArray<unknown>, MediaDocumentNotSaved> => {
   const base = document.url ?? url
   const change = makePlacing({
     rules,
     ...(base === undefined ? {} : { base }),
     ...(reader === undefined ? {} : { reader })
   })
-  const { key, name } = document
-  const recordName = makeRecordName(key)
+  const { key = defaultKey, name } = document
+  const idOf = recordId(key)
   return Effect.try({
     try: () =>
       values.map((value, index) =>
@@ -193,35 +193,19 @@ export const changeAll = (
               [String(first + index)],
               placement(() => ({
                 document: name,
-                record: recordName(value) ?? `number ${first + index + 1}`
+                record: Option.getOrElse(idOf(value), () => `number ${first + index + 1}`)
               }))
             )
         })
       ),
     catch: (cause) =>
-      new DocumentNotSaved({
+      new MediaDocumentNotSaved({
         document: name,
         detail:
           cause instanceof RangeError ? "it is nested too deeply" : `it cannot be read: ${String(cause)}`,
         cause
       })
   })
-}
-
-/** Gives what identifies a record, as text; nothing where it has no such fields. */
-const makeRecordName = (key: ReadonlyArray<string> = ["id"]) => {
-  const fields = key.map((path) => path.split("."))
-  return (record: unknown): string | undefined => {
-    const parts = fields.map((names) =>
-      names.reduce<unknown>(
-        (value, name) => (Predicate.hasProperty(value, name) ? value[name] : undefined),
-        record
-      )
-    )
-    return parts.every((part) => Predicate.isString(part) || Predicate.isNumber(part))
-      ? parts.join(", ")
-      : undefined
-  }
 }
 
 /** The same for all items of a list. */

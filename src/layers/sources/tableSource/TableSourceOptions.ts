@@ -9,6 +9,7 @@ import { plainDuration } from "../../../internal/duration.ts"
 import { fileKey, isPlainFileName } from "../../../internal/FileName.ts"
 import { decodeOptions, expects, InvalidOptions, issuesOf, optional } from "../../../internal/Options.ts"
 import type { PlacedIssue } from "../../../internal/ParseIssues.ts"
+import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import { ExpectOptions, type FieldSchema } from "../expect/ExpectOptions.ts"
 import { idOf } from "../idOf.ts"
 import type * as Config from "./TableSourceConfig.ts"
@@ -51,7 +52,7 @@ export const TableSourceOptions = Schema.Struct({
   ),
   maxAttachmentBytes: optional(
     expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
-    8 * 1024 ** 3
+    defaultMaxBytes
   ),
   expect: optional(ExpectOptions, {}),
   wholeEvery: optional(plainDuration, "1 hour")
