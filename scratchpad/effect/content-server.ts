@@ -11,7 +11,11 @@ import * as Vitrine from "vitrine"
 const { ContentServer } = Vitrine.ContentServer
 const site = fileURLToPath(new URL("../exhibit/page", import.meta.url))
 const layers = Vitrine.ContentServer.layer({ port: 0, downloadPath: "downloads", site }).pipe(
-  Layer.provide([Vitrine.CommandBusMemory.layer, Vitrine.ControllerStateMemory.layer("persistent")]),
+  Layer.provide([
+    Vitrine.CommandBusMemory.layer,
+    Vitrine.ControllerStateMemory.layer("persistent"),
+    Vitrine.EventBusMemory.layer
+  ]),
   Layer.provide(NodeContext.layer)
 )
 

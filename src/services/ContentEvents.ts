@@ -72,6 +72,8 @@ export const ContentEvent = Schema.Union(
   event("content:source:start", Schema.Struct({ timestamp, sourceId })),
   event("content:source:progress", Schema.Struct({ sourceId, ...SourceProgress.fields })),
   event("content:source:done", SourceOutcome),
-  event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError }))
+  event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError })),
+  /** Of a content server with a page: there is another build of that than before. */
+  event("content:page:built", Schema.Struct({ build: Schema.String }))
 )
 export type ContentEvent = typeof ContentEvent.Type

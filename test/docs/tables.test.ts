@@ -27,6 +27,7 @@ import * as watch from "../../src/layers/cli/watch.ts"
 import { ContentServerOptions } from "../../src/layers/contentServer/ContentServerOptions.ts"
 import { capacity } from "../../src/layers/contentServer/FileLists.ts"
 import { maxManifestBytes } from "../../src/layers/contentServer/resources.ts"
+import { maxNames } from "../../src/layers/contentServer/siteBuild.ts"
 import { maxConnections } from "../../src/layers/control/IpcServer.ts"
 import { ConfigurationFile } from "../../src/layers/controller/loadConfiguration.ts"
 import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts"
@@ -189,6 +190,7 @@ describe("the limits of", () => {
         `${Number.parseInt(stallTimeout, 10)} s`
       ),
       "lists of files in memory": expect.stringContaining(String(capacity)),
+      "names of files and folders that a build is of": expect.stringContaining(number(maxNames)),
       "a manifest": expect.stringContaining(number(maxManifestBytes))
     })
   })

@@ -12,6 +12,7 @@ import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import type { EventBus } from "../../services/EventBus.ts"
 import type { ContentServerState } from "../../services/Slices.ts"
 import * as Reports from "../fleet/Reports.ts"
 import { refuseHost } from "../http/access.ts"
@@ -28,13 +29,14 @@ import {
 import * as Reading from "./reading.ts"
 import * as Resources from "./resources.ts"
 import * as routes from "./routes.ts"
+import * as SiteBuild from "./siteBuild.ts"
 import { makeRecorder, nothingDone } from "./statistics.ts"
 
 export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export { ContentServer }
 
 /** What the server needs. */
-export type Environment = CommandBus | ControllerState | FileSystem.FileSystem | Path.Path
+export type Environment = CommandBus | ControllerState | EventBus | FileSystem.FileSystem | Path.Path
 
 /**
  * The server with the given options. Options are validated in every mode; in task mode nothing is bound.
@@ -71,7 +73,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     routes: [
       ...(yield* routes.make({
         reading: yield* Reading.make(options.content),
-        resources: yield* Resources.make(options)
+        resources: yield* Resources.make(options, yield* buildOf(options))
       })),
       ...Option.toArray(Option.map(reports, ({ route }) => route))
     ],
@@ -117,6 +119,9 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
   )
   return ContentServer.of({ address: Option.some(address), statistics })
 })
+
+const buildOf = (options: ContentServerOptions) =>
+  options.site === undefined ? Effect.succeedNone : Effect.asSome(SiteBuild.make(options.site, options))
 
 const reportsOf = ({ downloadPath, reports }: ContentServerOptions) =>
   reports === undefined ? Effect.succeedNone : Effect.asSome(Reports.make({ downloadPath, reports }))

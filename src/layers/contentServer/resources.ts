@@ -21,6 +21,7 @@ import * as RequestTarget from "../http/RequestTarget.ts"
 import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as FileLists from "./FileLists.ts"
 import { type PlainFile, plainFile, realPath } from "./plainFile.ts"
+import type { SiteBuild } from "./siteBuild.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -54,14 +55,11 @@ export interface Resources {
   readonly find: (path: string) => Effect.Effect<Resource, BadRequest | NotFound | PlatformError | Unreadable>
 }
 
-export const make = Effect.fnUntraced(function* ({
-  downloadPath,
-  site
-}: Pick<ContentServerOptions, "downloadPath" | "site">): Effect.fn.Return<
-  Resources,
-  never,
-  ControllerState | FileSystem.FileSystem | Path.Path
-> {
+/** Without a site there is no build. */
+export const make = Effect.fnUntraced(function* (
+  { downloadPath, site }: Pick<ContentServerOptions, "downloadPath" | "site">,
+  build: Option.Option<SiteBuild>
+): Effect.fn.Return<Resources, never, ControllerState | FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { state } = yield* ControllerState
@@ -75,6 +73,11 @@ export const make = Effect.fnUntraced(function* ({
         onSome: Effect.succeed
       })
     )
+
+  const currentBuild = Option.match(build, {
+    onNone: () => Effect.succeedNone,
+    onSome: ({ current }) => current
+  })
 
   /** As it was read last: most who ask for it ask again and again. */
   let known: { readonly stamp: string; readonly resource: TextResource } | undefined
@@ -154,7 +157,8 @@ export const make = Effect.fnUntraced(function* ({
     if (found.value.type === "Directory") {
       return inFolder ? yield* asked : ({ _tag: "Redirect", location: `${raw}/` } satisfies Redirect)
     }
-    return pageResource(found.value)
+    const resource = pageResource(found.value)
+    return isDocument(resource) ? partOfBuild(resource, yield* currentBuild) : resource
   })
 
   const clientScript = Effect.fnUntraced(function* (name: string) {
@@ -176,7 +180,7 @@ export const make = Effect.fnUntraced(function* ({
       return versionFile(rest)
     }
     if (names.length === 1 && first === "manifest.json") {
-      return manifest
+      return Effect.zipWith(manifest, currentBuild, withBuild)
     }
     if (site === undefined) {
       return notFound(names)
@@ -241,6 +245,28 @@ const pageResource = ({ file, size }: PlainFile): FileResource => ({
   versionId: Option.none(),
   headers: { "Content-Type": mediaTypeOf(file), "Cache-Control": "no-cache" },
   gzip: Option.none()
+})
+
+/** By which an open page learns that there is another build than its own. */
+const withBuild = (manifest: TextResource, build: Option.Option<string>): TextResource =>
+  Option.match(build, {
+    onNone: () => manifest,
+    onSome: (build) => ({ ...manifest, headers: { ...manifest.headers, "Vitrine-Build": build } })
+  })
+
+const isDocument = ({ headers }: FileResource): boolean =>
+  headers["Content-Type"]?.startsWith("text/html") === true
+
+/** By which a page learns what it is part of: the first that it hears of, where that is not known yet. */
+const partOfBuild = (page: FileResource, build: Option.Option<string>): FileResource => ({
+  ...page,
+  headers: {
+    ...page.headers,
+    "Server-Timing": Option.match(build, {
+      onNone: () => "build",
+      onSome: (build) => `build;desc="${build}"`
+    })
+  }
 })
 
 /** What a browser may take a file for, by the extension of its name; text is UTF-8. */

@@ -6,6 +6,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { pathOf } from "../http/application.ts"
@@ -23,7 +24,7 @@ export interface Context {
 /** What every response has: content is public, and shown by the type that it is said to be of. */
 export const everyResponse = {
   "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": "Accept-Ranges, Content-Length, Content-Range, ETag",
+  "Access-Control-Expose-Headers": "Accept-Ranges, Content-Length, Content-Range, ETag, Vitrine-Build",
   "X-Content-Type-Options": "nosniff"
 }
 
@@ -82,15 +83,12 @@ type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefine
 
 const text = (asked: Headers, { body, headers }: TextResource): HttpServerResponse.HttpServerResponse =>
   isKnown(asked["if-none-match"], headers.ETag)
-    ? HttpServerResponse.empty({
-        status: 304,
-        headers: {
-          ETag: headers.ETag,
-          "Cache-Control": headers["Cache-Control"],
-          ...(headers.Vary === undefined ? {} : { Vary: headers.Vary })
-        }
-      })
+    ? HttpServerResponse.empty({ status: 304, headers: Record.filter(headers, isUnchanged) })
     : HttpServerResponse.uint8Array(body, { headers, contentType: headers["Content-Type"] })
+
+/** What a 304 has of the headers of a 200. */
+const isUnchanged = (_: unknown, name: string): boolean =>
+  ["Cache-Control", "ETag", "Vary", "Vitrine-Build"].includes(name)
 
 /** By RFC 9110, section 13.1.2: a weak tag matches the strong one. */
 const isKnown = (ifNoneMatch: Headers[string], etag: string): boolean =>

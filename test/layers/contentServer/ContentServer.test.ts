@@ -9,6 +9,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import * as server from "../../support/contentServer.ts"
 import { sha256 } from "../../support/sha256.ts"
 import { memoryServices } from "../../support/transport.ts"
+import { eventually } from "../../support/waiting.ts"
 
 const { get, request, versionId } = server
 const version = `/versions/${versionId}`
@@ -69,6 +70,45 @@ describe("the manifest", () => {
         })
         expect(changed.status).toBe(200)
         expect(JSON.parse(changed.body.toString())).toMatchObject({ versionId: "20261121T093001Z" })
+      })
+    )
+  )
+
+  it.scoped("says which build of the page there is, as the page says of itself", () =>
+    serving(
+      (folder) =>
+        Effect.gen(function* () {
+          const buildOf = (target: string, headers = {}) =>
+            Effect.map(get(target, headers), ({ headers }) => headers["vitrine-build"])
+          yield* eventually(Effect.map(buildOf("/manifest.json"), (build) => build !== undefined))
+          const build = yield* buildOf("/manifest.json")
+          expect(build).toMatch(/^[0-9a-f]{16}$/)
+          const { headers } = yield* get("/manifest.json")
+          expect(headers["access-control-expose-headers"]).toContain("Vitrine-Build")
+          const unchanged = yield* get("/manifest.json", { "If-None-Match": headers.etag ?? "" })
+          expect(unchanged).toMatchObject({ status: 304, headers: { "vitrine-build": build } })
+
+          const timing = `build;desc="${build}"`
+          for (const target of ["/", "/index.html?screen=left", "/more/"]) {
+            expect(yield* get(target)).toMatchObject({ headers: { "server-timing": timing } })
+          }
+          const page = yield* get("/")
+          expect(yield* get("/", { "If-None-Match": page.headers.etag ?? "" })).toMatchObject({
+            status: 304,
+            headers: { "server-timing": timing }
+          })
+          yield* server.writeFile(`${folder}/page/a.js`, "1")
+          expect((yield* get("/a.js")).headers).not.toHaveProperty("server-timing")
+          expect((yield* get(`${version}/exhibits/Objects.json`)).headers).not.toHaveProperty("server-timing")
+        }),
+      { site: "page" }
+    )
+  )
+
+  it.scoped("says nothing of a build where no page is served", () =>
+    serving(() =>
+      Effect.gen(function* () {
+        expect((yield* get("/manifest.json")).headers).not.toHaveProperty("vitrine-build")
       })
     )
   )

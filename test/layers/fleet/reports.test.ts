@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { maxReportBytes, ReportAnswer } from "../../../src/services/PlayerReport.ts"
 import { ContentServerState } from "../../../src/services/Slices.ts"
@@ -22,6 +23,7 @@ const { request } = server
 const environment = Layer.mergeAll(
   ControllerStateMemory.layer("persistent", { node: { id: "hub" }, players: [{ id: "hall-1" }] }),
   CommandBusMemory.layer,
+  EventBusMemory.layer,
   NodeContext.layer
 )
 

@@ -1,0 +1,201 @@
+/**
+ * The build of the page: a digest of its files, by which open pages learn that there is another one.
+ */
+import type { Dirent } from "node:fs"
+import { readdir, realpath, stat } from "node:fs/promises"
+import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import { isPlainFileName } from "../../internal/FileName.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
+import { sha256OfFile, sha256OfText } from "../../internal/sha256.ts"
+import { errorCode } from "../../internal/systemError.ts"
+import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
+import { EventBus } from "../../services/EventBus.ts"
+import { Unreadable } from "../http/errors.ts"
+import type { ContentServerOptions } from "./ContentServerOptions.ts"
+
+export interface SiteBuild {
+  /** The build that counts, 16 hexadecimal digits; `None` until the files were read for the first time. */
+  readonly current: Effect.Effect<Option.Option<string>>
+}
+
+/** How often the folder is looked at, and so how long its files have to be quiet. In milliseconds. */
+export const lookMs = 5000
+
+/** How many names of files and folders are looked at. */
+export const maxNames = 5000
+
+interface SiteFile {
+  readonly file: string
+  /** Its path, and what differs once it was replaced or written to. */
+  readonly line: string
+}
+
+/** What a look has seen. */
+interface Listing {
+  /** Which folder it is, wherever a link may lead. */
+  readonly root: string
+  readonly files: ReadonlyArray<SiteFile>
+  /** Differs once a file does, or the folder. */
+  readonly key: string
+  /** When a file was written, linked or renamed last, in milliseconds since 1970. */
+  readonly touchedAt: number
+  readonly isCut: boolean
+}
+
+interface Seen {
+  readonly build: Option.Option<string>
+  /** What the build is of. */
+  readonly counted: Option.Option<Listing>
+  readonly last: Option.Option<Listing>
+  /** The digests of its files, by their lines. */
+  readonly digests: ReadonlyMap<string, string>
+}
+
+/**
+ * Looks at the folder of the page every 5 seconds, and publishes `content:page:built` where a look finds another build than before.
+ *
+ * A build counts when two looks in a row have seen the same, or at once where the folder was replaced by one whose files had been
+ * left alone for as long. Only a file that has changed is read again. A folder that cannot be read keeps its build.
+ */
+export const make = Effect.fnUntraced(function* (
+  site: string,
+  { content }: Pick<ContentServerOptions, "content">
+) {
+  const bus = yield* EventBus
+  const fs = yield* FileSystem.FileSystem
+  const seen = yield* Ref.make<Seen>({
+    build: Option.none(),
+    counted: Option.none(),
+    last: Option.none(),
+    digests: new Map()
+  })
+  const warnOnce = makeWarnOnce((text) => text)
+  const reading = makeWarnWhile(
+    (message) => `The page cannot be read, so that open pages get no new build of it: ${message}`
+  )
+  const announcing = makeWarnWhile(
+    (message) => `${message}. Open pages learn of a new build when they look at the manifest.`
+  )
+
+  const announce = (build: string) =>
+    bus.publish(`${content}:page:built`, { build }).pipe(
+      Effect.zipRight(announcing.works),
+      Effect.catchAllCause((cause) => announcing.fails(messageOf(Cause.squash(cause)))),
+      Effect.zipRight(Effect.logInfo(`New build of the page: ${build}`))
+    )
+
+  const count = Effect.fnUntraced(
+    function* (listing: Listing, before: Seen) {
+      const digests = new Map<string, string>()
+      for (const { file, line } of listing.files) {
+        digests.set(
+          line,
+          before.digests.get(line) ?? (yield* Effect.mapError(sha256OfFile(file), unreadable))
+        )
+      }
+      const build = digestOf(digests)
+      yield* Ref.set(seen, {
+        build: Option.some(build),
+        counted: Option.some(listing),
+        last: Option.some(listing),
+        digests
+      })
+      if (Option.exists(before.build, (before) => before !== build)) {
+        yield* announce(build)
+      }
+    },
+    Effect.provideService(FileSystem.FileSystem, fs)
+  )
+
+  const look = Effect.gen(function* () {
+    const listing = yield* list(site)
+    if (listing.isCut) {
+      yield* warnOnce(
+        `The page has more than ${maxNames} files and folders: changes of the others are not noticed.`
+      )
+    }
+    const before = yield* Ref.get(seen)
+    if (counts(listing, before, yield* Clock.currentTimeMillis)) {
+      yield* count(listing, before)
+    } else {
+      yield* Ref.set(seen, { ...before, last: Option.some(listing) })
+    }
+    yield* reading.works
+  }).pipe(
+    Effect.catchAll(({ cause }) =>
+      errorCode(cause) === "ENOENT" ? Effect.void : reading.fails(messageOf(cause))
+    )
+  )
+
+  yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)
+  return { current: Effect.map(Ref.get(seen), ({ build }) => build) } satisfies SiteBuild
+})
+
+/** Whether the files that were seen are a build, and not the one that counts already. */
+const counts = (listing: Listing, { counted, last }: Pick<Seen, "counted" | "last">, now: number): boolean =>
+  Option.match(counted, {
+    onNone: () => true,
+    onSome: (counted) =>
+      counted.key !== listing.key &&
+      (Option.exists(last, ({ key }) => key === listing.key) ||
+        (counted.root !== listing.root && listing.touchedAt + lookMs <= now))
+  })
+
+/** By path and content: where the same files lie, and since when, makes no difference. */
+const digestOf = (digests: ReadonlyMap<string, string>): string =>
+  sha256OfText([...digests].map(([line, digest]) => `${pathIn(line)}\0${digest}`).join("\n")).slice(0, 16)
+
+const pathIn = (line: string): string => line.slice(0, line.indexOf("\0"))
+
+const list = (site: string) => Effect.tryPromise({ try: () => listFiles(site), catch: unreadable })
+
+const unreadable = (cause: unknown) => new Unreadable({ cause })
+
+/** The files that the server would send: no links, and nothing with a dot in front. */
+const listFiles = async (site: string): Promise<Listing> => {
+  const root = await realpath(site)
+  const { dev, ino } = await stat(root)
+  const files: Array<SiteFile> = []
+  const folders = [""]
+  let names = 0
+  let touchedAt = 0
+
+  const add = async (path: string, entry: Dirent) => {
+    if (!isPlainFileName(entry.name)) {
+      return
+    }
+    if (entry.isDirectory()) {
+      folders.push(`${path}/`)
+    } else if (entry.isFile()) {
+      const file = join(root, path)
+      const { ctimeMs, ino, size } = await stat(file)
+      touchedAt = Math.max(touchedAt, ctimeMs)
+      files.push({ file, line: `${path}\0${ino} ${ctimeMs} ${size}` })
+    }
+  }
+
+  // It grows on the way.
+  for (const folder of folders) {
+    const entries = await readdir(join(root, folder), { withFileTypes: true })
+    const looked = entries.slice(0, maxNames - names)
+    names += looked.length
+    // All of a folder at once: one after the other takes twice the processor time.
+    await Promise.all(looked.map((entry) => add(`${folder}${entry.name}`, entry)))
+  }
+  files.sort((one, other) => (one.line < other.line ? -1 : 1))
+  const id = `${root} ${dev} ${ino}`
+  return {
+    root: id,
+    files,
+    key: sha256OfText([id, ...files.map(({ line }) => line)].join("\n")),
+    touchedAt,
+    isCut: names === maxNames
+  }
+}
