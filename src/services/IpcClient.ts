@@ -19,6 +19,8 @@ export type IpcEvent = Pick<BusEvent, "name" | "payload">
 /** The process of a controller. */
 export interface ControllerProcess {
   readonly pid: number
+  /** The SHA-256 of the configuration file that it was started with, where it says so. */
+  readonly configuration?: string
 }
 
 /** Another process's controller, over its own socket (docs/wire.md, section 10). */

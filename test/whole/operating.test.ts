@@ -95,6 +95,20 @@ describe.concurrent("a controller that runs", () => {
         /^museum: 3 records\nmuseum, Objects: 1 added, 0 changed, 0 removed\n {2}added "Compass" \(rec\w{14}\)\nEverything is as expected\. A fetch makes a new version\.\n$/
       )
       expect(yield* vitrine("check")).toMatchObject({ status: 0, stdout: changed })
+
+      const refused = {
+        status: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /config\.ts is not what the controller that runs here \(process \d+\) was started with, .*"vitrine stop", "vitrine check"/
+        )
+      }
+      yield* write("other.config.ts", `${config}// another\n`)
+      expect(yield* vitrine("check", "--config", "other.config.ts")).toMatchObject(refused)
+      yield* write("vitrine.config.ts", config.replace("title:", "titel:"))
+      expect(yield* vitrine("check")).toMatchObject(refused)
+      expect((yield* vitrine("versions")).status).toBe(0)
+      yield* write("vitrine.config.ts", config)
       expect((yield* vitrine("stop")).status).toBe(0)
 
       const alone = yield* run(["check"], { TABLES })

@@ -1,13 +1,14 @@
 /**
  * Commands of the content: in the controller that runs, or else here, as a task of its configuration.
  */
-import type * as FileSystem from "@effect/platform/FileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -43,6 +44,8 @@ interface Asked {
   readonly interrupted: { readonly there: string; readonly here: string }
   /** Whether it needs the versions on disk and nothing else: no source, no other plugin and no services. */
   readonly isOnDisk: boolean
+  /** Whether it is about the configuration file as it is now: no controller that runs with another text is asked. */
+  readonly triesConfiguration?: boolean
 }
 
 interface ContentCommand<P extends Parameters, A, I> extends Omit<Asked, "command"> {
@@ -97,7 +100,7 @@ const runCommand = (
     const path = yield* Path.Path
     const file = yield* locateConfiguration(config)
     const display = yield* makeProgressDisplay
-    return yield* runThere(content, display).pipe(
+    return yield* runThere(file, content, display).pipe(
       Effect.map((result) => ({ result, isHere: false })),
       Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))),
       Effect.catchTag("vitrine/ControllerNotRunning", () =>
@@ -108,15 +111,35 @@ const runCommand = (
   }).pipe(Effect.scoped)
 
 const runThere = Effect.fnUntraced(
-  function* ({ command }: Asked, display: ProgressDisplay) {
+  function* (file: string, { command, triesConfiguration = false }: Asked, display: ProgressDisplay) {
     const controller = yield* IpcClient
-    const { pid } = yield* controller.process
-    yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})`)
+    const { configuration, pid } = yield* controller.process
+    if (triesConfiguration && configuration !== undefined && configuration !== (yield* digestOf(file))) {
+      return yield* new OtherConfiguration({ path: file, pid })
+    }
+    const environment = triesConfiguration ? ", in the environment that it was started with" : ""
+    yield* Effect.logInfo(`Asking the controller that runs here (process ${pid})${environment}`)
     return yield* controller.dispatch(command).pipe(withProgress(display, yield* controller.events))
   },
-  (effect, { interrupted }, display) =>
+  (effect, _file, { interrupted }, display) =>
     Effect.onInterrupt(effect, () => reportInterrupted(display, interrupted.there))
 )
+
+/** As a controller says it of the file that it was started with. */
+const digestOf = (file: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file)).pipe(
+    Effect.orElseSucceed(() => ""),
+    Effect.map(sha256OfText)
+  )
+
+class OtherConfiguration extends Schema.TaggedError<OtherConfiguration>()("vitrine/OtherConfiguration", {
+  path: Schema.String,
+  pid: Schema.Number
+}) {
+  override get message() {
+    return `${this.path} is not what the controller that runs here (process ${this.pid}) was started with, and that would check what it was started with. Check the file without it: "vitrine stop", "vitrine check", and "vitrine start" again; or in a copy of this folder.`
+  }
+}
 
 const runHere = Effect.fnUntraced(
   function* (file: string, library: object, { command, isOnDisk }: Asked, display: ProgressDisplay) {

@@ -26,6 +26,7 @@ export const makeCommand = ContentCommand.make({
   fields: ({ source }) => Option.match(source, { onNone: () => ({}), onSome: (source) => ({ source }) }),
   result: Schema.Union(ContentCheck, ContentSample),
   isOnDisk: false,
+  triesConfiguration: true,
   interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." },
   report: (result, { json }) =>
     Console.log(

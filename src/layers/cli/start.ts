@@ -12,6 +12,7 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { printableLine } from "../../internal/printable.ts"
+import { sha256OfText } from "../../internal/sha256.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -85,6 +86,7 @@ const runHere = Effect.fnUntraced(function* (file: string, library: object, runF
   const endpoint = IpcServer.make({
     folder: configuration.cwd,
     runFolder,
+    configuration: sha256OfText(text),
     stop: Deferred.succeed(asked, undefined)
   }).pipe(
     Effect.catchIf(isUnwritable, ({ message }) =>

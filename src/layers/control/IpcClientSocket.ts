@@ -126,7 +126,10 @@ export const make = (path: string) =>
     })
   })
 
-const ControllerProcess = Schema.Struct({ pid: Schema.Int })
+const ControllerProcess = Schema.Struct({
+  pid: Schema.Int,
+  configuration: Schema.optionalWith(Schema.String, { exact: true })
+})
 const Stopping = Schema.Struct({ result: Schema.Null })
 const Result = Schema.Struct({ result: Schema.Unknown })
 const Refusal = Schema.Struct({ error: Schema.Unknown })

@@ -51,6 +51,8 @@ export interface IpcServerOptions {
    * `.vitrine` in `folder`.
    */
   readonly runFolder?: string | undefined
+  /** The SHA-256 of the configuration that it runs with, for callers that have another. Default: it does not say. */
+  readonly configuration?: string
   /** Begins the end of the controller. It is run once at most. */
   readonly stop: Effect.Effect<void>
 }
@@ -65,7 +67,7 @@ export const make: (
   ControllerPaths,
   ControllerAlreadyRunning | IpcSocketUnusable,
   CommandBus | EventBus | ControllerState | Scope.Scope
-> = Effect.fnUntraced(function* ({ folder, runFolder, stop }: IpcServerOptions) {
+> = Effect.fnUntraced(function* ({ configuration, folder, runFolder, stop }: IpcServerOptions) {
   const paths = yield* locateController(folder, runFolder)
   yield* claimFolder(paths, runFolder === undefined ? "own" : "named")
   const { close, ...eventStream } = yield* makeEventStream
@@ -82,7 +84,7 @@ export const make: (
   const server = yield* application.make({
     routes: [
       ...routes,
-      HttpRouter.route("GET", "/process", json({ pid: process.pid })),
+      HttpRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
       HttpRouter.route("POST", "/stop", Effect.as(Effect.forkDaemon(stopOnce), result(null)))
     ],
     refuse: Option.none,
