@@ -8,6 +8,8 @@ const optional = <A>(schema: Schema.Schema<A>) => Schema.optionalWith(schema, { 
 /** All text in it is one line without control characters, cut where it is long. */
 export const Violation = Schema.Struct({
   table: Schema.String,
+  /** Where `table` is the name of a document of a source that has no tables. */
+  kind: optional(Schema.Literal("document")),
   /** The first record that has it. Missing where it is one of the table as a whole. */
   recordId: optional(Schema.String),
   /** How many records have it. Missing with `recordId`. */
@@ -28,12 +30,13 @@ export const violationText = ({
   field,
   found,
   hint,
+  kind,
   recordId,
   records = 1,
   table
 }: Violation): string => {
   const place = [
-    `Table ${JSON.stringify(table)}`,
+    `${kind === "document" ? "Document" : "Table"} ${JSON.stringify(table)}`,
     ...(recordId === undefined ? [] : [`record ${recordId}${records > 1 ? ` and ${records - 1} more` : ""}`]),
     ...(field === undefined ? [] : [`field ${JSON.stringify(field)}`])
   ].join(", ")

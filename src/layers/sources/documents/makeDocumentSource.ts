@@ -78,7 +78,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const { expect, id, steps } = options
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path | R>())
   const path = yield* Path.Path
-  const expectations = makeExpectations(expect, { view: null, isAttachment: constFalse })
+  const expectations = makeExpectations(expect, { kind: "document", view: null, isAttachment: constFalse })
   // Where files are saved, only what links lead to is content: they may be signed anew in each answer.
   const lastingParts =
     options.media !== false && (options.media ?? reader) !== undefined

@@ -49,6 +49,8 @@ export interface TableCheck {
 
 export interface CheckedTable {
   readonly table: string
+  /** Where it is a document of a source that has no tables. */
+  readonly kind?: "document"
   /** `keys` are those of a key/value table. */
   readonly holds: "records" | "keys"
   /** The view that is read; `null` for the whole table. */
@@ -63,9 +65,10 @@ export const maxListed = 10
 export const maxNames = 1000
 
 export const makeTableCheck = (
-  { holds, isAttachment, table, view }: CheckedTable,
+  { holds, isAttachment, kind, table, view }: CheckedTable,
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
+  const about = { table, ...(kind && { kind }) }
   const problemsOf = makeProblems(expected, isAttachment)
   const expectedNames = new Set(namesOf(expected))
   const names = new Set<string>()
@@ -87,7 +90,7 @@ export const makeTableCheck = (
     } else {
       const recordId = recordOf(String(path[0] ?? ""))
       found.set(key, {
-        table,
+        ...about,
         ...(recordId === undefined ? {} : { recordId: printableLine(recordId, maxName), records: 1 }),
         ...(field === "" ? {} : { field }),
         expected,
@@ -139,7 +142,7 @@ export const makeTableCheck = (
         : Option.map(
             renamed(name, previous),
             (other): Violation => ({
-              table,
+              ...about,
               field: printableLine(name, maxName),
               expected: `it in at least one ${holds === "keys" ? "row" : "record"}, as in the version before`,
               found: "it in none",
@@ -155,7 +158,7 @@ export const makeTableCheck = (
   }
 
   const tooFew = (): ReadonlyArray<Violation> =>
-    count < minRecords ? [{ table, expected: `at least ${counted(minRecords)}`, found: shownCount() }] : []
+    count < minRecords ? [{ ...about, expected: `at least ${counted(minRecords)}`, found: shownCount() }] : []
 
   const tooFewLeft = (previous: Option.Option<SavedNames>): ReadonlyArray<Violation> =>
     Option.match(previous, {
@@ -164,7 +167,7 @@ export const makeTableCheck = (
         before - count > maxVanishing * before
           ? [
               {
-                table,
+                ...about,
                 expected: `at least ${Math.ceil(before * (1 - maxVanishing))} of the ${counted(before)} before to be there ("maxVanishing" is ${maxVanishing})`,
                 found: shownCount()
               }

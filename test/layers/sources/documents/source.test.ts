@@ -140,7 +140,7 @@ describe("a source of one's own", () => {
         expect: { events: { fields: { title: "text" } } }
       })
       expect(error.message).toBe(
-        'Source "events": Table "events", record opening, field "title": expected text, found nothing. No record has "title".'
+        'Source "events": Document "events", record opening, field "title": expected text, found nothing. No record has "title".'
       )
       expect(error.violations).toHaveLength(1)
     }).pipe(run)
