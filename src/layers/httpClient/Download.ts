@@ -209,16 +209,21 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           const length = Option.map(Body.contentLength(response), (bytes) => before.bytes + bytes)
           yield* checkSize(Option.getOrElse(length, () => 0))
           const expected = Option.orElse(size, () => length)
-          const write = (bytes: Uint8Array) =>
+          const written = makeBuffer((bytes) =>
             Effect.zipRight(
               writing(handle.writeAll(bytes)),
               Effect.suspend(() => reportThat(reported + bytes.length))
             )
+          )
           return yield* save(response, pace, before, expected, {
             begin: onBeginning,
-            write,
-            discard: startAnew
-          })
+            write: written.add,
+            discard: Effect.zipRight(written.clear, startAnew)
+          }).pipe(
+            Effect.zipLeft(written.flush),
+            // What has come is the beginning that another try goes on from.
+            Effect.onError(() => Effect.ignore(written.flush))
+          )
         })
       )
     })
@@ -238,6 +243,33 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
 
   return download satisfies Download
 })
+
+/** Collects parts into writes that are worth a turn of a thread each. */
+const makeBuffer = <E>(write: (bytes: Uint8Array) => Effect.Effect<void, E>) => {
+  // No `Ref`: only the fiber that reads a body has it, for every part of that.
+  let parts: Array<Uint8Array> = []
+  let bytes = 0
+
+  const clear = Effect.sync(() => {
+    parts = []
+    bytes = 0
+  })
+  const flush: Effect.Effect<void, E> = Effect.suspend(() => {
+    const [first, ...more] = parts
+    if (first === undefined) return Effect.void
+    const all = more.length === 0 ? first : Buffer.concat(parts)
+    return Effect.zipRight(clear, write(all))
+  })
+  const add = (part: Uint8Array): Effect.Effect<void, E> => {
+    parts.push(part)
+    bytes += part.length
+    return bytes < writeSize ? Effect.void : flush
+  }
+  return { add, clear, flush }
+}
+
+/** Bytes that are written in one go, at least. */
+const writeSize = 256 * 1024
 
 /** Bytes of a part that are read in one go. */
 const readSize = 1024 * 1024
