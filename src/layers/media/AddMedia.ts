@@ -7,6 +7,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { countText } from "../../internal/readable.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
@@ -37,6 +38,8 @@ export interface MediaSettings extends Partial<MediaOptions> {
    * from the same host.
    */
   readonly url?: string
+  /** Sent to the origin of `url`, and to nobody else: names in small letters. Default none. */
+  readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
 }
 
 /** What is known of a version, where it is newer than what is on disk: servers gave its files other tags since. */

@@ -32,10 +32,15 @@ export interface Target {
   readonly onBytes: Download.OnBytes
 }
 
-export type Options = Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">>
+export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
+  /** Where documents come from. */
+  readonly url?: string
+  /** What its origin is sent, and nobody else. */
+  readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
+}
 
 export const make = Effect.fnUntraced(function* (
-  { headers = {}, hosts = [], maxBytes = defaultMaxBytes, types }: Options,
+  { headers = {}, hosts = [], maxBytes = defaultMaxBytes, serverHeaders = {}, types, url: server }: Options,
   maxTimeout: number
 ) {
   const fileSystem = yield* FileSystem.FileSystem
@@ -45,6 +50,14 @@ export const make = Effect.fnUntraced(function* (
     maxTimeout
   })
   const credentials = Record.mapEntries(headers, (value, name) => [name.toLowerCase(), Redacted.value(value)])
+  const serverCredentials = Record.map(serverHeaders, Redacted.value)
+  const serverOrigin = server !== undefined && URL.canParse(server) ? new URL(server).origin : undefined
+
+  /** What may be sent there. */
+  const credentialsFor = (url: URL) => ({
+    ...(url.origin === serverOrigin ? serverCredentials : {}),
+    ...(isAtHost(url, hosts) ? credentials : {})
+  })
 
   /** Whether requests may go to local addresses: a host that is named is one itself, and not only redirects there. */
   const isLocalAllowed = ({ isFromLocal }: WantedFile, url: URL) =>
@@ -73,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
 
     const { bytes, sha256 } = yield* download({
       url: url.href,
-      headers: { ...(isAtHost(url, hosts) ? credentials : {}), ...conditions(before) },
+      headers: { ...credentialsFor(url), ...conditions(before) },
       file: temporary,
       name: `${key} of ${url.origin}`,
       size: Option.fromNullable(size),

@@ -48,7 +48,7 @@ export interface FileOptions {
 export const withFiles =
   (
     { images, maxTimeout, media }: FileOptions,
-    more: Pick<MediaSettings, "reader" | "url"> = {}
+    more: Pick<MediaSettings, "reader" | "serverHeaders" | "url"> = {}
   ): ((
     source: ContentSource
   ) => Effect.Effect<

@@ -11,6 +11,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { fileKey, fileName } from "../../../internal/FileName.ts"
 import { explain } from "../../../internal/systemError.ts"
@@ -57,6 +58,9 @@ export interface DocumentSource<E extends DocumentsError, R> extends Pick<Conten
   /** Where the server is, for relative links in documents without a `url` of their own. */
   readonly url?: string
 
+  /** Sent with requests for files to the origin of `url`, and to nobody else: names in small letters. Default none. */
+  readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
+
   /** A record or value without what says nothing of the content: that is saved, but makes no new version. Default all of it. */
   readonly lasting?: (value: unknown) => unknown
 }
@@ -72,6 +76,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   options,
   poll,
   reader,
+  serverHeaders,
   url,
   ...rest
 }: DocumentSource<E, R>) {
@@ -160,7 +165,11 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     fetch: (target) => answering(fetch(target)),
     ...(poll && { poll: (cursor) => answering(poll(cursor)) })
   }
-  return yield* withFiles(options, { ...(reader && { reader }), ...(url && { url }) })(source)
+  return yield* withFiles(options, {
+    ...(reader && { reader }),
+    ...(serverHeaders && { serverHeaders }),
+    ...(url && { url })
+  })(source)
 })
 
 const fileOf = ({ name }: Document<unknown>): string => `${fileName(name)}.json`
