@@ -25,6 +25,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "sources/json": ["sources/documents"],
   "sources/strapi": ["sources/documents", "media"],
   "sources/sanity": ["sources/documents", "media"],
+  "sources/directus": ["sources/documents", "media"],
   plain: ["sources/tableSource", "sources/expect", "httpTransport"],
   control: ["httpTransport"],
   controller: ["alerts"],

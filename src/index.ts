@@ -41,6 +41,8 @@ export {
   type AirtableSourceConfig as TableSourceConfig,
   tableSource
 } from "./layers/sources/airtable/AirtableSource.ts"
+export type { DirectusCollection, DirectusSourceConfig } from "./layers/sources/directus/DirectusOptions.ts"
+export { directusSource } from "./layers/sources/directus/DirectusSource.ts"
 export type { Step } from "./layers/sources/documents/DocumentConfig.ts"
 export type { Get, SourceContext } from "./layers/sources/documents/SourceConfig.ts"
 export { type SourceConfig, source } from "./layers/sources/documents/source.ts"

@@ -39,6 +39,7 @@ beforeAll(async () => {
   await symlink(join(repository, "node_modules"), join(folder, "node_modules"))
   vi.stubEnv("TABLE_API_KEY", "key")
   vi.stubEnv("STRAPI_TOKEN", "token")
+  vi.stubEnv("DIRECTUS_TOKEN", "token")
 })
 afterAll(async () => {
   vi.unstubAllEnvs()

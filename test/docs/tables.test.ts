@@ -43,6 +43,7 @@ import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/airtable/AirtableSource.ts"
 import * as watchWebhooks from "../../src/layers/sources/airtable/watchWebhooks.ts"
+import { DirectusOptions } from "../../src/layers/sources/directus/DirectusOptions.ts"
 import { SourceOptions } from "../../src/layers/sources/documents/source.ts"
 import { FolderOptions } from "../../src/layers/sources/folder/FolderSource.ts"
 import { JsonDocument, JsonSourceOptions } from "../../src/layers/sources/json/JsonSourceOptions.ts"
@@ -92,6 +93,13 @@ describe("the options of", () => {
       "### `strapiSource({ … })`",
       StrapiOptions,
       { id: "museum", url: "https://cms.example", types: { articles: {} } }
+    ],
+    [
+      "directusSource",
+      "docs/api.md",
+      "### `directusSource({ … })`",
+      DirectusOptions,
+      { id: "museum", url: "https://cms.example", collections: { articles: {} } }
     ],
     [
       "jsonSource",

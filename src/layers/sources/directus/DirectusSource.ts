@@ -1,0 +1,117 @@
+/**
+ * A source of Directus' content: each collection is a document.
+ *
+ * ```
+ * <source id>/<collection>.json    the items of a collection, or the one of a singleton
+ * <source id>/media/               the files that they have
+ * ```
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import { sha256OfText } from "../../../internal/sha256.ts"
+import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import { Value } from "../documents/Document.ts"
+import { define } from "../documents/DocumentOptions.ts"
+import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
+import { changesSince } from "../sourceAnswers.ts"
+import {
+  CheckedOptions,
+  type Collection,
+  type DirectusOptions,
+  type DirectusSourceConfig
+} from "./DirectusOptions.ts"
+import { readFile, withUrls } from "./files.ts"
+import { inLanguages, translationsField } from "./languages.ts"
+import { type Ask, credentials, makeAsk } from "./makeAsk.ts"
+import { hasField, readCollection } from "./readCollection.ts"
+import { strange } from "./requestErrors.ts"
+import { mayReadActivity, readActivity } from "./responses.ts"
+
+/** How long nothing is read though nothing seems to have changed: a collection may be left out of the activity, for example. */
+const longest = Duration.hours(1)
+
+/** A source of content for the content plugin's `sources`: the collections of a Directus, each as a document. */
+export const directusSource = (config: DirectusSourceConfig): ContentSourceDefinition =>
+  define("the Directus source", CheckedOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: DirectusOptions) {
+  const { collections, locales, url } = options
+  const serverHeaders = credentials(options)
+  const ask = yield* makeAsk(options, serverHeaders)
+  const readAt = yield* Ref.make(0)
+
+  const documentOf = Effect.fnUntraced(function* ([name, collection]: readonly [string, Collection]) {
+    const hasLanguages = locales.length > 0 && (yield* hasField(ask, name, translationsField))
+    const read = Effect.gen(function* () {
+      const content = yield* readCollection(ask, name, collection, { ...options, hasLanguages })
+      yield* Ref.set(readAt, yield* Clock.currentTimeMillis)
+      return yield* Effect.try({
+        try: () => withUrls(hasLanguages ? inLanguages([content].flat(), options) : content, url),
+        catch: () => strange(name, "it is nested too deeply")
+      })
+    })
+    return {
+      name,
+      key: hasLanguages ? [collection.key, "locale"] : [collection.key],
+      url: `${url}/items/${name}`,
+      content: Value({ value: read }),
+      read
+    }
+  })
+
+  const documents = () => Effect.forEach(Object.entries(collections), documentOf)
+
+  /** Where Directus does not say what has happened, the content itself does: what has not changed is not sent again. */
+  const contentMark = Effect.flatMap(documents(), (found) =>
+    Effect.map(
+      Effect.forEach(found, ({ read }) => read),
+      (contents) => sha256OfText(contents.flat().map(digestOf).join())
+    )
+  )
+
+  const poll = Effect.fnUntraced(function* (before: Option.Option<string>) {
+    const activity = yield* latestActivity(ask)
+    const cursor = Option.isSome(activity) ? activity.value : yield* contentMark
+    const age = (yield* Clock.currentTimeMillis) - (yield* Ref.get(readAt))
+    return changesSince(
+      Option.filter(before, () => age < Duration.toMillis(longest)),
+      cursor
+    )
+  })
+
+  return yield* makeDocumentSource({
+    options,
+    documents,
+    poll,
+    reader: readFile(url),
+    serverHeaders,
+    url
+  })
+})
+
+const digestOf = (item: unknown): string => sha256OfText(JSON.stringify(item))
+
+/**
+ * What equals as long as nobody has changed anything. `None` where the token may not see what all users do: one that may see its own
+ * actions only, as every user of the app may, would not see any change.
+ */
+const latestActivity = (ask: Ask) =>
+  Effect.gen(function* () {
+    return mayReadActivity(yield* ask("permissions/me"))
+      ? readActivity(
+          yield* ask("activity", {
+            "aggregate[max]": "id",
+            "aggregate[count]": "*",
+            filter: { action: { _in: ["create", "update", "delete"] } }
+          })
+        )
+      : Option.none()
+  }).pipe(
+    Effect.catchIf(
+      ({ isTransient }) => !isTransient,
+      () => Effect.succeedNone
+    )
+  )

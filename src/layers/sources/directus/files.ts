@@ -1,0 +1,75 @@
+/**
+ * Files of Directus, as they stand in items where fields lead to them.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import type { JsonObject, MediaObject } from "../../media/placeMedia.ts"
+
+const File = Schema.Struct({ id: Schema.UUID, filename_download: Schema.String })
+
+/** PostgreSQL gives large integers as texts. */
+const Size = Schema.Struct({ filesize: Schema.Union(Schema.Int, Schema.NumberFromString.pipe(Schema.int())) })
+
+/** A file that is replaced keeps its id: nothing else tells that it is another one. */
+const Modified = Schema.Struct({ modified_on: Schema.String })
+
+const length = Schema.Number.pipe(Schema.greaterThan(0))
+
+/** In pixels of the upright picture. */
+const FocalPoint = Schema.Struct({
+  focal_point_x: Schema.NonNegative,
+  focal_point_y: Schema.NonNegative,
+  width: length,
+  height: length
+})
+
+const isFile = Schema.is(File)
+const sizeOf = Schema.decodeUnknownOption(Size)
+const isModified = Schema.is(Modified)
+const hasFocalPoint = Schema.is(FocalPoint)
+
+const assetUrl = (server: string, id: string): string => `${server}/assets/${id}`
+
+/** Reads the file that an object of an item is; `None` of every other object. */
+export const readFile =
+  (server: string) =>
+  (object: JsonObject): Option.Option<MediaObject> =>
+    isFile(object)
+      ? Option.some({
+          url: assetUrl(server, object.id),
+          name: object.filename_download,
+          ...Option.match(sizeOf(object), {
+            onNone: () => ({}),
+            onSome: ({ filesize }) => ({
+              size: filesize,
+              ...(isModified(object) ? { version: [object.id, object.modified_on, filesize].join(" ") } : {})
+            })
+          }),
+          ...(hasFocalPoint(object) ? focusOf(object) : {})
+        })
+      : Option.none()
+
+const focusOf = ({
+  focal_point_x,
+  focal_point_y,
+  height,
+  width
+}: typeof FocalPoint.Type): Pick<MediaObject, "focus"> =>
+  focal_point_x <= width && focal_point_y <= height
+    ? { focus: { x: focal_point_x / width, y: focal_point_y / height } }
+    : {}
+
+/** A value in which each file has `url` beside its id, unless it has one of its own. */
+export const withUrls = (value: unknown, server: string): unknown => {
+  const visit = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(visit)
+      : Predicate.isReadonlyRecord(value)
+        ? isFile(value)
+          ? { url: assetUrl(server, value.id), ...value }
+          : Record.map(value, visit)
+        : value
+  return visit(value)
+}

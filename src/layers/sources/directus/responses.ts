@@ -1,0 +1,81 @@
+/**
+ * What Directus answers: items, pages of them, refusals, and what has happened last.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+export type Item = Readonly<Record<string, unknown>>
+
+/** A page of a collection, or the one item of a singleton. */
+export type Answer =
+  | { readonly kind: "page"; readonly items: ReadonlyArray<Item>; readonly total: number }
+  | { readonly kind: "single"; readonly item: Item }
+  /** What came instead, in words. */
+  | { readonly kind: "strange"; readonly detail: string }
+
+const Item = Schema.declare(Predicate.isReadonlyRecord)
+
+/** PostgreSQL counts in texts. */
+const Count = Schema.Union(Schema.NonNegativeInt, Schema.NumberFromString.pipe(Schema.nonNegative()))
+
+const Page = Schema.Struct({ data: Schema.Array(Item), meta: Schema.Struct({ filter_count: Count }) })
+const Single = Schema.Struct({ data: Item })
+
+const pageOf = Schema.decodeUnknownOption(Page)
+const singleOf = Schema.decodeUnknownOption(Single)
+
+export const readAnswer = (body: unknown): Answer => {
+  const page = pageOf(body)
+  if (Option.isSome(page)) {
+    return { kind: "page", items: page.value.data, total: page.value.meta.filter_count }
+  }
+  return Option.match(singleOf(body), {
+    onNone: () => ({
+      kind: "strange",
+      detail: 'it has no items in "data", or does not say how many there are'
+    }),
+    onSome: ({ data }) => ({ kind: "single", item: data })
+  })
+}
+
+/** What Directus says when it refuses a request, as it came: unbounded; empty where it says nothing. */
+export interface Refusal {
+  /** As in `FORBIDDEN`. */
+  readonly code: string
+  readonly message: string
+}
+
+const Errors = Schema.Struct({
+  errors: Schema.NonEmptyArray(
+    Schema.Struct({ message: Schema.String, extensions: Schema.Struct({ code: Schema.String }) })
+  )
+})
+
+export const readRefusal: (body: unknown) => Refusal = (body) =>
+  Option.match(Schema.decodeUnknownOption(Errors)(body), {
+    onNone: () => ({ code: "", message: "" }),
+    onSome: ({ errors: [{ extensions, message }] }) => ({ code: extensions.code, message })
+  })
+
+const Permissions = Schema.Struct({
+  data: Schema.Struct({
+    directus_activity: Schema.Struct({ read: Schema.Struct({ access: Schema.Literal("full") }) })
+  })
+})
+
+/** Whether permissions are to read the activity of all users. */
+export const mayReadActivity = Schema.is(Permissions)
+
+const number = Schema.Union(Schema.Number, Schema.String)
+
+const Activity = Schema.Struct({
+  data: Schema.NonEmptyArray(Schema.Struct({ max: Schema.Struct({ id: number }), count: number }))
+})
+
+/** The largest id, and how many there are: a change that is stored late may have a smaller one. `None` where it says neither. */
+export const readActivity = (body: unknown): Option.Option<string> =>
+  Option.map(
+    Schema.decodeUnknownOption(Activity)(body),
+    ({ data: [{ count, max }] }) => `${max.id} of ${count}`
+  )

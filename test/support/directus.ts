@@ -1,0 +1,110 @@
+/**
+ * A stand-in for Directus: collections and singletons in memory, with its pages, fields, tokens, errors, files and activity.
+ */
+import * as Effect from "effect/Effect"
+import { type Answer, json, make, type ReceivedRequest, text } from "./ScriptedServer.ts"
+import { sha256 } from "./sha256.ts"
+
+export type DirectusItem = Readonly<Record<string, unknown>>
+
+interface State {
+  collections: Record<string, { isSingleton?: boolean; items: ReadonlyArray<DirectusItem> }>
+  /** The bytes of files, by their ids. */
+  files: Record<string, string>
+  /** What the token may not read. */
+  forbidden: ReadonlyArray<string>
+  /** How many items it gives at once. */
+  limit: number
+  /** The largest id, and of whom the token may see it. */
+  activity: { id: number | null; access: "none" | "partial" | "full" }
+}
+
+export const directusToken = "static-token-of-a-reader"
+
+const codes: Readonly<Record<number, string>> = {
+  400: "INVALID_QUERY",
+  401: "INVALID_CREDENTIALS",
+  403: "FORBIDDEN",
+  404: "ROUTE_NOT_FOUND"
+}
+
+const refuse = (status: number, message: string) =>
+  json(status, { errors: [{ message, extensions: { code: codes[status] } }] })
+
+/** As Directus does, which asks the database in any case. */
+const unlessKnown =
+  (body: unknown): Answer =>
+  (response, request) => {
+    const etag = `W/"${sha256(JSON.stringify(body))}"`
+    const answer =
+      request.headers["if-none-match"] === etag ? text(304, "", { etag }) : json(200, body, { etag })
+    answer(response, request)
+  }
+
+const answerTo = (
+  { headers, url }: ReceivedRequest,
+  { activity, collections, files, forbidden, limit }: State
+): Answer => {
+  const { pathname, searchParams } = new URL(url, "http://localhost")
+  const [, kind = "", name = ""] = pathname.split("/")
+  if (headers.authorization !== `Bearer ${directusToken}`) {
+    return headers.authorization === undefined
+      ? refuse(403, "You don't have permission to access this.")
+      : refuse(401, "Invalid user credentials.")
+  }
+  switch (kind) {
+    case "assets":
+      return files[name] === undefined
+        ? refuse(403, "You don't have permission to access this.")
+        : text(200, files[name], { "content-type": "image/jpeg" })
+    case "permissions":
+      return json(200, { data: { directus_activity: { read: { access: activity.access } } } })
+    case "activity":
+      return activity.access === "none"
+        ? refuse(403, "You don't have permission to access this.")
+        : json(200, { data: [{ max: { id: activity.id }, count: activity.id ?? 0 }] })
+    case "items":
+      break
+    default:
+      return refuse(404, `Route ${pathname} doesn't exist.`)
+  }
+  const collection = collections[name]
+  if (collection === undefined || forbidden.includes(name)) {
+    return refuse(403, `You don't have permission to access collection "${name}" or it does not exist.`)
+  }
+  const { isSingleton, items } = collection
+  const fields = (searchParams.get("fields") ?? "*").split(",").map((path) => path.split(".")[0] ?? "")
+  const unknown = fields.find((field) => field !== "*" && items.every((item) => !(field in item)))
+  if (unknown !== undefined) {
+    return refuse(403, `You don't have permission to access field "${unknown}" in collection "${name}".`)
+  }
+  const filter = searchParams.get("filter") ?? "{}"
+  const found = items.filter(({ status }) => status === undefined || isIn(filter, status))
+  if (isSingleton) {
+    return unlessKnown({ meta: { filter_count: found.length }, data: found[0] ?? {} })
+  }
+  const offset = Number(searchParams.get("offset") ?? 0)
+  const data = found.slice(offset, offset + Math.min(limit, Number(searchParams.get("limit") ?? limit)))
+  return unlessKnown({ meta: { filter_count: found.length }, data })
+}
+
+/** Of the filter, only what is asked of `status` counts. */
+const isIn = (filter: string, status: unknown): boolean => {
+  const [, statuses] = /"status":\{"_in":(\[[^\]]*\])\}/.exec(filter) ?? []
+  return statuses === undefined || statuses.includes(JSON.stringify(status))
+}
+
+/** Answers for the state as it is then; items in the order that they have there. */
+export const startDirectus = (initial: Partial<State>) =>
+  Effect.gen(function* () {
+    const state: State = {
+      collections: {},
+      files: {},
+      forbidden: [],
+      limit: 100,
+      activity: { id: 1, access: "full" },
+      ...initial
+    }
+    const server = yield* make((response, request) => answerTo(request, state)(response, request))
+    return { ...server, state }
+  })
