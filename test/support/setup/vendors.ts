@@ -12,6 +12,7 @@ import type { TestProject } from "vitest/node"
 
 /** By the names of their folders: exactly what `package.json` there says. */
 const vendors = {
+  "directus-11.3.5": { directus: "11.3.5" },
   "strapi-5.54.0": {
     "@strapi/strapi": "5.54.0",
     "better-sqlite3": "12.11.1",
@@ -60,5 +61,8 @@ const install = (name: VendorName): string | null => {
 }
 
 export default (project: TestProject) => {
-  project.provide("vendors", { "strapi-5.54.0": install("strapi-5.54.0") })
+  project.provide("vendors", {
+    "directus-11.3.5": install("directus-11.3.5"),
+    "strapi-5.54.0": install("strapi-5.54.0")
+  })
 }
