@@ -9,6 +9,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
@@ -170,16 +171,37 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     /** What an earlier try has begun. */
     let begun = Option.none<Begun>()
     let hasTried = false
+    let isThere = false
     const mayGoOn = (): boolean => resumes === true || Option.isSome(begun)
     const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
 
     const attempt = Effect.gen(function* () {
       yield* checkSize(Option.getOrElse(size, () => 0))
-      const handle = yield* writing(fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }))
-      const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
+      const scope = yield* Effect.scope
+      let opened = Option.none<FileSystem.File>()
+      /** Opened by what needs it first: of a file that has not changed, nothing does. */
+      const handle = Effect.suspend(() =>
+        Option.match(opened, {
+          onSome: Effect.succeed,
+          onNone: () =>
+            fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }).pipe(
+              writing,
+              Scope.extend(scope),
+              Effect.tap((file) => {
+                opened = Option.some(file)
+                isThere = true
+              }),
+              Effect.uninterruptible
+            )
+        })
+      )
+      const truncate = Effect.flatMap(handle, (handle) => writing(handle.truncate()))
+      const startAnew = Effect.as(Effect.zipRight(truncate, reportThat(0)), nothing())
 
       const isBegun =
-        resumes !== false && (resumes === true || hasTried) && (yield* writing(handle.stat)).size > 0n
+        resumes !== false &&
+        (resumes === true || hasTried) &&
+        (yield* writing((yield* handle).stat)).size > 0n
       hasTried = true
       const there = !isBegun ? nothing() : mayGoOn() ? yield* readPart : yield* startAnew
       const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
@@ -211,7 +233,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           const expected = Option.orElse(size, () => length)
           const written = makeBuffer((bytes) =>
             Effect.zipRight(
-              writing(handle.writeAll(bytes)),
+              Effect.flatMap(handle, (handle) => writing(handle.writeAll(bytes))),
               Effect.suspend(() => reportThat(reported + bytes.length))
             )
           )
@@ -220,7 +242,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
             write: written.add,
             discard: Effect.zipRight(written.clear, startAnew)
           }).pipe(
-            Effect.zipLeft(written.flush),
+            Effect.zipLeft(Effect.zipRight(written.flush, handle)),
             // What has come is the beginning that another try goes on from.
             Effect.onError(() => Effect.ignore(written.flush))
           )
@@ -236,7 +258,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       Effect.scoped,
       Effect.tapError(() => (resumes === false ? remove : Effect.void)),
       withRetries,
-      Effect.tapError(() => (resumes === "retries" ? remove : Effect.void)),
+      Effect.tapError(() => (resumes === "retries" && isThere ? remove : Effect.void)),
       Effect.annotateLogs("file", name)
     )
   }
