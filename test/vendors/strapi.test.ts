@@ -1,8 +1,6 @@
 /**
  * A source of Strapi's content over a real Strapi.
  */
-import { join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -15,8 +13,8 @@ import * as Schema from "effect/Schema"
 import { inject } from "vitest"
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
 import type { StrapiSourceConfig } from "../../src/layers/sources/strapi/StrapiOptions.ts"
-import { strapiSource } from "../../src/layers/sources/strapi/StrapiSource.ts"
 import { filesIn } from "../support/media.ts"
+import { makeStrapiSource, messageOf } from "../support/strapiSource.ts"
 import { startStrapi } from "./strapi/server.ts"
 
 const installed = inject("vendors")["strapi-5.54.0"]
@@ -42,40 +40,9 @@ const Entries = Schema.Array(
 )
 const decodeEntries = Schema.decodeUnknownSync(Entries)
 
-/** What an earlier fetch gave. */
-interface Before {
-  readonly directory: string
-  readonly fingerprint: string
-}
-
 /** A source of it, and what one fetch saves. */
 const setUp = (config: Pick<StrapiSourceConfig, "types"> & Partial<StrapiSourceConfig>) =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const { tokens, url } = yield* Strapi
-    const source = yield* strapiSource({ id: "museum", url, token: tokens.reading, ...config }).make
-    const fetch = Effect.fnUntraced(function* (before?: Before) {
-      const directory = yield* fs.makeTempDirectoryScoped()
-      const previous =
-        before === undefined
-          ? Option.none()
-          : Option.some({
-              directory: before.directory,
-              fingerprint: Option.some(before.fingerprint),
-              files: filesIn(before.directory)
-            })
-      const fetched = yield* source.fetch({ directory, previous, progress: () => Effect.void })
-      const read = (name: string) =>
-        Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
-      return { ...fetched, directory, read }
-    })
-    const poll = (cursor: Option.Option<string>) =>
-      source.poll?.(cursor) ?? Effect.dieMessage("It has no poll")
-    return { fetch, poll }
-  })
-
-const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.match(effect, { onFailure: ({ message }) => message, onSuccess: () => "no failure" })
+  Effect.flatMap(Strapi, ({ tokens, url }) => makeStrapiSource({ url, token: tokens.reading, ...config }))
 
 const populated = {
   objects: {

@@ -1,8 +1,6 @@
 /**
  * A source of Strapi's content, over a stand-in that answers as Strapi does.
  */
-import { join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
@@ -19,9 +17,9 @@ import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
-import { filesIn } from "../../../support/media.ts"
 import { hangUp, json, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
+import { makeStrapiSource, messageOf } from "../../../support/strapiSource.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
 
@@ -50,40 +48,15 @@ const numbered = (count: number) =>
 
 type Config = Omit<StrapiSourceConfig, "id" | "url" | "token">
 
-/** What an earlier fetch gave. */
-interface Before {
-  readonly directory: string
-  readonly fingerprint: string
-}
-
 /** A source of the stand-in, and what one fetch of it saves. */
 const setUp = (initial: Parameters<typeof startStrapi>[0], config: Config) =>
   Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
     const server = yield* startStrapi(initial)
-    const source = yield* strapiSource({ id: "museum", url: server.url, token: strapiToken, ...config }).make
-    const fetch = Effect.fnUntraced(function* (before?: Before) {
-      const directory = yield* fs.makeTempDirectoryScoped()
-      const previous =
-        before === undefined
-          ? Option.none()
-          : Option.some({
-              directory: before.directory,
-              fingerprint: Option.some(before.fingerprint),
-              files: filesIn(before.directory)
-            })
-      const { value } = yield* withAdvancingClock(
-        source.fetch({ directory, previous, progress: () => Effect.void })
-      )
-      const read = (name: string) =>
-        Effect.map(fs.readFileString(join(directory, `${name}.json`)), (text): unknown => JSON.parse(text))
-      return { ...value, directory, read }
-    })
+    const source = yield* makeStrapiSource({ url: server.url, token: strapiToken, ...config })
+    const fetch = (...before: Parameters<typeof source.fetch>) =>
+      Effect.map(withAdvancingClock(source.fetch(...before)), ({ value }) => value)
     const poll = (cursor: Option.Option<string>) =>
-      Effect.map(
-        withAdvancingClock(source.poll?.(cursor) ?? Effect.dieMessage("no poll")),
-        ({ value }) => value
-      )
+      Effect.map(withAdvancingClock(source.poll(cursor)), ({ value }) => value)
     /** Polls, fetches, and says what the next poll finds after something has happened. */
     const foundAfter = (happens: () => void, time: Duration.DurationInput = 0) =>
       Effect.gen(function* () {
@@ -95,9 +68,6 @@ const setUp = (initial: Parameters<typeof startStrapi>[0], config: Config) =>
       })
     return { ...server, fetch, foundAfter, poll }
   })
-
-const messageOf = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.match(effect, { onFailure: ({ message }) => message, onSuccess: () => "no failure" })
 
 const urlsOf = (requests: Iterable<ReceivedRequest>) =>
   [...requests].map(({ url }) => decodeURIComponent(url))
