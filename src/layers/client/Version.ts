@@ -41,7 +41,7 @@ type Unknown<Source extends string> = Source extends keyof Content ? never : Sou
 export interface Version {
   readonly id: string
 
-  /** The address of a file, by its path in the folder of the source: the `localPath` of an attachment, for example. */
+  /** The address of a file, by its path in the folder of the source: the `localPath` of an attachment, for example. Throws without one. */
   readonly url: (source: string, path: string) => string
 
   /**
@@ -88,6 +88,9 @@ export const makeVersion = (
     const source = sources.find((source) => source.sourceId === sourceId)
     if (!source) {
       throw new Error(`there is no source "${sourceId}"`)
+    }
+    if (!path) {
+      throw new Error(`a file of "${sourceId}" has no path: is there no localPath?`)
     }
     const inVersion = `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
     const url = kept?.get(inVersion) ?? `${content}/${versionPath}/${inVersion}`

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { fileName as nameOnDisk } from "../../../src/internal/FileName.ts"
 import { pictureOf } from "../../../src/layers/client/picture.ts"
-import { fileName } from "../../../src/layers/client/Version.ts"
+import { fileName, makeVersion } from "../../../src/layers/client/Version.ts"
 
 it("a table has the file name that the controller gives it", () => {
   const character = FastCheck.oneof(
@@ -54,4 +54,27 @@ describe("a picture", () => {
       sources: []
     })
   })
+})
+
+it("a file that has no path has no address either", () => {
+  const manifest = {
+    schemaVersion: 1,
+    versionId: "1",
+    versionPath: "versions/1",
+    sources: [{ sourceId: "museum", path: "museum" }]
+  }
+  const version = makeVersion(manifest, {
+    content: "/content",
+    signal: new AbortController().signal,
+    preload: () => Promise.resolve([]),
+    report: () => {},
+    used: new Map(),
+    kept: undefined
+  })
+  // As what comes out of JSON: an object of an embed that is an error, for example.
+  const { localPath } = JSON.parse("{}")
+  const message = 'a file of "museum" has no path: is there no localPath?'
+  expect(() => version.url("museum", localPath)).toThrow(message)
+  expect(() => version.picture("museum", { localPath })).toThrow(message)
+  expect(version.url("museum", "media/a b.jpg")).toBe("/content/versions/1/museum/media/a%20b.jpg")
 })
