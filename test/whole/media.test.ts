@@ -133,7 +133,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
       link(signed(-1))
       const { isTransient, message } = yield* Effect.flip(fetch(first))
       expect(message).toBe(
-        `Source "museum": Document "objects.json", record o0, field "url": the file cannot be saved: ${origin} responds with HTTP 403`
+        `Source "museum": Document "objects.json", record o0, field "url": the file "/signed/a.jpg" cannot be saved: ${origin} responds with HTTP 403. "media.optional" says which files may be missing`
       )
       expect(isTransient).toBe(false)
     }).pipe(Effect.provide(mediaServices))

@@ -1,7 +1,8 @@
 /**
  * A file that documents link to, and why it cannot be had.
  */
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
+import type { DownloadFailed } from "../httpClient/DownloadFailed.ts"
 import { MediaNotSaved, type Place } from "./errors.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 
@@ -29,16 +30,20 @@ export interface LinkPlace extends Place {
 }
 
 export const notSaved = (
-  { place }: WantedFile,
+  { isOptional, place, url }: WantedFile,
   {
+    detail,
+    isExpired = false,
     isTransient = false,
     ...more
-  }: Partial<Pick<MediaNotSaved, "cause" | "isTransient">> & Pick<MediaNotSaved, "detail">
+  }: Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTransient">> & Pick<DownloadFailed, "detail">
 ) =>
   new MediaNotSaved({
     document: place.document,
     record: place.record,
     field: format(place.path),
+    path: Option.getOrUndefined(Option.map(url, (url) => new URL(url).pathname)),
+    detail: isExpired && !isOptional ? `${detail}. "media.optional" says which files may be missing` : detail,
     isTransient,
     ...more
   })

@@ -13,14 +13,17 @@ export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/
   record: Schema.optional(Schema.String),
   /** Where in the record or the document the link is. */
   field: Schema.String,
-  /** What happened. Links may be signed: no more of one than its origin is in it. */
+  /** The path of the link, where it has one. Links may be signed: their query is in no message. */
+  path: Schema.optional(Schema.String),
+  /** What happened. No more of an address than its origin is in it. */
   detail: Schema.String,
   /** Whether another try may succeed later without anybody doing something. */
   isTransient: Schema.Boolean,
   cause: OptionalErrorChain
 }) {
   override get message() {
-    return `${placeText(this)}: the file cannot be saved: ${this.detail}`
+    const file = this.path === undefined ? "" : ` ${JSON.stringify(excerpt(this.path))}`
+    return `${placeText(this)}: the file${file} cannot be saved: ${this.detail}`
   }
 }
 

@@ -244,7 +244,7 @@ describe("a source with media", () => {
       })
       const { isTransient, message } = yield* Effect.flip(fetch())
       expect(message).toBe(
-        `Source "museum": Document "objects.json", record o2, field "image.url": the file cannot be saved: ${server.url} responds with HTTP 404`
+        `Source "museum": Document "objects.json", record o2, field "image.url": the file "/b.jpg" cannot be saved: ${server.url} responds with HTTP 404. "media.optional" says which files may be missing`
       )
       expect(isTransient).toBe(false)
     }).pipe(run)

@@ -3,12 +3,14 @@
  *
  * What an answer means, and what to do about a refusal, is said by the source.
  */
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { parseCsvRecords } from "../../../internal/csvText.ts"
 import { placeText } from "../../../internal/editedText.ts"
-import { printableLine } from "../../../internal/printable.ts"
+import { excerpt, printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import * as Body from "../../httpClient/Body.ts"
 import type { DownloadFailed } from "../../httpClient/DownloadFailed.ts"
@@ -122,7 +124,7 @@ const read = (response: HttpClientResponse.HttpClientResponse, pace: DownloadPac
       const isTransient = status === 429 || status >= 500
       const failed = new RequestFailed({
         url: shownUrl(request.url),
-        detail: `the server responds with HTTP ${status}`,
+        detail: `the server responds with HTTP ${status}${wordsOf(request, body)}`,
         status,
         body,
         isTransient
@@ -136,6 +138,34 @@ const read = (response: HttpClientResponse.HttpClientResponse, pace: DownloadPac
 
 /** Of what a server says to an error. */
 const maxErrorBytes = 64 * 1024
+
+/** What the server says in JSON, in its own words; nothing where these repeat what may be a secret. */
+const wordsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest, body: string): string => {
+  const words = Option.match(decodeRefusal(body), {
+    onNone: () => "",
+    onSome: (refusal) => ("message" in refusal ? refusal.message : refusal.error.message)
+  })
+  const { password, searchParams } = new URL(url)
+  const sent = [
+    ...Object.values(headers).flatMap((value) => value.split(" ")),
+    ...searchParams.values(),
+    password
+  ]
+  const secrets = sent.filter(({ length }) => length >= leastSecret)
+  return words === "" || secrets.some((secret) => words.includes(secret)) ? "" : `: "${excerpt(words)}"`
+}
+
+const decodeRefusal = Schema.decodeOption(
+  Schema.parseJson(
+    Schema.Union(
+      Schema.Struct({ message: Schema.String }),
+      Schema.Struct({ error: Schema.Struct({ message: Schema.String }) })
+    )
+  )
+)
+
+/** What is shorter can be guessed: a number of a page, a language. */
+const leastSecret = 8
 
 /** The JSON of an answer. */
 export const parseJson = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>

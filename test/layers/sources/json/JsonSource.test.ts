@@ -224,6 +224,26 @@ describe("what goes wrong with JSON at a URL", () => {
     }).pipe(run)
   )
 
+  it.scopedLive.each([
+    {
+      says: { code: "rest_invalid_param", message: "Invalid parameter(s):\nper_page" },
+      words: ': "Invalid parameter(s): per_page"'
+    },
+    { says: { error: { message: "no such table" } }, words: ': "no such table"' },
+    { says: { message: "key 0123456789 is wrong" }, words: "" },
+    { says: { message: "Bearer abcdefgh is wrong" }, words: "" },
+    { says: ["message"], words: "" }
+  ])("is said in the words of the server, without secrets: $says", ({ says, words }) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(ScriptedServer.json(400, says))
+      const url = `${server.url}/events`
+      const headers = { Authorization: "Bearer abcdefgh" }
+      expect(
+        yield* failure({ documents: { events: { url: `${url}?per_page=1000&key=0123456789`, headers } } })
+      ).toBe(`Source "museum": Document "events": ${url}: the server responds with HTTP 400${words}`)
+    }).pipe(run)
+  )
+
   it.scopedLive("is said where a document is too large, with the option for it", () =>
     Effect.gen(function* () {
       const part = Buffer.alloc(1024 * 1024, " ")
