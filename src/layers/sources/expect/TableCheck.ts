@@ -5,9 +5,7 @@
  * first 1,000 of the table and all expected ones: the others are counted, or taken for none.
  */
 import * as Array from "effect/Array"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { closestMatch } from "leven"
@@ -15,9 +13,10 @@ import { printableLine } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
-import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
-import { fieldTest, type IsAttachment } from "./fieldTypes.ts"
-import { cellText, type Problem, problemsIn } from "./schemaProblems.ts"
+import type { TableExpectation } from "./ExpectOptions.ts"
+import { makeFieldProblems } from "./fieldProblems.ts"
+import type { IsAttachment } from "./fieldTypes.ts"
+import type { Problem } from "./schemaProblems.ts"
 
 /** What is in a saved table, without its cells. */
 export interface SavedNames {
@@ -69,7 +68,7 @@ export const makeTableCheck = (
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
   const about = { table, ...(kind && { kind }) }
-  const problemsOf = makeProblems(expected, isAttachment)
+  const problemsOf = makeFieldProblems(expected, isAttachment)
   const expectedNames = new Set(namesOf(expected))
   const names = new Set<string>()
   const found = new Map<string, Violation>()
@@ -222,39 +221,3 @@ const namesOf = (expected: ExpectedFields): ReadonlyArray<string> =>
   Schema.isSchema(expected)
     ? AST.getPropertySignatures(AST.encodedAST(expected.ast)).map(({ name }) => String(name))
     : Object.keys(expected)
-
-/** What is wrong with the fields of a record. */
-const makeProblems = (
-  expected: ExpectedFields,
-  isAttachment: IsAttachment
-): ((fields: TableRecord["fields"]) => ReadonlyArray<Problem>) => {
-  if (Schema.isSchema(expected)) {
-    return schemaProblems(expected)
-  }
-  const tests = Object.entries(expected).map(([name, type]) => {
-    if (Schema.isSchema(type)) {
-      const problems = schemaProblems(type)
-      return (cell: unknown) =>
-        problems(cell).map((problem): Problem => ({ ...problem, path: [name, ...problem.path] }))
-    }
-    const { accepts, expected } = fieldTest(type, isAttachment)
-    return (cell: unknown): ReadonlyArray<Problem> =>
-      accepts(cell) ? [] : [{ path: [name], expected, found: cellText(cell) }]
-  })
-  const names = Object.keys(expected)
-  return (fields) =>
-    tests.flatMap((test, index) => {
-      const name = names[index] ?? ""
-      return test(Object.hasOwn(fields, name) ? fields[name] : undefined)
-    })
-}
-
-const schemaProblems = (schema: FieldSchema) => {
-  const decode = ParseResult.decodeUnknownEither(schema, { errors: "all" })
-  return (value: unknown): ReadonlyArray<Problem> =>
-    Either.try(() => decode(value)).pipe(
-      Either.map(Either.match({ onLeft: (issue) => problemsIn(issue), onRight: () => [] })),
-      // A filter of the user's threw.
-      Either.getOrElse(() => [{ path: [], expected: String(schema.ast), found: cellText(value) }])
-    )
-}
