@@ -149,6 +149,8 @@ export const startDirectus = (installed: string) =>
             ADMIN_PASSWORD: "admin",
             ADMIN_TOKEN: adminToken,
             TELEMETRY: "false",
+            // It refuses requests on a busy machine.
+            PRESSURE_LIMITER_ENABLED: "false",
             STORAGE_LOCATIONS: "local",
             STORAGE_LOCAL_ROOT: join(folder, "uploads"),
             EXTENSIONS_PATH: join(folder, "extensions"),
@@ -158,7 +160,10 @@ export const startDirectus = (installed: string) =>
         })
       )
     const bootstrap = yield* Effect.acquireRelease(run("bootstrap"), kill)
-    yield* Effect.promise(() => once(bootstrap, "exit"))
+    const [code] = yield* Effect.promise(() => once(bootstrap, "exit"))
+    if (code !== 0) {
+      return yield* Effect.dieMessage(`Directus has not made its database: ${code}`)
+    }
 
     const answers = Effect.tryPromise(() => fetch(`${url}/server/ping`)).pipe(
       Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 600 }),
