@@ -40,6 +40,12 @@ export interface Options<Loaded> {
   /** How long `canSwap` may keep a screen behind, in milliseconds. Default 300000, five minutes. */
   readonly maxDefer?: number
 
+  /**
+   * Called once for each new build of the page (docs/page.md), with what loads it where it can be had: the page decides when.
+   * Default: it is loaded when the page is hidden, or when there was no touch, key or pointer for a minute and `canSwap` agrees.
+   */
+  readonly onNewPage?: (reload: () => void) => void
+
   /** Pause from one poll of the manifest to the next, in milliseconds, up to a fifth shorter or longer. Default 5000. */
   readonly pollEvery?: number
 

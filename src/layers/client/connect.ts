@@ -4,6 +4,7 @@ import type { Options } from "./Options.ts"
 import { makeOffline } from "./offline.ts"
 import { pollManifest } from "./pollManifest.ts"
 import { makePresence } from "./presence.ts"
+import { makeRenewal } from "./renewal.ts"
 import { request, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
 import { shareStream } from "./stream.ts"
@@ -83,9 +84,10 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
       })
   )
 
-  /** A version that has been on the screen for a while is kept in the browser. */
+  /** A version that has been on the screen for a while is kept in the browser. A page around this one knows that it works. */
   const settle = (shown: Shown<Loaded> | undefined) => {
     if (shown !== settling) {
+      tell("shown")
       settling = shown
       clearTimeout(timer)
       if (shown && !shown.isCached && keepBytes > 0) {
@@ -161,7 +163,9 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     }
   }
 
-  const poll = pollManifest({ address, every: pollEvery, failed, found, signal })
+  const built = makeRenewal({ ...options, content: base, signal })
+
+  const poll = pollManifest({ address, built, every: pollEvery, failed, found, signal })
 
   const retryStream = shareStream(
     `vitrine ${name} ${controller ?? base}`,
@@ -185,6 +189,8 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     signal
   )
 
+  addEventListener("pagehide", () => tell("gone"), { signal })
+
   const looks = setInterval(update, lookMs)
   addEventListener("pagehide", acks.close, { signal })
   // It comes back from the back/forward cache.
@@ -201,6 +207,13 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     clearTimeout(timer)
     clearInterval(looks)
   })
+}
+
+/** Tells the page around this one, that of a kiosk for example, what becomes of it. */
+const tell = (vitrine: "shown" | "gone") => {
+  if (parent !== window) {
+    parent.postMessage({ vitrine }, "*")
+  }
 }
 
 /** The name in the page's address, or one that this tab keeps when it loads the page again, where it has a storage. */

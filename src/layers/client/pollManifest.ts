@@ -10,6 +10,8 @@ export interface PollOptions {
   readonly every: number
   /** What was seen; nothing where no version was promoted yet. It may fail as the request may. */
   readonly found: (manifest: Manifest | undefined) => Promise<void> | void
+  /** Which build of the page the content server has, where it says so; of each answer. */
+  readonly built: (build: string | null) => void
   /** With the reason, which names the address. */
   readonly failed: (reason: string) => void
   readonly signal: AbortSignal
@@ -19,7 +21,7 @@ export interface PollOptions {
  * Polls now, and again until the signal is aborted. What is returned polls at once. One poll follows the other, so that none
  * sees what is older than the one before.
  */
-export const pollManifest = ({ address, every, failed, found, signal }: PollOptions): (() => void) => {
+export const pollManifest = ({ address, built, every, failed, found, signal }: PollOptions): (() => void) => {
   let isPolling = false
   let isPollWaiting = false
   let timer: number
@@ -33,7 +35,10 @@ export const pollManifest = ({ address, every, failed, found, signal }: PollOpti
     clearTimeout(timer)
     try {
       // The browser asks with the tag of what it has, and takes that where nothing has changed.
-      await found(await request<Manifest>(address, { cache: "no-cache", signal }))
+      const manifest = await request<Manifest>(address, { cache: "no-cache", signal }, ({ headers }) =>
+        built(headers.get("Vitrine-Build"))
+      )
+      await found(manifest)
     } catch (error) {
       failed(error instanceof Error ? error.message : `${error}`)
     }

@@ -3,6 +3,7 @@ import { connect as follow } from "./connect.ts"
 import { makeMark } from "./mark.ts"
 import type { Options } from "./Options.ts"
 import { pollManifest } from "./pollManifest.ts"
+import { makeRenewal } from "./renewal.ts"
 import { request, withoutSlash } from "./request.ts"
 import { type Exhibit, makeState } from "./state.ts"
 import { makeSwap } from "./swap.ts"
@@ -78,6 +79,7 @@ const preview = <Loaded>(options: Options<Loaded>, asked: string): Exhibit<Loade
 
   const poll = pollManifest({
     address: `${base}/manifest.json`,
+    built: makeRenewal({ ...options, content: base, signal }),
     every: pollEvery,
     found: async (found) => {
       isReachable = true

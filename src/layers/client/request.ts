@@ -2,10 +2,14 @@
 
 const limitMs = 30_000
 
-/** The JSON of a response, as the wire describes it; nothing for a 404. It takes half a minute at most. */
+/**
+ * The JSON of a response, as the wire describes it; nothing for a 404. It takes half a minute at most. `answered` is called
+ * with the head of the response.
+ */
 export const request = async <Body>(
   url: string,
-  { signal, ...init }: RequestInit = {}
+  { signal, ...init }: RequestInit = {},
+  answered = (_: Response) => {}
 ): Promise<Body | undefined> => {
   const limit = new AbortController()
   const abort = () => limit.abort()
@@ -13,6 +17,7 @@ export const request = async <Body>(
   signal?.addEventListener("abort", abort)
   try {
     const response = await fetch(url, { ...init, signal: limit.signal })
+    answered(response)
     if (response.status === 404) {
       return undefined
     }

@@ -3,9 +3,8 @@
  */
 import { growing } from "./pauses.ts"
 
-/** What becomes of a stream: it is open, a version was promoted, it is lost. */
-/** What the stream tells: it is open, there is a new version, or it is lost. */
-export type StreamState = "open" | "promoted" | "lost"
+/** What the stream tells: it is open, there is a new version or a new build of the page, or it is lost. */
+export type StreamState = "open" | "new" | "lost"
 
 export interface StreamOptions {
   /** What the names of events begin with. */
@@ -53,7 +52,9 @@ const followStream = (
       report("open")
     }
     source.onerror = again
-    source.addEventListener(`${name}:version:promoted`, () => report("promoted"))
+    for (const event of ["version:promoted", "page:built"]) {
+      source.addEventListener(`${name}:${event}`, () => report("new"))
+    }
   }
 
   open()

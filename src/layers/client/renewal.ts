@@ -1,0 +1,115 @@
+/** Loads the page again where the content server has another build of it, when nobody minds. */
+import type { Options } from "./Options.ts"
+import { pause } from "./pauses.ts"
+
+export interface RenewalOptions extends Pick<Options<never>, "canSwap" | "maxDefer" | "onNewPage"> {
+  /** Where the content is. */
+  readonly content: string
+  readonly signal: AbortSignal
+}
+
+/** The build that the page was loaded for last, so that one that is not what it says to be is loaded only once. */
+const key = "vitrine build"
+
+/** For how long nobody has touched a page that is at rest. */
+const idleMs = 60_000
+
+/** The screens of a museum load it one after the other. */
+const spreadMs = 30_000
+
+const lookMs = 2000
+
+const touches = ["keydown", "pointerdown", "pointermove", "wheel"]
+
+/**
+ * What is returned is told of the build that there is. A page that does not know which build it is part of, because no content
+ * server has sent it, or because its content is of another origin, is never loaded again.
+ */
+export const makeRenewal = ({
+  canSwap = () => true,
+  content,
+  maxDefer = 300_000,
+  onNewPage,
+  signal
+}: RenewalOptions): ((build: string | null) => void) => {
+  let own = new URL(content, location.href).origin === location.origin ? ownBuild() : undefined
+  let latest = own
+  /** With the page, its time begins. */
+  let touchedAt = 0
+  let isLoading = false
+
+  if (own === undefined) {
+    return () => {}
+  }
+
+  for (const event of touches) {
+    addEventListener(
+      event,
+      () => {
+        touchedAt = performance.now()
+      },
+      { capture: true, passive: true, signal }
+    )
+  }
+
+  const isFor = (since: number, ms: number) => performance.now() - since > ms
+
+  /** Whether it is on its way: what does not answer is not loaded. One that is asked for again would begin anew. */
+  const load = async (build: string): Promise<boolean> => {
+    if (!isLoading) {
+      isLoading = true
+      try {
+        isLoading = (await fetch(location.href, { cache: "no-store" })).ok
+        if (isLoading) {
+          sessionStorage.setItem(key, build)
+          location.reload()
+        }
+      } catch {
+        isLoading = false
+      }
+    }
+    return isLoading
+  }
+
+  const renew = async (build: string) => {
+    await pause(spreadMs * Math.random())
+    if (onNewPage && latest === build && !signal.aborted) {
+      return onNewPage(() => load(build))
+    }
+    const since = performance.now()
+    const isQuiet = () =>
+      document.visibilityState === "hidden" ||
+      (isFor(touchedAt, idleMs) && (canSwap() || isFor(since, maxDefer)))
+    while (latest === build && !signal.aborted && !(isQuiet() && (await load(build)))) {
+      await pause(lookMs)
+    }
+  }
+
+  return (build) => {
+    own ||= build ?? ""
+    if (build && build !== latest) {
+      latest = build
+      if (build !== own && build !== lastLoaded(build)) {
+        renew(build)
+      }
+    }
+  }
+}
+
+/** Which build this page is part of; empty where the server did not know it yet. */
+const ownBuild = (): string | undefined => {
+  const [navigation] = performance.getEntriesByType("navigation")
+  return navigation instanceof PerformanceNavigationTiming
+    ? // Firefox has none on pages that are not secure.
+      navigation.serverTiming?.find(({ name }) => name === "build")?.description
+    : undefined
+}
+
+/** Without a storage, no page is loaded again: it could be for ever. */
+const lastLoaded = (otherwise: string): string | null => {
+  try {
+    return sessionStorage.getItem(key)
+  } catch {
+    return otherwise
+  }
+}

@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, expect, it, vi } from "@effect/vitest"
+import { makeRenewal, type RenewalOptions } from "../../../src/layers/client/renewal.ts"
+
+const page = "http://127.0.0.1:8730/?screen=left"
+
+/** A navigation as the browser tells it. */
+class Navigation {
+  readonly serverTiming: ReadonlyArray<{ readonly name: string; readonly description: string }>
+  constructor(...builds: ReadonlyArray<string>) {
+    this.serverTiming = builds.map((description) => ({ name: "build", description }))
+  }
+}
+
+const reload = vi.fn()
+let visibilityState = "visible"
+let storage = new Map<string, string>()
+let answers: () => Promise<unknown> = async () => ({ ok: true })
+const asked: Array<string> = []
+let touch = () => {}
+
+const opened = (own: ReadonlyArray<string>, options: Partial<RenewalOptions> = {}) => {
+  vi.stubGlobal("performance", {
+    now: () => Date.now(),
+    getEntriesByType: () => [new Navigation(...own)]
+  })
+  const life = new AbortController()
+  const told = makeRenewal({ content: "http://127.0.0.1:8730", signal: life.signal, ...options })
+  return { told, close: () => life.abort() }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0, toFake: ["Date", "setTimeout", "clearTimeout"] })
+  vi.spyOn(Math, "random").mockReturnValue(0.5)
+  visibilityState = "visible"
+  storage = new Map()
+  answers = async () => ({ ok: true })
+  asked.length = 0
+  reload.mockClear()
+  vi.stubGlobal("PerformanceNavigationTiming", Navigation)
+  vi.stubGlobal("location", { href: page, origin: new URL(page).origin, reload })
+  vi.stubGlobal("document", {
+    get visibilityState() {
+      return visibilityState
+    }
+  })
+  vi.stubGlobal("sessionStorage", {
+    getItem: (key: string) => storage.get(key) ?? null,
+    setItem: (key: string, value: string) => storage.set(key, value)
+  })
+  vi.stubGlobal("addEventListener", (_: string, listener: () => void) => {
+    touch = listener
+  })
+  vi.stubGlobal("fetch", (url: string) => {
+    asked.push(url)
+    return answers()
+  })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
+
+it("loads a page that nobody has touched for a minute, once its address answers", async () => {
+  const { told } = opened(["a"])
+  told("a")
+  await pass(100)
+  touch()
+  told("b")
+  answers = async () => ({ ok: false })
+  await pass(59)
+  expect(asked).toEqual([])
+  await pass(5)
+  expect(asked[0]).toBe(page)
+  answers = () => Promise.reject(new TypeError("Failed to fetch"))
+  await pass(5)
+  expect(reload).not.toHaveBeenCalled()
+  answers = async () => ({ ok: true })
+  await pass(5)
+  expect(reload).toHaveBeenCalledTimes(1)
+  await pass(600)
+  expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it("loads a page that nobody sees, after its part of half a minute", async () => {
+  const { told } = opened(["a"])
+  visibilityState = "hidden"
+  told("b")
+  await pass(14)
+  expect(reload).not.toHaveBeenCalled()
+  await pass(2)
+  expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it("leaves a page alone while its screen must not change, but no longer than that may be", async () => {
+  const { told } = opened(["a"], { canSwap: () => false, maxDefer: 120_000 })
+  told("b")
+  await pass(15 + 119)
+  expect(reload).not.toHaveBeenCalled()
+  await pass(5)
+  expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it("leaves the moment to a page that wants to know, and tells it once of each build", async () => {
+  const reloads: Array<() => void> = []
+  const { told } = opened(["a"], { onNewPage: (reload) => reloads.push(reload) })
+  visibilityState = "hidden"
+  told("b")
+  told("b")
+  await pass(600)
+  told("b")
+  await pass(600)
+  expect(reloads).toHaveLength(1)
+  expect(reload).not.toHaveBeenCalled()
+  told("c")
+  await pass(60)
+  expect(reloads).toHaveLength(2)
+  answers = async () => ({ ok: false })
+  reloads[1]?.()
+  await pass(1)
+  expect(reload).not.toHaveBeenCalled()
+  answers = async () => ({ ok: true })
+  reloads[1]?.()
+  reloads[1]?.()
+  await pass(1)
+  reloads[1]?.()
+  await pass(1)
+  expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it("loads a page once for a build that it does not become part of, and again for the next", async () => {
+  visibilityState = "hidden"
+  opened(["a"]).told("b")
+  await pass(60)
+  expect(reload).toHaveBeenCalledTimes(1)
+  const { told } = opened(["a"])
+  told("b")
+  await pass(60)
+  expect(reload).toHaveBeenCalledTimes(1)
+  told("c")
+  await pass(60)
+  expect(reload).toHaveBeenCalledTimes(2)
+})
+
+it("loads the newest build only, and none where the old one is back", async () => {
+  visibilityState = "hidden"
+  const { told } = opened(["a"])
+  told("b")
+  await pass(10)
+  told("c")
+  await pass(10)
+  told("a")
+  await pass(60)
+  expect(reload).not.toHaveBeenCalled()
+  told("b")
+  told("c")
+  await pass(60)
+  expect(reload).toHaveBeenCalledTimes(1)
+  expect([...storage.values()]).toEqual(["c"])
+})
+
+it("takes the first build that it hears of for its own, where the server did not know it yet", async () => {
+  visibilityState = "hidden"
+  const { told } = opened([""])
+  told(null)
+  told("b")
+  await pass(60)
+  expect(reload).not.toHaveBeenCalled()
+  told("c")
+  await pass(60)
+  expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it.each([
+  ["is part of no build", [], {}],
+  ["has content of another origin", ["a"], { content: "http://hub:8730" }]
+] as const)("never loads a page that %s", async (_, own, options) => {
+  visibilityState = "hidden"
+  const { told } = opened(own, options)
+  told("b")
+  await pass(600)
+  expect(reload).not.toHaveBeenCalled()
+})
+
+it("never loads a page that has no storage, whose end has come, or that is told of no build", async () => {
+  visibilityState = "hidden"
+  const { close, told } = opened(["a"])
+  told(null)
+  await pass(60)
+  told("b")
+  close()
+  await pass(60)
+  vi.stubGlobal("sessionStorage", undefined)
+  opened(["a"]).told("b")
+  await pass(600)
+  expect(reload).not.toHaveBeenCalled()
+})
