@@ -157,6 +157,17 @@ export const evaluate = (tab: Page, expression: string) =>
 /** A session of the browser's own protocol with a tab. */
 export const sessionOf = (tab: Page) => Effect.promise(() => tab.context().newCDPSession(tab))
 
+/** What is alive in a tab, after garbage was collected. */
+export const memoryOf = (tab: Page) =>
+  Effect.map(sessionOf(tab), (session) =>
+    Effect.promise(async () => {
+      await session.send("HeapProfiler.collectGarbage")
+      const { jsEventListeners, nodes } = await session.send("Memory.getDOMCounters")
+      const { usedSize } = await session.send("Runtime.getHeapUsage")
+      return { listeners: jsEventListeners, nodes, heap: usedSize }
+    })
+  )
+
 export const waitFor = (tab: Page, condition: string) =>
   Effect.promise(() => tab.waitForFunction(condition, undefined, { polling: 20 }))
 

@@ -28,6 +28,7 @@ import {
   idOf,
   makeStage,
   makeStageWith,
+  memoryOf,
   openStage,
   sessionOf,
   shows,
@@ -471,13 +472,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
     ] as const)("shows whole versions only, in the same memory, when hundreds come %s", ([, awaited]) =>
       Effect.gen(function* () {
         const { acks, promote, servers, tab } = yield* makeShowing()
-        const session = yield* sessionOf(tab)
-        const memory = Effect.promise(async () => {
-          await session.send("HeapProfiler.collectGarbage")
-          const { jsEventListeners, nodes } = await session.send("Memory.getDOMCounters")
-          const { usedSize } = await session.send("Runtime.getHeapUsage")
-          return { listeners: jsEventListeners, nodes, heap: usedSize }
-        })
+        const memory = yield* memoryOf(tab)
         // Others are given up when the next one comes, or drawn.
         const isDrawn = (number: number) =>
           eventually(Effect.sync(() => number % awaited > 0 || acks.at(-1)?.versionId === idOf(number)))

@@ -109,7 +109,7 @@ export const shareStream = (
     const turn = new AbortController()
     const end = () => turn.abort()
     signal.addEventListener("abort", end)
-    document.addEventListener("freeze", end, { once: true })
+    document.addEventListener("freeze", end, { once: true, signal: turn.signal })
     channel.postMessage("hello")
     locks
       .request(
