@@ -1,0 +1,177 @@
+/**
+ * `vitrine/vite`: a plugin for Vite. Its dev server has the content of a controller, so that a page is the same there as in operation.
+ *
+ * A production build has nothing of it.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { ServerResponse } from "node:http"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import type { Logger, Plugin, ProxyOptions } from "vite"
+
+/** What the plugin is told. */
+export interface VitrineOptions {
+  /** Address of the content server. Default `http://127.0.0.1:8730`. */
+  readonly content?: string
+
+  /**
+   * Whether `vitrine start` runs beside the dev server, where nothing answers at `content` and a `vitrine.config` file is in the root
+   * of Vite or in the current folder. Default `true`.
+   */
+  readonly start?: boolean
+}
+
+/** What the content server answers, and Vite does not. */
+const contentPaths = "^/(manifest\\.json|endpoint\\.json|versions/|vitrine/)"
+
+const clients = ["vitrine/client", "vitrine/client/preview"]
+/** The modules around them: no file has such a name. */
+const prefix = "\0hot:"
+
+const require = createRequire(import.meta.url)
+
+/** The plugin: `plugins: [vitrine()]` in `vite.config.ts`. */
+export const vitrine = ({ content = "http://127.0.0.1:8730", start = true }: VitrineOptions = {}): Plugin => {
+  const children = new Set<Child>()
+  /** Of Vite, which has it when the configuration is complete. */
+  let warn = console.warn
+  return {
+    name: "vitrine",
+    apply: "serve",
+    enforce: "pre",
+    config: () => ({
+      optimizeDeps: { exclude: ["vitrine"] },
+      server: { proxy: { [contentPaths]: proxyTo(content, (text) => warn(text)) } }
+    }),
+    configResolved: ({ logger }) => {
+      warn = logger.warn
+    },
+    resolveId: (name) => (clients.includes(name) ? `${prefix}${name}` : undefined),
+    load: (id) => (id.startsWith(prefix) ? hotClient(require.resolve(id.slice(prefix.length))) : undefined),
+    configureServer: ({ config: { logger, root }, httpServer }) => {
+      const folder = [root, process.cwd()].find(hasConfiguration)
+      // A dev server that starts anew listens when the one before it is closed, with its children.
+      httpServer?.once("listening", async () => {
+        if (start && folder && !(await answers(content)) && httpServer.listening) {
+          children.add(run("start", folder, logger))
+        }
+      })
+    },
+    closeBundle: async () => {
+      await Promise.all([...children].map(({ end }) => end()))
+      children.clear()
+    }
+  }
+}
+
+export default vitrine
+
+/** The page asks every five seconds: what is wrong is said once, until it is over. */
+const proxyTo = (target: string, warn: (text: string) => void): ProxyOptions => ({
+  target,
+  changeOrigin: true,
+  configure: (proxy) => {
+    let isAway = false
+    proxy.on("proxyRes", () => {
+      isAway = false
+    })
+    // In the place of the listener that Vite adds next, which logs each failure with its stack, and answers 500.
+    setImmediate(() => {
+      proxy.removeAllListeners("error")
+      proxy.on("error", (_error, _request, response) => {
+        if (!isAway) {
+          warn(`[vitrine] Nothing answers at ${target}: pages wait for it.`)
+        }
+        isAway = true
+        if (response instanceof ServerResponse && !response.headersSent) {
+          response.writeHead(503).end()
+        } else {
+          response.destroy()
+        }
+      })
+    })
+  }
+})
+
+/**
+ * The client for modules that are evaluated anew when they are edited. Vite disposes only of the module that accepts an
+ * update; the connections of all others would stay. So a module that connects closes what it has opened before its last edit: it is
+ * in the stack, with modules of the project that have called it, each with the time of its edit.
+ */
+const hotClient = (file: string) => `
+import { connect as open } from ${JSON.stringify(file)}
+
+const opened = new Set()
+
+const callers = () => {
+  const [, ...modules] = new Error().stack.match(/https?:\\S+?(?=:\\d+:\\d+)/g)
+  const end = modules.findIndex((module) => /[?&]v=/.test(module))
+  return modules.slice(1, end < 0 ? undefined : end).join(" ")
+}
+
+export const connect = (options) => {
+  const edited = callers()
+  const place = edited.replace(/[?&]t=\\d+/g, "")
+  for (const before of opened) {
+    if (before.place === place && before.edited !== edited) {
+      before.exhibit.close()
+      opened.delete(before)
+    }
+  }
+  const exhibit = open(options)
+  opened.add({ edited, place, exhibit })
+  return exhibit
+}
+`
+
+const hasConfiguration = (folder: string): boolean =>
+  ["ts", "js", "mjs"].some((type) => existsSync(join(folder, `vitrine.config.${type}`)))
+
+const answers = (content: string): Promise<boolean> =>
+  fetch(`${content}/manifest.json`, { method: "HEAD", signal: AbortSignal.timeout(2000) }).then(
+    () => true,
+    () => false
+  )
+
+interface Child {
+  /** Waits until it has ended. */
+  readonly end: () => Promise<void>
+}
+
+/** Ends a process as Ctrl-C does when its parent is gone, however that ended. */
+const endWithParent = `data:text/javascript,process.once("disconnect",()=>process.kill(process.pid,"SIGTERM"))`
+
+/** Runs a command of `vitrine` until it is to end, or this process ends; what it says goes to the log of Vite. */
+const run = (command: string, cwd: string, { error, info }: Logger): Child => {
+  const bin = join(require.resolve("vitrine/package.json"), "../dist/bin.js")
+  const child = spawn(process.execPath, ["--import", endWithParent, bin, command], {
+    cwd,
+    // Ctrl-C in the terminal is for the dev server alone.
+    detached: true,
+    windowsHide: true,
+    stdio: ["ignore", "pipe", "pipe", "ipc"]
+  })
+  for (const input of [child.stdout, child.stderr]) {
+    if (input) {
+      createInterface({ input }).on("line", (line) => info(`[vitrine] ${line}`))
+    }
+  }
+  let isEnding = false
+  const ended = once(child, "exit").then(([status, signal]) => {
+    if (!isEnding) {
+      error(`[vitrine] vitrine ${command} has ended (${signal ?? `status ${status}`}).`)
+    }
+  })
+  return {
+    end: () => {
+      isEnding = true
+      if (child.connected) {
+        child.disconnect()
+      }
+      return ended
+    }
+  }
+}

@@ -1,0 +1,346 @@
+/**
+ * The dev server of Vite with the plugin, in a real browser: pages as its templates make them, edited while they are open.
+ */
+
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, layer } from "@effect/vitest"
+import { svelte } from "@sveltejs/vite-plugin-svelte"
+import react from "@vitejs/plugin-react"
+import vue from "@vitejs/plugin-vue"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import type { Page } from "playwright-core"
+import type { PluginOption } from "vite"
+import { Browser, openTab } from "../support/browser.ts"
+import { repository } from "../support/documents.ts"
+import { freePort } from "../support/freePort.ts"
+import { isMissing } from "../support/programs.ts"
+import { evaluate, makeStageWith, memoryOf, waitFor } from "../support/stage.ts"
+import { makeViteProject, startVite } from "../support/vite.ts"
+import { eventually } from "../support/waiting.ts"
+
+const html = (main: string) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="UTF-8" />
+    <title>A template</title>
+  </head>
+  <body>
+    <div id="app"></div>
+    <script type="module" src="/src/${main}"></script>
+  </body>
+</html>
+`
+
+const pollEvery = 200
+
+/** The connection, in the syntax of each template. */
+const connecting = (version: string) =>
+  `connect({ pollEvery: ${pollEvery}, load: (version${version}) => version.table("exhibits", "Objects") `
+
+interface Template {
+  readonly plugins: ReadonlyArray<PluginOption>
+  readonly files: Readonly<Record<string, string>>
+  /** The file that is edited: it has the text `edit 0`. */
+  readonly edited: string
+}
+
+const templates: Readonly<Record<string, Template>> = {
+  React: {
+    plugins: [react()],
+    edited: "src/App.tsx",
+    files: {
+      "index.html": html("main.tsx"),
+      "src/main.tsx": `import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import App from "./App.tsx"
+
+createRoot(document.getElementById("app")!).render(<StrictMode><App /></StrictMode>)
+`,
+      "src/App.tsx": `import { useSyncExternalStore } from "react"
+import { connect, type Version } from "vitrine/client"
+
+const exhibit = ${connecting(": Version")}})
+
+export default function App() {
+  const { shown } = useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
+  return <p>{shown && \`number \${shown[0].number}\`}, edit 0</p>
+}
+`
+    }
+  },
+  "React with the connection in a module of its own": {
+    plugins: [react()],
+    edited: "src/exhibit.ts",
+    files: {
+      "index.html": html("main.tsx"),
+      "src/main.tsx": `import { createRoot } from "react-dom/client"
+import App from "./App.tsx"
+
+createRoot(document.getElementById("app")!).render(<App />)
+`,
+      "src/App.tsx": `import { useSyncExternalStore } from "react"
+import { exhibit, text } from "./exhibit.ts"
+
+export default function App() {
+  const { shown } = useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
+  return <p>{shown && \`number \${shown[0].number}\`}, {text}</p>
+}
+`,
+      "src/exhibit.ts": `import { follow } from "./follow.ts"
+
+export const text = "edit 0"
+export const exhibit = follow()
+`,
+      "src/follow.ts": `import { connect, type Version } from "vitrine/client/preview"
+
+export const follow = () => ${connecting(": Version")}})
+`
+    }
+  },
+  Vue: {
+    plugins: [vue()],
+    edited: "src/App.vue",
+    files: {
+      "index.html": html("main.ts"),
+      "src/main.ts": `import { createApp } from "vue"
+import App from "./App.vue"
+
+createApp(App).mount("#app")
+`,
+      "src/App.vue": `<script setup lang="ts">
+import { shallowRef } from "vue"
+import { connect, type Version } from "vitrine/client"
+
+const text = "edit 0"
+const shown = shallowRef()
+${connecting(": Version")}, show: (objects) => { shown.value = objects } })
+</script>
+
+<template>
+  <p><template v-if="shown">number {{ shown[0].number }}</template>, {{ text }}</p>
+</template>
+`
+    }
+  },
+  Svelte: {
+    plugins: [svelte({ configFile: false })],
+    edited: "src/App.svelte",
+    files: {
+      "index.html": html("main.ts"),
+      "src/main.ts": `import { mount } from "svelte"
+import App from "./App.svelte"
+
+export default mount(App, { target: document.getElementById("app")! })
+`,
+      "src/App.svelte": `<script lang="ts">
+  import { connect, type Version } from "vitrine/client"
+
+  let shown = $state.raw<any>()
+  ${connecting(": Version")}, show: (objects) => { shown = objects } })
+</script>
+
+<p>{#if shown}number {shown[0].number}{/if}, edit 0</p>
+`
+    }
+  },
+  "plain TypeScript that accepts its updates": {
+    plugins: [],
+    edited: "src/main.ts",
+    files: {
+      "index.html": html("main.ts"),
+      "src/main.ts": `import { connect, type Version } from "vitrine/client"
+
+${connecting(": Version")}, show: ([{ number }]: any) => {
+  document.querySelector("#app")!.innerHTML = \`<p>number \${number}, edit 0</p>\`
+} })
+
+import.meta.hot?.accept()
+`
+    }
+  }
+}
+
+/** How long so many polls take, in milliseconds. */
+const pollsTake = (tab: Page, count: number) =>
+  Effect.promise(async () => {
+    const began = performance.now()
+    for (let index = 0; index < count; index++) {
+      await tab.waitForRequest(/\/manifest\.json$/)
+    }
+    return performance.now() - began
+  })
+
+/** A page of the template that shows version 1, with a mark that a reload would remove. */
+const open = ({ edited, files, plugins }: Template) =>
+  Effect.gen(function* () {
+    const stage = yield* makeStageWith("")
+    const servers = yield* stage.start()
+    yield* stage.promote(1)
+    const root = yield* makeViteProject(files)
+    const { url } = yield* startVite(root, { content: servers.url, plugins, start: false })
+    const tab = yield* openTab(url)
+    const shows = (number: number, edit: number) =>
+      waitFor(
+        tab,
+        `document.querySelector("p")?.textContent === "number ${number}, edit ${edit}" && document.querySelectorAll("p").length === 1`
+      )
+    yield* shows(1, 0)
+    yield* evaluate(tab, "window.mark = true")
+    return {
+      ...stage,
+      servers,
+      tab,
+      shows,
+      edit: (edit: number) =>
+        Effect.sync(() =>
+          writeFileSync(`${root}/${edited}`, files[edited]?.replace("edit 0", `edit ${edit}`) ?? "")
+        ),
+      wasNeverReloaded: Effect.map(evaluate(tab, "window.mark"), (mark) => expect(mark).toBe(true))
+    }
+  })
+
+/** So many polls of one connection take so long at least. */
+const polls = 15
+const ofOneConnection = polls * pollEvery * 0.8 * 0.9
+
+const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
+  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
+)
+
+describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () => {
+  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped.each(Object.entries(templates))(
+      "of %s shows content, and ends the connections of modules that were edited",
+      ([, template]) =>
+        Effect.gen(function* () {
+          const { edit, promote, servers, shows, tab, wasNeverReloaded } = yield* open(template)
+          yield* promote(2)
+          yield* shows(2, 0)
+          for (const number of [1, 2, 3, 4]) {
+            yield* edit(number)
+            yield* shows(2, number)
+          }
+          yield* servers.clientsBecome(1)
+          expect(yield* pollsTake(tab, polls)).toBeGreaterThan(ofOneConnection)
+          yield* promote(3)
+          yield* shows(3, 4)
+          yield* wasNeverReloaded
+        })
+    )
+
+    it.scoped.each(Object.entries(templates))("of %s needs no more after a hundred edits", ([, template]) =>
+      Effect.gen(function* () {
+        const { edit, servers, shows, tab, wasNeverReloaded } = yield* open(template)
+        const memory = yield* memoryOf(tab)
+        const edits = (from: number, to: number) =>
+          Effect.forEach(
+            Array.from({ length: to - from + 1 }, (_, index) => from + index),
+            (number) => Effect.zipRight(edit(number), shows(1, number)),
+            { discard: true }
+          )
+        yield* edits(1, 10)
+        const before = yield* memory
+        yield* edits(11, 100)
+        yield* servers.clientsBecome(1)
+        expect(yield* pollsTake(tab, polls)).toBeGreaterThan(ofOneConnection)
+        const after = yield* memory
+        expect(after.listeners).toBeLessThan(before.listeners + 20)
+        expect(after.nodes).toBeLessThan(before.nodes + 50)
+        // What a browser keeps of each module that it has evaluated.
+        expect(after.heap - before.heap).toBeLessThan(90 * 25_000)
+        yield* wasNeverReloaded
+      })
+    )
+  })
+})
+
+/** A project with a controller on free ports, whose `dev` is a process of Vite. */
+const makeProject = Effect.gen(function* () {
+  const port = yield* freePort
+  const content = `http://127.0.0.1:${port}`
+  const folder = yield* makeViteProject({
+    "index.html": html("main.ts"),
+    "content/Objects.csv": "id,number\nrec1,1\n",
+    "vitrine.config.mjs": `import { content, contentServer, defineConfig, folderSource, httpTransport } from "vitrine"
+export default defineConfig({
+  plugins: [
+    content({ sources: [folderSource({ id: "exhibits", directory: "content" })] }),
+    httpTransport({ port: 0 }),
+    contentServer({ port: ${port}, site: "dist" })
+  ]
+})
+`,
+    "vite.config.mjs": `import { vitrine } from ${JSON.stringify(join(repository, "dist/vite.js"))}
+export default { cacheDir: ".vite", plugins: [vitrine({ content: "${content}" })], server: { port: 0, host: "127.0.0.1" } }
+`
+  })
+  const answers = Effect.promise(() =>
+    fetch(`${content}/manifest.json`).then(
+      ({ ok }) => ok,
+      () => false
+    )
+  )
+  return { answers, content, folder }
+})
+
+layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the dev server of Vite", (it) => {
+  it.scoped("starts the controller of the project, and ends it when it is closed", () =>
+    Effect.gen(function* () {
+      const { answers, content, folder } = yield* makeProject
+      const { log, server } = yield* startVite(folder, { content })
+      yield* eventually(answers)
+      expect(log.join("\n")).toMatch(/^\[vitrine\] .*Starting with /m)
+      yield* Effect.promise(() => server.restart())
+      yield* eventually(answers)
+      yield* Effect.promise(() => server.close())
+      expect(yield* answers).toBe(false)
+      expect(log.filter((line) => line.includes("has ended"))).toEqual([])
+    })
+  )
+
+  it.scoped.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
+    "leaves no controller behind when %s ends it",
+    (signal) =>
+      Effect.gen(function* () {
+        const { answers, folder } = yield* makeProject
+        const vite = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            spawn(process.execPath, [join(repository, "node_modules/vite/bin/vite.js")], {
+              cwd: folder,
+              stdio: "ignore"
+            })
+          ),
+          (vite) => Effect.sync(() => vite.kill("SIGKILL"))
+        )
+        yield* eventually(answers)
+        const ended = once(vite, "exit")
+        vite.kill(signal)
+        yield* Effect.promise(() => ended)
+        yield* eventually(Effect.map(answers, (answers) => !answers))
+      })
+  )
+
+  it.scoped("says once that the controller has ended, and leaves alone one that runs", () =>
+    Effect.gen(function* () {
+      const { content, folder } = yield* makeProject
+      writeFileSync(`${folder}/vitrine.config.mjs`, "nonsense")
+      const first = yield* startVite(folder, { content })
+      yield* eventually(Effect.sync(() => first.log.some((line) => line.includes("has ended"))))
+      expect(first.log.filter((line) => line.includes("has ended"))).toEqual([
+        "[vitrine] vitrine start has ended (status 1)."
+      ])
+      const stage = yield* makeStageWith("")
+      const servers = yield* stage.start()
+      const second = yield* startVite(folder, { content: servers.url })
+      yield* Effect.promise(() => fetch(new URL("/endpoint.json", second.url)))
+      expect(second.log.filter((line) => line.includes("[vitrine]"))).toEqual([])
+    })
+  )
+})
