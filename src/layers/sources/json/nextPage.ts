@@ -66,7 +66,11 @@ const linkIn = ({ link = "" }: ReadPage["headers"]): Next =>
 
 /** What an answer has at a path: nothing, `null`, `false` and an empty text are the end. */
 const mentioned = (json: unknown, path: string): Next => {
-  const value = Either.getOrElse(valueAt(json, path), () => undefined)
+  const there = valueAt(json, path)
+  if (Either.isLeft(there) && Array.isArray(json)) {
+    return Either.left(`"next": "${path}" can be in no answer that is a list; ${there.left}`)
+  }
+  const value = Either.getOrElse(there, () => undefined)
   return Predicate.isNullable(value) || value === "" || value === false
     ? Either.right(Option.none())
     : Predicate.isString(value) || Predicate.isNumber(value)

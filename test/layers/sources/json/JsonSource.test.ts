@@ -195,6 +195,12 @@ describe("what goes wrong with JSON at a URL", () => {
       message: /page 2: the list has become shorter while it was read/
     },
     {
+      what: "a path to the next page in a list",
+      answers: [[{ id: 1 }, { id: 2 }]],
+      document: { next: "links.next" },
+      message: /page 1: "next": "links\.next" can be in no answer that is a list; it is a list of 2 items$/
+    },
+    {
       what: "a list that ends before its total",
       answers: [
         { items: [{ id: 1 }], total: 4 },
