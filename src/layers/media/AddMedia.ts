@@ -9,14 +9,16 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
+import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { FetchedSource, FetchTarget, SourceProgress } from "../../services/ContentSource.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import type { ImageConfig } from "../images/ImageConfig.ts"
+import { warningsOf as errorWarnings } from "./errors.ts"
 import { mediaFolder } from "./fileNames.ts"
-import { type Finding, findMedia } from "./findMedia.ts"
+import { type Finding, type FoundMedia, findMedia } from "./findMedia.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import * as MediaIndex from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
@@ -64,6 +66,7 @@ export const make = Effect.fnUntraced(function* (settings: MediaSettings) {
   const folder = yield* SourceFolder.make
   const places = yield* MediaPlaces.make(finding, folder)
   const known = yield* Ref.make(Option.none<Known>())
+  const say = yield* makeSay
 
   const knownOf = (fingerprint: Option.Option<string>) =>
     Effect.map(
@@ -122,9 +125,14 @@ export const make = Effect.fnUntraced(function* (settings: MediaSettings) {
         reused: media.filter(({ isKept }) => isKept).length + (inner.attachments?.reused ?? 0)
       }
     }
-    const warned = [...(inner.warnings ?? []), ...warnings, ...errors.map(({ message }) => message)]
+    const warned = [...warnings, ...errorWarnings(errors), ...nothingFound(settings, found, inner)]
+    const given = (pictures: ReadonlyArray<string>) =>
+      Effect.as(
+        say([...warned, ...pictures]),
+        warningsOf([...(inner.warnings ?? []), ...warned, ...pictures])
+      )
     if (Option.exists(previous, ({ fingerprint: before }) => Option.contains(before, fingerprint))) {
-      return { ...inner, ...counts, ...warningsOf([...warned, ...broken]), bytes: inner.bytes + bytes }
+      return { ...inner, ...counts, ...(yield* given(broken)), bytes: inner.bytes + bytes }
     }
 
     const taken = new Map((yield* takeOver).map((file) => [file.wanted.identity, file]))
@@ -144,7 +152,7 @@ export const make = Effect.fnUntraced(function* (settings: MediaSettings) {
     return {
       ...inner,
       ...counts,
-      ...warningsOf([...warned, ...pictures.warnings]),
+      ...(yield* given(pictures.warnings)),
       bytes:
         inner.bytes +
         bytes +
@@ -162,6 +170,27 @@ export const make = Effect.fnUntraced(function* (settings: MediaSettings) {
 })
 
 const defaultTimeout = 60_000
+
+/** What is wrong where there are records, but no link at all that `find` is about. */
+const nothingFound = (
+  { find }: MediaSettings,
+  { files }: FoundMedia,
+  { records }: FetchedSource
+): ReadonlyArray<string> =>
+  find === undefined || files.length > 0 || records === 0
+    ? []
+    : [
+        `"media.find" finds no link in any document (${excerpt(find.join(", "))}); "vitrine check" with the id of the source lists where links are`
+      ]
+
+/** Says warnings in one line of the log, unless the fetch before has said the same. */
+const makeSay = Effect.map(Ref.make(""), (said) => (warnings: ReadonlyArray<string>) => {
+  const [first = ""] = warnings
+  const text = warnings.length > 1 ? `${countText(warnings.length, "warning")}. The first: ${first}` : first
+  return Effect.flatMap(Ref.getAndSet(said, text), (before) =>
+    Effect.when(Effect.logWarning(text), () => text !== "" && text !== before)
+  )
+})
 
 /** The fingerprint of the source itself in that of both. */
 export const innerOf = (fingerprint: string): Option.Option<string> =>

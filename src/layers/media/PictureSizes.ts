@@ -10,7 +10,7 @@ import type { FetchTarget, SourceFile } from "../../services/ContentSource.ts"
 import { filesAtOnce } from "../httpClient/downloadCounter.ts"
 import type { ImageConfig } from "../images/ImageConfig.ts"
 import * as Images from "../images/Images.ts"
-import { SizesNotMade } from "./errors.ts"
+import { SizesNotMade, warningsOf } from "./errors.ts"
 import { type FoundMedia, type OwnFile, pictureKey } from "./findMedia.ts"
 import type { MediaFile } from "./MediaFiles.ts"
 import { format } from "./PathPattern.ts"
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
       files: Object.fromEntries(made.flatMap(({ derived }) => Object.entries(derived.files))),
       sizesOf: (found) => sizesOf(pictureKey(found.identity, found)),
       sizesOfOwn: (localPath) => sizesOf(ownKey(localPath)),
-      warnings: Array.dedupe(errors.map(({ message }) => message))
+      warnings: warningsOf(errors)
     } satisfies Pictures
   })
 })

@@ -1,8 +1,10 @@
 /**
  * Why media are not on disk.
  */
+import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 
 /** The file of a link cannot be had, or cannot be written. */
@@ -25,6 +27,15 @@ export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/
     const file = this.path === undefined ? "" : ` ${JSON.stringify(excerpt(this.path))}`
     return `${placeText(this)}: the file${file} cannot be saved: ${this.detail}`
   }
+
+  get place(): string {
+    return `${placeText(this)}${this.path === undefined ? "" : ` (${JSON.stringify(excerpt(this.path))})`}`
+  }
+
+  /** What has happened to so many. */
+  severally(count: number): string {
+    return `${countText(count, "file")} cannot be saved: ${this.detail}`
+  }
 }
 
 /** Smaller pictures of a picture cannot be made: it is broken, takes too long, or they cannot be written. */
@@ -42,6 +53,15 @@ export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/Si
 }) {
   override get message() {
     return `${placeText(this)}: the sizes of the picture ${JSON.stringify(this.localPath)} cannot be made: ${this.detail}`
+  }
+
+  get place(): string {
+    return `${placeText(this)} (${JSON.stringify(this.localPath)})`
+  }
+
+  /** What has happened to so many. */
+  severally(count: number): string {
+    return `The sizes of ${countText(count, "picture")} cannot be made: ${this.detail}`
   }
 
   get isTransient(): boolean {
@@ -82,3 +102,22 @@ export const placeText = ({ document, field, record }: Place): string =>
     ...(record === undefined ? [] : [`record ${printableLine(record, 80)}`]),
     ...(field === undefined ? [] : [`field ${JSON.stringify(excerpt(field))}`])
   ].join(", ")
+
+/** In how many places something is wrong, before the others are only counted. */
+const maxPlaces = 3
+
+/** Warnings of what may be missing: one for each reason. */
+export const warningsOf = (errors: ReadonlyArray<MediaNotSaved | SizesNotMade>): ReadonlyArray<string> =>
+  Object.values(
+    Array.groupBy(
+      // A picture that is cut in several ways has failed as often.
+      new Map(errors.map((error) => [error.message, error])).values(),
+      ({ _tag, detail }) => `${_tag} ${detail}`
+    )
+  ).map((same) => {
+    const [first] = same
+    if (same.length === 1) return first.message
+    const places = same.slice(0, maxPlaces).map(({ place }) => place)
+    const more = same.length - places.length
+    return `${first.severally(same.length)}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
+  })

@@ -11,6 +11,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import type { MediaSettings } from "../../../src/layers/media/AddMedia.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
+import { withLog } from "../../support/logged.ts"
 import { makeDocumentSource, makeFetch, mediaServices, type WebFile } from "../../support/media.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { sha256 } from "../../support/sha256.ts"
@@ -277,6 +278,43 @@ describe("a source with media", () => {
       const { value } = yield* withAdvancingClock(fetch(first))
       expect(value.media).toEqual(first.media.slice(1))
       expect(value.fetched.warnings).toEqual([expect.stringContaining("HTTP 503")])
+    }).pipe(run)
+  )
+
+  it.scoped(
+    "puts warnings with the same reason together, and says them in the log until they are others",
+    () =>
+      Effect.gen(function* () {
+        const { fetch, files, server, set } = yield* setUp({ find: ["**.image.url"], optional: true })
+        const objects = ["a", "b", "c", "d", "e"].map((name) => ({
+          id: name,
+          image: { url: `/${name}.jpg` }
+        }))
+        set({ "objects.json": objects })
+        const logged: Array<string> = []
+        const missing = yield* withLog(logged)(fetch())
+        const place = (name: string) =>
+          `Document "objects.json", record ${name}, field "image.url" ("/${name}.jpg")`
+        const warning = `5 files cannot be saved: ${server.url} responds with HTTP 404. ${place("a")}; ${place("b")}; ${place("c")}; and 2 more`
+        expect(missing.fetched.warnings).toEqual([warning])
+        expect(logged).toEqual([`WARN ${warning}`])
+
+        yield* withLog(logged)(fetch(missing))
+        expect(logged).toEqual([`WARN ${warning}`])
+        files.set("/a.jpg", { body: "<html>", headers: { "content-type": "text/html" } })
+        yield* withLog(logged)(fetch(missing))
+        expect(logged.at(-1)).toMatch(/^WARN 2 warnings\. The first: .*record a.*HTML page/)
+      }).pipe(run)
+  )
+
+  it.scoped("warns where no document has a link at the places to look at", () =>
+    Effect.gen(function* () {
+      const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
+      set({ "objects.json": [{ id: "a", image: { url: "/a.jpg" } }] })
+      const first = yield* fetch()
+      const warnings = [expect.stringMatching(/^"media\.find" finds no link .*imgae/)]
+      expect(first.fetched.warnings).toEqual(warnings)
+      expect((yield* fetch(first)).fetched.warnings).toEqual(warnings)
     }).pipe(run)
   )
 
