@@ -29,7 +29,8 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   plain: ["sources/tableSource", "sources/expect", "httpTransport"],
   control: ["httpTransport"],
   controller: ["alerts"],
-  cli: ["controller", "control", "alerts"]
+  types: ["sources/expect"],
+  cli: ["controller", "control", "alerts", "types"]
 }
 
 const layers = join(import.meta.dirname, "src/layers")

@@ -31,6 +31,7 @@ import * as stop from "./layers/cli/stop.ts"
 import * as tables from "./layers/cli/tables.ts"
 import { failureText, logTo } from "./layers/cli/terminal/log.ts"
 import { isColourful } from "./layers/cli/terminal/statusText.ts"
+import * as types from "./layers/cli/types.ts"
 import * as undo from "./layers/cli/undo.ts"
 import * as verify from "./layers/cli/verify.ts"
 import * as versions from "./layers/cli/versions.ts"
@@ -54,6 +55,7 @@ const commands: ReadonlyArray<Command<unknown, Layer.Layer.Success<typeof platfo
   undo.makeHold(library),
   undo.makeRelease(library),
   undo.makeResume(library),
+  types.makeCommand(library),
   stop.command,
   watch.makeCommand(watchWebhooks),
   tables.makeCommand(library.TableServer)

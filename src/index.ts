@@ -112,13 +112,23 @@ export const defineConfig = (configuration: ConfigurationFile): ConfigurationFil
 
 /** Fetches content from its sources into immutable versions on disk and announces the active one. */
 export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
-  versionsPlugin(config, ContentOptions.decode, (options, { cwd }) =>
-    Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
-      Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "settle", "sources")).pipe(
-        Effect.provide(pacing),
-        Effect.provideService(BaseFolder, cwd)
+  versionsPlugin(config, {
+    decode: ContentOptions.decode,
+    make: (options, { cwd }) =>
+      withSourceServices(
+        Content.make(Struct.pick(options, "commands", "fetchEvery", "name", "settle", "sources")),
+        cwd
+      ),
+    sources: ({ sources }, cwd) =>
+      withSourceServices(
+        Effect.forEach(sources, ({ make }) => make),
+        cwd
       )
-    )
+  })
+
+const withSourceServices = <A, E, R>(effect: Effect.Effect<A, E, R>, cwd: string) =>
+  Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
+    effect.pipe(Effect.provide(pacing), Effect.provideService(BaseFolder, cwd))
   )
 
 /**
@@ -126,7 +136,11 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
  * the place of `content`, with the same commands, events and files.
  */
 export const replica = (config: ReplicaOptions.ReplicaConfig): Plugin.Plugin =>
-  versionsPlugin(config, ReplicaOptions.decode, (options, { addLogger }) => makeReplica(options, addLogger))
+  versionsPlugin(config, {
+    decode: ReplicaOptions.decode,
+    make: (options, { addLogger }) => makeReplica(options, addLogger),
+    sources: () => Effect.succeed([])
+  })
 
 type VersionsOptions = Pick<
   ContentOptions.ContentOptions,
@@ -134,14 +148,22 @@ type VersionsOptions = Pick<
 > &
   Partial<Pick<ContentOptions.ContentOptions, "release">>
 
-/** A plugin that makes versions in its downloads folder. */
-const versionsPlugin = <Options extends VersionsOptions, E>(
-  config: unknown,
-  decode: (config: unknown) => Either.Either<Options, InvalidOptions>,
-  make: (
+interface MakeVersions<Options, E, E2> {
+  readonly decode: (config: unknown) => Either.Either<Options, InvalidOptions>
+  readonly make: (
     options: Options,
     context: Plugin.PluginContext
   ) => Effect.Effect<Content.Content["Type"], E, VersionStore | Plugin.PluginEnvironment | Scope.Scope>
+  readonly sources: (
+    options: Options,
+    cwd: string
+  ) => Effect.Effect<Plugin.KeptContent["sources"], E2, Plugin.Platform | Scope.Scope>
+}
+
+/** A plugin that makes versions in its downloads folder. */
+const versionsPlugin = <Options extends VersionsOptions, E, E2>(
+  config: unknown,
+  { decode, make, sources }: MakeVersions<Options, E, E2>
 ): Plugin.Plugin => {
   const options = decode(config)
   return {
@@ -160,7 +182,16 @@ const versionsPlugin = <Options extends VersionsOptions, E>(
         )
         return start
       }),
-    onDisk: versionsOnDisk(ContentOptions.decodeOnDisk(config))
+    onDisk: versionsOnDisk(ContentOptions.decodeOnDisk(config)),
+    content: ({ cwd }) =>
+      Effect.gen(function* () {
+        const decoded = yield* options
+        const path = yield* Path.Path
+        return {
+          directory: path.resolve(cwd, decoded.downloadPath),
+          sources: yield* sources(decoded, cwd)
+        }
+      })
   }
 }
 

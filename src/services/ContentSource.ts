@@ -44,10 +44,26 @@ export interface ContentSource {
   readonly changes?: Stream.Stream<void>
 
   /**
+   * What it knows of its documents without fetching them, by their names, for the types that pages are compiled with: a schema of the
+   * vendor's, what the options expect. It may ask a server. Without it, they are read off the documents of the active version.
+   */
+  readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceFailed>
+
+  /**
    * What the state says of it, beside its fetches, read with every state. The status shows texts and figures under their names,
    * and `problems`, each a `Problem`, which count for the health of the controller.
    */
   readonly data?: Effect.Effect<Readonly<Record<string, unknown>>>
+}
+
+/** What a source knows of a document before it is fetched. */
+export interface DocumentSchema {
+  /** Whether it is an array of records, or one value. Default as in the active version, or else records. */
+  readonly holds?: "records" | "value"
+  /** Schemas of each record, or of the value. All of them hold; what counts is their encoded side, as it is saved. */
+  readonly schemas: ReadonlyArray<Schema.Schema.AnyNoContext>
+  /** Whether there are no other fields. Default `false`: others are read off the active version. */
+  readonly isComplete?: boolean
 }
 
 /** What a poll of a source found. */

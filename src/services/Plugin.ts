@@ -14,6 +14,7 @@ import { needsEffect3 } from "../internal/Options.ts"
 import type { PlacedIssue } from "../internal/ParseIssues.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import type { CommandBus } from "./CommandBus.ts"
+import type { ContentSource } from "./ContentSource.ts"
 import type { ControllerState } from "./ControllerState.ts"
 import type { EventBus } from "./EventBus.ts"
 import type { ReplayBacklog } from "./ReplayBacklog.ts"
@@ -37,6 +38,19 @@ export interface Plugin {
    * set up for them in the place of all plugins.
    */
   readonly onDisk?: Plugin
+
+  /** What is known of the content that it keeps, where it is one that keeps content, without setting it up. */
+  readonly content?: (
+    context: Pick<PluginContext, "cwd">
+  ) => Effect.Effect<KeptContent, unknown, Platform | Scope.Scope>
+}
+
+/** The content that a plugin keeps in a folder. */
+export interface KeptContent {
+  /** The folder of its versions (absolute path). */
+  readonly directory: string
+  /** Its sources, as far as they are known, with what they know of their documents. */
+  readonly sources: ReadonlyArray<Pick<ContentSource, "id" | "schema">>
 }
 
 /** What is done when every plugin is set up. */

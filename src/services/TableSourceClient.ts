@@ -58,6 +58,8 @@ export interface AttachmentFormat {
   readonly read: (item: Readonly<Record<string, unknown>>) => Option.Option<Attachment>
   /** The fields that say something about the content. Others, such as links, may change while the content does not. */
   readonly lastingFields: ReadonlySet<string>
+  /** What pages may rely on in an attachment, for their types. Default nothing. */
+  readonly fields?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
 }
 
 /** A client of hosted tables, of any vendor. It keeps to the vendor's pace and retries what may pass. */

@@ -20,6 +20,7 @@ import * as start from "../../src/layers/cli/start.ts"
 import * as status from "../../src/layers/cli/status.ts"
 import * as stop from "../../src/layers/cli/stop.ts"
 import * as tables from "../../src/layers/cli/tables.ts"
+import * as types from "../../src/layers/cli/types.ts"
 import * as undo from "../../src/layers/cli/undo.ts"
 import * as verify from "../../src/layers/cli/verify.ts"
 import * as versions from "../../src/layers/cli/versions.ts"
@@ -156,6 +157,7 @@ describe("the options of vitrine", () => {
     hold: undo.makeHold({}).options,
     release: undo.makeRelease({}).options,
     resume: undo.makeResume({}).options,
+    types: types.makeCommand({}).options,
     watch: watch.makeCommand(watchWebhooks).options
   } satisfies Record<keyof typeof commands | "every command", unknown>
 

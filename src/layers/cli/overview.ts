@@ -56,6 +56,10 @@ export const commands = {
     usage: "resume",
     description: "End the hold: the latest version is shown."
   },
+  types: {
+    usage: "types",
+    description: "Write the TypeScript types of the content for pages, to vitrine.d.ts."
+  },
   stop: {
     usage: "stop",
     description: "End the running controller: gracefully, and firmly after five seconds."

@@ -98,15 +98,24 @@ export const locateConfiguration = Effect.fn("locateConfiguration")(function* (n
 
 /**
  * Loads a configuration from its absolute path. What it imports as `vitrine` is the module given, so that it has
- * the very plugins that this process can run, wherever the package is installed.
+ * the very plugins that this process can run, wherever the package is installed. A process that loads it again has to say so: modules of
+ * the configuration are remembered otherwise.
  */
-export const loadConfiguration = Effect.fn("loadConfiguration")(function* (file: string, vitrine: object) {
+export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
+  file: string,
+  vitrine: object,
+  isAgain = false
+) {
   const path = yield* Path.Path
   // Node reads CommonJS that is imported, and not required, twice: the whole start would take a tenth longer.
   const { createJiti }: typeof Jiti = createRequire(import.meta.url)("jiti")
   const module = yield* Effect.tryPromise({
     try: (): Promise<object> =>
-      createJiti(import.meta.url, { interopDefault: false, virtualModules: { vitrine } }).import(file),
+      createJiti(import.meta.url, {
+        interopDefault: false,
+        moduleCache: !isAgain,
+        virtualModules: { vitrine }
+      }).import(file),
     catch: (cause) =>
       new ConfigurationUnusable({
         path: file,

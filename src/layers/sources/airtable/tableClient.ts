@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import {
   type AttachmentFormat,
   type PageRequest,
@@ -65,7 +66,8 @@ export const attachments: AttachmentFormat = {
     Predicate.isString(id) && Predicate.isString(url) && Predicate.isString(filename)
       ? Option.some({ id, url, filename, size: Option.liftPredicate(size, isSize) })
       : Option.none(),
-  lastingFields: new Set(["id", "filename", "size", "type", "width", "height"])
+  lastingFields: new Set(["id", "filename", "size", "type", "width", "height"]),
+  fields: { id: Schema.String, filename: Schema.String }
 }
 
 const isSize = (size: unknown): size is number => Number.isSafeInteger(size) && Number(size) >= 0

@@ -11,7 +11,9 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { fileKey, fileName } from "../../../internal/FileName.ts"
 import { explain } from "../../../internal/systemError.ts"
@@ -27,6 +29,7 @@ import { type FileOptions, withFiles } from "../../media/fileOptions.ts"
 import { withoutSignatures } from "../../media/links.ts"
 import type { MediaReader } from "../../media/placeMedia.ts"
 import { makeExpectations, requireExpected } from "../expect/Expectations.ts"
+import { expectedSchema } from "../expect/expectedSchema.ts"
 import { fingerprint } from "../fingerprint.ts"
 import { makeKnownDocuments, takeOver } from "../knownDocuments.ts"
 import { makeProgressReporter } from "../progressReporter.ts"
@@ -162,6 +165,11 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const source: ContentSource = {
     ...rest,
     id,
+    schema: Effect.succeed(
+      Record.map(expect, (expectation) => ({
+        schemas: [expectedSchema(expectation, { attachment: Schema.Unknown, emptyCells: "left out" })]
+      }))
+    ),
     fetch: (target) => answering(fetch(target)),
     ...(poll && { poll: (cursor) => answering(poll(cursor)) })
   }

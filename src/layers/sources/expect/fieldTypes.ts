@@ -64,7 +64,7 @@ const fullTypes = Record.keys(descriptions)
 export const fieldTypes: ReadonlyArray<string> = fullTypes.map((type) => JSON.stringify(type))
 
 /** The type without its mark. */
-const fullTypeOf = (type: unknown): FullFieldType | undefined =>
+export const fullTypeOf = (type: unknown): FullFieldType | undefined =>
   fullTypes.find((full) => type === full || type === `${full}?`)
 
 export const isFieldType = (input: unknown): input is FieldType => fullTypeOf(input) !== undefined

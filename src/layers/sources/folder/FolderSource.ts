@@ -143,7 +143,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   })
 
   const source: ContentSource = {
-    id,
+    ...documentSource,
     fetch: (target) =>
       notInside(directory, target).pipe(
         Effect.zipRight(

@@ -57,6 +57,9 @@ export const tryEncode = <A>(table: string, form: () => A): Effect.Effect<A, Tab
 /** What a column named `id` is saved as, because `id` is the record's own. */
 const idColumn = "id_"
 
+/** What a column is saved as. */
+export const savedName = (column: string): string => (column === "id" ? idColumn : column)
+
 /** Forms the records of one table as they are saved: the id, then the fields. */
 export const makeSavedRecord = (): ((record: TableRecord) => SavedRecord) => {
   const sort = makeSort()
@@ -82,4 +85,4 @@ const makeSort = () => {
 }
 
 const renamed = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, cell]) => [name === "id" ? idColumn : name, cell]))
+  Object.fromEntries(Object.entries(fields).map(([name, cell]) => [savedName(name), cell]))

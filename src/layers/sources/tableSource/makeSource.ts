@@ -19,6 +19,7 @@ import { countAttachments, countRequests, countWaits } from "./metrics.ts"
 import { makePolling } from "./pollChanges.ts"
 import { makeSourceStatus } from "./sourceStatus.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
+import { attachmentSchema, tableSchemas } from "./tableSchemas.ts"
 import { warnOfNoTables } from "./tableWarnings.ts"
 
 export type Environment = FileSystem.FileSystem | Path.Path | TableSourceClient
@@ -30,7 +31,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
   const { id } = options
   yield* warnOfNoTables(options)
   const environment = yield* withoutParentSpan(Effect.context<Environment>())
-  const { calls, changes } = yield* TableSourceClient
+  const { attachments: format, calls, changes } = yield* TableSourceClient
   const tables = tablesOf(options)
   const fetchTables = yield* makeFetchTables(options)
   const names = tables.map(({ table }) => table)
@@ -63,6 +64,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
       : {
           poll: (cursor) => Effect.annotateLogs(Effect.zipLeft(polling.poll(cursor), polled), "source", id)
         }),
+    schema: Effect.succeed(tableSchemas(options, attachmentSchema(options, format))),
     data
   }
   return source

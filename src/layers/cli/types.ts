@@ -1,0 +1,165 @@
+/**
+ * `vitrine types`
+ */
+import { randomUUID } from "node:crypto"
+import { dirname, relative } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Path from "@effect/platform/Path"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as ScopedRef from "effect/ScopedRef"
+import { explain } from "../../internal/systemError.ts"
+import type { KeptContent } from "../../services/Plugin.ts"
+import {
+  ConfigurationUnusable,
+  inFile,
+  loadConfiguration,
+  locateConfiguration
+} from "../controller/loadConfiguration.ts"
+import { contentTypes } from "../types/contentTypes.ts"
+import * as Command from "./Command.ts"
+import { endableAtOnce } from "./ending.ts"
+import { loadEnvironment } from "./loadEnvironment.ts"
+import { configOption, envFileOption } from "./options.ts"
+import { commands } from "./overview.ts"
+import * as Parameter from "./Parameter.ts"
+import { failureText } from "./terminal/log.ts"
+
+type Environment = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
+
+/** `library` is what configurations import as `vitrine`. */
+export const makeCommand = (library: object) =>
+  Command.make({
+    name: "types",
+    description: commands.types.description,
+    parameters: {
+      config: configOption,
+      envFile: envFileOption,
+      output: Parameter.text({
+        name: "output",
+        value: "FILE",
+        description: "The file to write. Default: vitrine.d.ts beside the configuration."
+      }),
+      watch: Parameter.flag({
+        name: "watch",
+        description: "Go on, and write it again when the configuration or the content has changed."
+      })
+    },
+    run: ({ config, envFile, output, watch }) =>
+      Effect.gen(function* () {
+        yield* loadEnvironment(envFile)
+        const path = yield* Path.Path
+        const file = yield* locateConfiguration(config)
+        const target = {
+          file,
+          output: path.resolve(Option.getOrElse(output, () => path.join(path.dirname(file), "vitrine.d.ts"))),
+          library
+        }
+        yield* watch ? keepTypes(target) : writeOnce(target)
+      })
+  })
+
+export interface TypesTarget {
+  /** The configuration (absolute path). */
+  readonly file: string
+  /** The file of the types (absolute path). */
+  readonly output: string
+  /** What the configuration imports as `vitrine`. */
+  readonly library: object
+}
+
+const writeOnce = Effect.fnUntraced(function* (target: TypesTarget) {
+  const isWritten = yield* writeTypes(target, yield* keptContents(target))
+  yield* Console.log(isWritten ? `made   ${nameOf(target)}` : `kept   ${nameOf(target)}: nothing has changed`)
+}, Effect.scoped)
+
+/** As it is called in messages. */
+const nameOf = ({ file, output }: TypesTarget): string => relative(dirname(file), output)
+
+/** The content of a configuration that is loaded once more, until the scope ends. */
+const keptContents = Effect.fnUntraced(function* ({ file, library }: TypesTarget) {
+  const { cwd, plugins } = yield* endableAtOnce(loadConfiguration(file, library, true))
+  const contents = yield* Effect.forEach(
+    plugins.flatMap(({ content }) => content ?? []),
+    (content) => content({ cwd })
+  ).pipe(Effect.mapError(inFile(file)))
+  return contents.length === 0
+    ? yield* new ConfigurationUnusable({ path: file, detail: "there is no content({ … }) in its plugins." })
+    : contents
+})
+
+/** Gives whether the file had another text. */
+const writeTypes = ({ output }: TypesTarget, contents: ReadonlyArray<KeptContent>) =>
+  Effect.flatMap(contentTypes(contents), (text) => replaceIfNew(output, text))
+
+/** How often it is looked whether something has changed. */
+const lookEvery = "1 second"
+
+/**
+ * Writes the types, and again when the configuration or a manifest has another text than before, for ever. What cannot be done is
+ * said; the file stays as it is then.
+ */
+export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Environment> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const contents = yield* ScopedRef.fromAcquire(Effect.succeed<ReadonlyArray<KeptContent>>([]))
+    const configuration = yield* makeChange
+    const manifests = yield* makeChange
+    const textOf = (file: string) => Effect.orElseSucceed(fs.readFileString(file), () => "")
+
+    const look = Effect.gen(function* () {
+      const isChanged = yield* configuration.isNew(yield* textOf(target.file))
+      if (isChanged) {
+        yield* ScopedRef.set(contents, keptContents(target))
+      }
+      const kept = yield* ScopedRef.get(contents)
+      const texts = yield* Effect.forEach(kept, ({ directory }) =>
+        textOf(path.join(directory, "manifest.json"))
+      )
+      const hasNew = yield* manifests.isNew(JSON.stringify(texts))
+      if (kept.length > 0 && (isChanged || hasNew) && (yield* writeTypes(target, kept))) {
+        yield* Console.log(`made   ${nameOf(target)}`)
+      }
+    }).pipe(Effect.catchAllCause((cause) => Console.error(failureText(cause, false))))
+
+    yield* Effect.repeat(look, Schedule.spaced(lookEvery))
+    return yield* Effect.never
+  }).pipe(Effect.scoped)
+
+/** Whether a text is another one than the last time. */
+const makeChange = Effect.map(Ref.make(Option.none<string>()), (last) => ({
+  isNew: (text: string) =>
+    Effect.map(Ref.getAndSet(last, Option.some(text)), (last) => !Option.contains(last, text))
+}))
+
+export class TypesNotWritten extends Schema.TaggedError<TypesNotWritten>()("vitrine/TypesNotWritten", {
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `${this.path} could not be written: ${this.detail}`
+  }
+}
+
+/** Replaces a file as a whole, unless it has this text. Gives whether it had another one. */
+const replaceIfNew = Effect.fnUntraced(
+  function* (file: string, text: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const before = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
+    if (before === text) return false
+    const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`)
+    yield* Effect.zipRight(fs.writeFileString(temporary, text), fs.rename(temporary, file)).pipe(
+      Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+    )
+    return true
+  },
+  (effect, path) => Effect.mapError(effect, (cause) => new TypesNotWritten({ path, detail: explain(cause) })),
+  Effect.uninterruptible
+)

@@ -1,0 +1,59 @@
+/**
+ * What is known of the tables of a source before they are fetched.
+ */
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import type { DocumentSchema } from "../../../services/ContentSource.ts"
+import type { AttachmentFormat } from "../../../services/TableSourceClient.ts"
+import type { FieldSchema, TableExpectation } from "../expect/ExpectOptions.ts"
+import { expectedSchema } from "../expect/expectedSchema.ts"
+import { localPathField } from "./AttachmentCells.ts"
+import { tablesOf } from "./fetchTables.ts"
+import { savedName } from "./SavedRecords.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
+
+type Options = Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "expect" | "keyValueTables" | "tables">
+
+/** What a saved attachment has, as far as pages may rely on it. */
+export const attachmentSchema = (
+  { appendLocalAttachmentPaths }: Pick<Options, "appendLocalAttachmentPaths">,
+  format: AttachmentFormat | undefined
+): FieldSchema =>
+  appendLocalAttachmentPaths
+    ? Schema.Struct({ ...format?.fields, [localPathField]: Schema.String })
+    : Schema.Struct({ ...format?.fields })
+
+/** Of all tables of the options, by their names. */
+export const tableSchemas = (
+  options: Options,
+  attachment: FieldSchema
+): Readonly<Record<string, DocumentSchema>> =>
+  Object.fromEntries(
+    tablesOf(options).map(({ holds, table }) => {
+      const expectation = Option.getOrElse(Record.get(options.expect, table), () => ({}))
+      return [
+        table,
+        holds === "keys"
+          ? {
+              holds: "value" as const,
+              schemas: [expectedSchema(expectation, { attachment, emptyCells: "null" })]
+            }
+          : {
+              holds: "records" as const,
+              schemas: [
+                ofRecord,
+                expectedSchema(asSaved(expectation), { attachment, emptyCells: "left out" })
+              ]
+            }
+      ]
+    })
+  )
+
+const ofRecord = Schema.Struct({ id: Schema.String })
+
+/** A column may be saved under another name. */
+const asSaved = ({ fields, ...others }: TableExpectation): TableExpectation =>
+  fields === undefined || Schema.isSchema(fields)
+    ? others
+    : { ...others, fields: Record.mapKeys(fields, savedName) }

@@ -1,0 +1,132 @@
+/**
+ * Shapes as the text of TypeScript: a declaration of `Content` of `vitrine/client`.
+ */
+import { type Field, hasValues, type Kinds, nothing, type ObjectShape, type Shape } from "./Shape.ts"
+
+/** A document of a source: an array of records, or one value. */
+export interface DocumentShape {
+  readonly holds: "records" | "value"
+  /** Of each record, or of the value. */
+  readonly shape: Shape
+}
+
+/** By the ids of sources, and the names of documents. */
+export type ContentShape = ReadonlyMap<string, ReadonlyMap<string, DocumentShape>>
+
+/** Equal for equal shapes. What is required by a schema must be there; all else may be missing, but for the `id` that all records have. */
+export const declaration = (content: ContentShape): string => {
+  const sources = sorted(content).map(
+    ([source, documents]) =>
+      `    readonly ${key(source)}: {\n${sorted(documents)
+        .map(([name, document]) => `      readonly ${key(name)}: ${documentType(document, "      ")}\n`)
+        .join("")}    }\n`
+  )
+  const text = sources.join("")
+  const used = ["Attachment", "PictureFile", "Row"].filter((name) => new RegExp(`\\b${name}\\b`).test(text))
+  return `// What is in the tables of this project. "vitrine types" has made this file, and makes it anew: what is changed here is lost.
+${used.length === 0 ? "export {}" : `import type { ${used.join(", ")} } from "vitrine/client"`}
+
+declare module "vitrine/client" {
+  interface Content {
+${text}  }
+}
+`
+}
+
+const documentType = ({ holds, shape }: DocumentShape, indent: string): string => {
+  if (holds === "value") return typeOf(shape, indent)
+  return shape === "unknown" || !hasValues(shape)
+    ? "ReadonlyArray<Row>"
+    : `ReadonlyArray<${typeOf(withRequiredId(shape), indent)}>`
+}
+
+/** What identifies a record is no matter of one that has it or not. */
+const withRequiredId = (shape: Kinds): Kinds => {
+  const id = shape.object?.fields.get("id")
+  return shape.object === undefined || id === undefined || id.presence === "sometimes"
+    ? shape
+    : {
+        ...shape,
+        object: {
+          ...shape.object,
+          fields: new Map(shape.object.fields).set("id", { ...id, presence: "required" })
+        }
+      }
+}
+
+const typeOf = (shape: Shape, indent: string): string => {
+  if (shape === "unknown" || !hasValues(shape)) return "unknown"
+  return [
+    ...(shape.string === undefined ? [] : shape.string === true ? ["string"] : shape.string.map(quoted)),
+    ...(shape.number ? ["number"] : []),
+    ...(shape.boolean ? ["boolean"] : []),
+    ...(shape.list === undefined ? [] : [`ReadonlyArray<${typeOf(shape.list, indent)}>`]),
+    ...(shape.object === undefined ? [] : [objectType(shape.object, indent)]),
+    ...(shape.null ? ["null"] : [])
+  ].join(" | ")
+}
+
+const objectType = (object: ObjectShape, indent: string): string => {
+  const file = fileType(object)
+  if (file === undefined) return literalType(object, indent)
+  const others = new Map([...object.fields].filter(([name]) => !file.fields.has(name)))
+  return others.size === 0
+    ? file.name
+    : `(${file.name} & ${literalType({ ...object, fields: others }, indent)})`
+}
+
+const literalType = ({ fields, rest }: ObjectShape, indent: string): string => {
+  const inner = `${indent}  `
+  const others = rest ?? (fields.size === 0 ? "unknown" : undefined)
+  const lines = [
+    ...sorted(fields).map(
+      ([name, { presence, shape }]) =>
+        `${inner}readonly ${key(name)}${presence === "required" ? "" : "?"}: ${typeOf(shape, inner)}\n`
+    ),
+    ...(others === undefined
+      ? []
+      : [`${inner}readonly [key: string]: ${fields.size === 0 ? typeOf(others, inner) : "unknown"}\n`])
+  ]
+  return `{\n${lines.join("")}${indent}}`
+}
+
+/** A file that was saved beside the document, as the types of `vitrine/client` have it, with the fields that those say something of. */
+const fileType = ({ fields }: ObjectShape) => {
+  const isText = (name: string) => {
+    const { presence = "sometimes", shape = {} }: Partial<Field> = fields.get(name) ?? {}
+    return presence !== "sometimes" && shape !== "unknown" && JSON.stringify(shape) === '{"string":true}'
+  }
+  return !isText("localPath") || !isOfSizes(fields.get("sizes")?.shape)
+    ? undefined
+    : isText("id") && isText("filename")
+      ? { name: "Attachment", fields: ofAttachments }
+      : { name: "PictureFile", fields: ofFiles }
+}
+
+/** Or there are none. */
+const isOfSizes = (shape: Shape = { list: nothing }): boolean => {
+  if (shape === "unknown" || shape.list === undefined || shape.list === "unknown") return false
+  return !hasValues(shape.list) || shape.list.object?.fields.has("localPath") === true
+}
+
+const ofFiles: ReadonlySet<string> = new Set(["localPath", "sizes"])
+
+/** The links of the vendor end after some hours: no page can use them. */
+const ofAttachments: ReadonlySet<string> = new Set([
+  ...["localPath", "sizes", "id", "filename", "size", "type", "width", "height", "url", "thumbnails"]
+])
+
+/** By their names, `id` first. */
+const sorted = <A>(entries: ReadonlyMap<string, A>): ReadonlyArray<[string, A]> =>
+  [...entries].sort(([a], [b]) => (a === b ? 0 : a === "id" || (b !== "id" && a < b) ? -1 : 1))
+
+const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name))
+
+/** Without what an editor would not show. */
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`
+    ).join("")
+  )

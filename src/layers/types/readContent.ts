@@ -1,0 +1,96 @@
+/**
+ * What the documents of the active version of a downloads folder look like.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { fileName, isPlainFileName } from "../../internal/FileName.ts"
+import { Manifest } from "../../services/VersionStore.ts"
+import { readRecords } from "../sources/expect/readSaved.ts"
+import type { DocumentShape } from "./declaration.ts"
+import { countFields, either, nothing, type Shape } from "./Shape.ts"
+import { valueShape } from "./valueShape.ts"
+
+/** A larger document of one value is not looked into, in bytes. */
+const maxValueBytes = 64 * 1024 ** 2
+
+/** A document with more fields, at all depths, has no types of its own. */
+const maxFields = 5000
+
+/** The active version of a downloads folder; `None` where there is none. */
+export const readManifest = (directory: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const text = yield* fs.readFileString(path.join(directory, "manifest.json"))
+    return yield* decodeManifest(text)
+  }).pipe(Effect.option)
+
+const decodeManifest = Schema.decode(Schema.parseJson(Manifest))
+
+/**
+ * The documents of a source, by their names. `known` are names of documents: a file name that was made of one that is longer does not
+ * tell it.
+ */
+export const readSource = Effect.fnUntraced(function* (
+  directory: string,
+  { sources, versionId }: Manifest,
+  sourceId: string,
+  known: ReadonlyArray<string>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const documents = new Map<string, DocumentShape>()
+  if (!isPlainFileName(sourceId) || !sources.some((source) => source.sourceId === sourceId)) return documents
+  const folder = path.join(directory, "versions", versionId, sourceId)
+  const names = new Map(known.map((name) => [`${fileName(name)}.json`, name]))
+  for (const file of (yield* fs.readDirectory(folder)).sort()) {
+    const name = names.get(file) ?? documentName(file)
+    if (name !== undefined) documents.set(name, yield* readDocument(path.join(folder, file)))
+  }
+  return documents
+})
+
+const readDocument = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const beginning = yield* fs.stream(file, { bytesToRead: 64 }).pipe(Stream.decodeText(), Stream.mkString)
+  if (beginning.trimStart().startsWith("[")) {
+    return { holds: "records", shape: yield* recordsShape(file) } satisfies DocumentShape
+  }
+  const { size } = yield* fs.stat(file)
+  const shape: Shape =
+    size > maxValueBytes
+      ? "unknown"
+      : bounded(valueShape(yield* Effect.flatMap(fs.readFileString(file), parse)))
+  return { holds: "value", shape } satisfies DocumentShape
+})
+
+const parse = Schema.decode(Schema.parseJson())
+
+/** What is not read to its end may have other fields. */
+const recordsShape = (file: string) =>
+  readRecords(file).pipe(
+    Stream.grouped(1000),
+    Stream.runFoldWhile<Shape, Chunk.Chunk<unknown>>(
+      nothing,
+      (shape) => shape !== "unknown",
+      (shape, records) =>
+        bounded(Chunk.reduce(records, shape, (shape, record) => either(shape, valueShape(record))))
+    )
+  )
+
+const bounded = (shape: Shape): Shape => (countFields(shape) > maxFields ? "unknown" : shape)
+
+/** Of a file at the top of a source; nothing for files of another kind, and for names that were cut. */
+const documentName = (file: string): string | undefined => {
+  if (!file.endsWith(".json") || file.startsWith(".")) return undefined
+  const name = file
+    .slice(0, -".json".length)
+    .replace(/%(?:u([0-9A-F]{4})|([0-9A-F]{2}))/g, (_, long: string | undefined, short: string) =>
+      String.fromCharCode(Number.parseInt(long ?? short, 16))
+    )
+  return `${fileName(name)}.json` === file ? name : undefined
+}

@@ -1,0 +1,180 @@
+/**
+ * The types of a project, written from its configuration and the active version.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/TestClock"
+import * as TestServices from "effect/TestServices"
+import * as vitrine from "../../../src/index.ts"
+import * as types from "../../../src/layers/cli/types.ts"
+import { runTask } from "../../../src/layers/controller/Controller.ts"
+import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
+import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
+import * as HttpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
+import { fetch } from "../../support/content.ts"
+import { compileLoads } from "../../support/pageTypes.ts"
+import { temporaryFolder } from "../../support/temporaryFolder.ts"
+import { eventually, somebodySleeps } from "../../support/waiting.ts"
+
+const configuration = (expect: string) => `import { content, defineConfig, folderSource } from "vitrine"
+export default defineConfig({
+  plugins: [content({ sources: [folderSource({ id: "exhibits", directory: "content", expect: ${expect} })] })]
+})
+`
+
+const expectsTitle = configuration('{ Objects: { fields: { title: "text", year: "number?" } } }')
+
+const platform = Layer.merge(NodeContext.layer, HttpClient.layer)
+
+/** A project with a folder of content, and what is said in it. */
+const makeProject = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const said: Array<string> = []
+  const { directory, ...folder } = yield* temporaryFolder({ "vitrine.config.ts": expectsTitle })
+  yield* fs.makeDirectory(`${directory}/content`)
+  yield* folder.write("content/Objects.csv", "id,title,year,picture\n1,Bell,1862,bell.svg\n2,Barometer,,\n")
+  yield* folder.write("content/Settings.json", '{ "title": "Kept", "slideSeconds": 16 }')
+  const file = `${directory}/vitrine.config.ts`
+  const output = `${directory}/vitrine.d.ts`
+  const write = (...texts: ReadonlyArray<unknown>) => Effect.sync(() => void said.push(texts.join(" ")))
+  const heard = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Console.consoleWith((console) => Console.withConsole(effect, { ...console, log: write, error: write }))
+  return {
+    ...folder,
+    directory,
+    said,
+    target: { file, output, library: vitrine },
+    text: Effect.orElseSucceed(fs.readFileString(output), () => ""),
+    keep: heard(types.keepTypes({ file, output, library: vitrine })),
+    run: (output: Option.Option<string>) =>
+      heard(
+        Effect.flatten(
+          types
+            .makeCommand(vitrine)
+            .bind(
+              new Map([
+                ["config", [file]],
+                ...Option.toArray(output).map((name) => ["output", [name]] as const)
+              ])
+            )
+        )
+      ),
+    fetch: Effect.flatMap(loadConfiguration(file, vitrine, true), (loaded) =>
+      Effect.provide(runTask(loaded, fetch), ControllerServices.layer("task", undefined, loaded.identity))
+    ).pipe(Logger.withMinimumLogLevel(LogLevel.None), TestServices.provideLive)
+  }
+}).pipe(Effect.provide(platform))
+
+const inProject = (
+  name: string,
+  test: (
+    project: Effect.Effect.Success<typeof makeProject>
+  ) => Effect.Effect<void, unknown, Layer.Layer.Success<typeof platform> | Scope.Scope>
+) => it.scoped(name, () => Effect.provide(Effect.flatMap(makeProject, test), platform), 60_000)
+
+const objects = (fields: string) => `      readonly Objects: ReadonlyArray<{
+        readonly ${fields.split("; ").join("\n        readonly ")}
+      }>
+`
+
+describe("vitrine types", () => {
+  inProject("has what is expected before there is a version, and then all that it has", (project) =>
+    Effect.gen(function* () {
+      yield* project.run(Option.none())
+      expect(yield* project.text).toContain(
+        `  interface Content {\n    readonly exhibits: {\n${objects("title: string; year?: number")}    }\n  }\n`
+      )
+      yield* project.fetch
+      yield* project.run(Option.none())
+      const text = yield* project.text
+      expect(
+        text
+      ).toContain(`${objects("id: string; picture?: string; title: string; year?: string")}      readonly Settings: {
+        readonly slideSeconds?: number
+        readonly title?: string
+      }
+`)
+      yield* project.run(Option.none())
+      expect(project.said).toEqual([
+        "made   vitrine.d.ts",
+        "made   vitrine.d.ts",
+        "kept   vitrine.d.ts: nothing has changed"
+      ])
+
+      const page = `const objects = await version.table("exhibits", "Objects")
+    return objects.map(({ id, title, year = "" }) => [id.length, title.length, year.length])`
+      expect(compileLoads(text, { page })).toBe("")
+
+      yield* project.write("content/Objects.csv", "id,name\n1,Bell\n")
+      yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { name: "text" } } }'))
+      yield* project.fetch
+      const output = `${project.directory}/types.d.ts`
+      yield* project.run(Option.some(output))
+      const fs = yield* FileSystem.FileSystem
+      expect(compileLoads(yield* fs.readFileString(output), { page })).toContain(
+        "page.ts(6,31): error TS2339: Property 'title' does not exist on type"
+      )
+      expect(yield* project.text).toBe(text)
+      expect(
+        (yield* fs.readDirectory(project.directory)).filter((name) => name.includes(".d.ts")).sort()
+      ).toEqual(["types.d.ts", "vitrine.d.ts"])
+    })
+  )
+
+  inProject("says what is wrong with the configuration", (project) =>
+    Effect.gen(function* () {
+      yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { title: "words" } } }'))
+      expect(String(yield* Effect.flip(project.run(Option.none())))).toContain("expect.Objects.fields.title")
+      yield* project.write("vitrine.config.ts", "export default { plugins: [] }")
+      expect(String(yield* Effect.flip(project.run(Option.none())))).toContain("there is no content({ … })")
+      expect(yield* project.text).toBe("")
+    })
+  )
+})
+
+describe("vitrine types --watch", () => {
+  inProject("follows the configuration and the versions, and goes on where they are broken", (project) =>
+    Effect.gen(function* () {
+      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
+      const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
+      yield* Effect.fork(project.keep)
+      yield* says(1)
+      expect(yield* project.text).toContain(objects("title: string; year?: number"))
+
+      yield* look
+      yield* look
+      yield* project.fetch
+      yield* look
+      yield* says(2)
+      const text = yield* project.text
+      expect(text).toContain("readonly Settings")
+
+      yield* project.write("vitrine.config.ts", "export default { plugins: [")
+      yield* look
+      yield* says(3)
+      yield* look
+      yield* look
+      yield* somebodySleeps
+      expect(yield* project.text).toBe(text)
+
+      yield* project.write("vitrine.config.ts", configuration("{}"))
+      yield* look
+      yield* says(4)
+      expect(yield* project.text).toContain("readonly title?: string")
+      expect(project.said).toEqual([
+        "made   vitrine.d.ts",
+        "made   vitrine.d.ts",
+        expect.stringContaining("vitrine.config.ts: it could not be loaded."),
+        "made   vitrine.d.ts"
+      ])
+    })
+  )
+})
