@@ -126,7 +126,8 @@ export const makeTableCheck = (
         : {
             ...violation,
             hint: Option.match(renamed(name, previous), {
-              onNone: () => `No ${holds === "keys" ? "key is" : "record has"} ${shownName(name)}.`,
+              onNone: () =>
+                `No ${holds === "keys" ? "key is" : "record has"} ${shownName(name)}.${name.includes(".") ? ' "expect" takes names of fields, no paths.' : ""}`,
               onSome: (other) => renamedHint(name, other)
             })
           }

@@ -146,6 +146,18 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
+  it.scoped("is rejected where a path is expected, with the word that names are no paths", () =>
+    Effect.gen(function* () {
+      const error = yield* failure({
+        fetch: () => ({ posts: [{ id: 1, title: { rendered: "Opening" } }] }),
+        expect: { posts: { fields: { "title.rendered": "text" } } }
+      })
+      expect(error.message).toMatch(
+        /No record has "title\.rendered"\. "expect" takes names of fields, no paths\.$/
+      )
+    }).pipe(run)
+  )
+
   it.scopedLive("saves the files that its documents link to", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make((response, request) =>
