@@ -8,6 +8,7 @@ const count = Schema.NonNegativeInt
 
 /** What is in a field of the records that were looked at. */
 export const SampledField = Schema.Struct({
+  /** Its name, or that of an object and of a field in it, with a dot between them: `title.rendered`. */
   field: Schema.String,
   /** Of its values: `text`, `number`, `boolean`, `list`, `object`, `nothing`. */
   types: Schema.Array(Schema.String),

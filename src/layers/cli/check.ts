@@ -39,11 +39,27 @@ type CheckedSource = ContentCheck["sources"][number]
 const checkText = ({ sources, ...changes }: ContentCheck): string =>
   [
     ...sources.map(sourceText),
-    ...changeLines(changes),
+    ...changeLines(shortened(changes)),
     sources.some(({ changed }) => changed)
       ? "Everything is as expected. A fetch makes a new version."
       : "Everything is as expected. A fetch changes nothing."
   ].join("\n")
+
+/** Of each list; the others are counted. */
+const maxListed = 20
+
+const shortened = ({ documents, files }: Pick<ContentCheck, "documents" | "files">) => ({
+  documents: documents.map(({ more, records, ...document }) => ({
+    ...document,
+    records: records.slice(0, maxListed),
+    more: more + Math.max(0, records.length - maxListed)
+  })),
+  files: {
+    ...files,
+    list: files.list.slice(0, maxListed),
+    more: files.more + Math.max(0, files.list.length - maxListed)
+  }
+})
 
 const sourceText = ({ changed, records, sourceId, warnings = [] }: CheckedSource): string =>
   [

@@ -77,7 +77,7 @@ const fileLines = ({ list, more, ...changes }: ContentDiff["files"]) => [
   ...moreLines(more)
 ]
 
-const moreLines = (more: number): ReadonlyArray<string> => (more > 0 ? [`  ${more} more`] : [])
+const moreLines = (more: number): ReadonlyArray<string> => (more > 0 ? [`  and ${more} more`] : [])
 
 /** Of a name and a value, in characters. */
 const maxText = 120

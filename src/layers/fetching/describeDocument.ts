@@ -21,20 +21,36 @@ export const describeDocument = (json: unknown): Omit<SampledDocument, "path"> =
   }
 }
 
+/** Of records, and of the objects that are in their fields: `title`, `title.rendered`. */
 const fieldsOf = (records: ReadonlyArray<unknown>): SampledDocument["fields"] => {
   const objects = records.filter(Predicate.isReadonlyRecord)
-  const names = [...new Set(objects.flatMap(Object.keys))].slice(0, maxFields)
-  return names.map((name) => {
-    const values = objects.map((record) => (Object.hasOwn(record, name) ? record[name] : undefined))
-    const shown = values.find((value) => Predicate.isString(value) || Predicate.isNumber(value))
-    return {
-      field: printableLine(name, 60),
-      types: [...new Set(values.map(typeOf))].sort(),
-      ...(shown === undefined || shown === ""
-        ? {}
-        : { example: printableLine(withoutQuery(String(shown)), 40) })
-    }
-  })
+  return namesIn(objects)
+    .flatMap((name) => {
+      const values = valuesOf(objects, name)
+      const inner = values.filter(Predicate.isReadonlyRecord)
+      const members = namesIn(inner).map((member) =>
+        describeField(`${name}.${member}`, valuesOf(inner, member))
+      )
+      return [describeField(name, values), ...members]
+    })
+    .slice(0, maxFields)
+}
+
+const namesIn = (objects: ReadonlyArray<object>): ReadonlyArray<string> =>
+  [...new Set(objects.flatMap(Object.keys))].slice(0, maxFields)
+
+const valuesOf = (objects: ReadonlyArray<Readonly<Record<string, unknown>>>, name: string) =>
+  objects.map((object) => (Object.hasOwn(object, name) ? object[name] : undefined))
+
+const describeField = (name: string, values: ReadonlyArray<unknown>): SampledDocument["fields"][number] => {
+  const shown = values.find((value) => Predicate.isString(value) || Predicate.isNumber(value))
+  return {
+    field: printableLine(name, 60),
+    types: [...new Set(values.map(typeOf))].sort(),
+    ...(shown === undefined || shown === ""
+      ? {}
+      : { example: printableLine(withoutQuery(String(shown)), 40) })
+  }
 }
 
 const typeOf = (value: unknown): string =>

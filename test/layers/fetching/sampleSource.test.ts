@@ -54,6 +54,7 @@ describe("a check of one source", () => {
             fields: [
               { field: "id", types: ["number"], example: "1" },
               { field: "image", types: ["nothing", "object"] },
+              { field: "image.url", types: ["text"], example: `${server.url}/a.jpg` },
               { field: "title", types: ["nothing", "text"], example: "Opening" }
             ],
             links: [{ path: "*.image.url", count: 1, example: `${server.url}/a.jpg` }]

@@ -1,0 +1,42 @@
+/**
+ * What `vitrine check` prints, where no controller runs.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as vitrine from "../../../src/index.ts"
+import * as check from "../../../src/layers/cli/check.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import { says } from "../../support/says.ts"
+
+const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
+
+const configuration = `
+import { content, folderSource } from "vitrine"
+export default { plugins: [content({ sources: [folderSource({ id: "museum", directory: "content" })] })] }
+`
+
+it.scopedLive("lists the first of what a fetch would add, and counts the others; all of it as JSON", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    const file = `${folder}/vitrine.config.mjs`
+    yield* fs.writeFileString(file, configuration)
+    yield* fs.makeDirectory(`${folder}/content`)
+    const ids = Array.from({ length: 25 }, (_, index) => index)
+    yield* fs.writeFileString(`${folder}/content/Objects.csv`, `id\n${ids.join("\n")}\n`)
+    yield* Effect.forEach(ids, (id) => fs.writeFileString(`${folder}/content/${id}.txt`, ""))
+
+    const [text = ""] = yield* says(check.makeCommand(vitrine), "check", "--config", file)
+    const lines = text.split("\n")
+    expect(lines.filter((line) => line.startsWith("  added "))).toHaveLength(40)
+    expect(lines.filter((line) => line === "  and 5 more")).toHaveLength(2)
+
+    const [json = ""] = yield* says(check.makeCommand(vitrine), "check", "--json", "--config", file)
+    const { documents, files } = JSON.parse(json)
+    expect([documents[0].records.length, documents[0].more]).toEqual([25, 0])
+    expect([files.list.length, files.more]).toEqual([25, 0])
+  }).pipe(Effect.provide(platform))
+)
