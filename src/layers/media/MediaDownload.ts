@@ -141,9 +141,22 @@ export const make = Effect.fnUntraced(function* (
       return yield* notSaved(wanted, { detail })
     }
     const url = new URL(wanted.url.value)
+    const isAllowed = yield* isLocalAllowed(wanted, url)
     return yield* downloadFile(url, target).pipe(
-      Effect.provideServiceEffect(LocalAddressesAllowed, isLocalAllowed(wanted, url)),
-      Effect.catchTag("vitrine/DownloadFailed", (cause) => notSaved(wanted, cause))
+      Effect.provideService(LocalAddressesAllowed, isAllowed),
+      Effect.catchTag("vitrine/DownloadFailed", (cause) =>
+        Effect.flatMap(isAllowed ? Effect.succeed(false) : leadsToLocalAddress(url.href), (isRefused) =>
+          notSaved(
+            wanted,
+            isRefused
+              ? {
+                  detail: `${cause.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
+                  cause
+                }
+              : cause
+          )
+        )
+      )
     )
   })
 })

@@ -393,7 +393,9 @@ describe("a source with media", () => {
       const { set, source } = makeDocumentSource("http://museum.invalid/api")
       set({ "objects.json": [{ id: "o1", image: { url: `${server.url}/a.jpg` } }] })
       const fetch = yield* makeFetch({ find: ["**.image.url"] }, source)
-      expect((yield* Effect.flip(fetch())).message).toContain("is an address of this machine")
+      expect((yield* Effect.flip(fetch())).message).toMatch(
+        /is an address of this machine.*\. Where it may lead there, name 127\.0\.0\.1:\d+ in "media\.hosts"$/
+      )
       const named = yield* makeFetch({ find: ["**.image.url"], hosts: ["127.0.0.1"] }, source)
       expect((yield* named()).media).toHaveLength(1)
     }).pipe(run)
