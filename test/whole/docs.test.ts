@@ -109,6 +109,9 @@ const tables = {
   "Settings.csv": "key,value\ntitle,Kept\nslideSeconds,16\n"
 }
 
+/** One pixel. */
+const gif = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+
 const needsProject = (line: string) => line.startsWith("npx vitrine ")
 
 /** What sets up a server of another maker, or a whole machine. */
@@ -137,6 +140,47 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
         })
       )
     }
+
+    it.scoped("sees titles as text, and the pictures that there are, on the page for WordPress", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const reader = yield* makeReader
+        const folder = `${reader.folder}/downloads/versions/1/magazine`
+        const post = (id: number, rendered: string, ...media: ReadonlyArray<object>) => ({
+          id,
+          title: { rendered },
+          ...(media.length === 0 ? {} : { _embedded: { "wp:featuredmedia": media } })
+        })
+        yield* fs.makeDirectory(`${folder}/media`, { recursive: true })
+        yield* fs.writeFile(`${folder}/media/bell.gif`, Buffer.from(gif, "base64"))
+        const posts = [
+          post(1, "&#8220;No. 1&#8221; &amp; its <em>story</em>", { localPath: "media/bell.gif" }),
+          post(2, "No picture"),
+          post(3, "An error", { code: "rest_forbidden", data: { status: 401 } })
+        ]
+        yield* fs.writeFileString(`${folder}/posts.json`, JSON.stringify(posts))
+        const manifest = {
+          schemaVersion: 1,
+          versionId: "1",
+          versionPath: "versions/1",
+          generatedAt: "2026-11-21T09:30:00.250Z",
+          sources: [{ sourceId: "magazine", path: "magazine" }]
+        }
+        yield* fs.writeFileString(`${reader.folder}/downloads/manifest.json`, JSON.stringify(manifest))
+        const script = samplesOf("docs/content.md").find(({ text }) => text.includes('"magazine", "posts"'))
+        const tab = yield* openTab(yield* reader.servePage(script?.text ?? ""))
+        yield* Effect.promise(() => tab.waitForSelector("article"))
+        const shown = `[...document.querySelectorAll("article")].map((article) => [
+          article.textContent,
+          article.querySelectorAll("img").length
+        ])`
+        expect(yield* Effect.promise(() => tab.evaluate(shown))).toEqual([
+          ["“No. 1” & its story", 1],
+          ["No picture", 0],
+          ["An error", 0]
+        ])
+      })
+    )
 
     const programs = allSamples.filter(({ info, language }) => language === "ts" && info === "run")
     for (const sample of programs) {
