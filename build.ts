@@ -91,6 +91,11 @@ const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Pr
   return metafile
 }
 
+/** The types of what a script element gives. */
+for (const name of ["client", "preview"]) {
+  writeFileSync(`dist/${name}.global.d.ts`, `export * from "./${name}.js"\nexport as namespace vitrine\n`)
+}
+
 /** The folder of the package that a bundled module is from. */
 const packageOf = (module: string): ReadonlyArray<string> =>
   module.match(/^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []

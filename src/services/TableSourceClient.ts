@@ -86,10 +86,25 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
     /** Absent where it cannot be asked what has changed, or is not to be. */
     readonly changes?: ChangeFeed
 
+    /**
+     * What the base says of its tables, where it can be asked: one request, or a few. `attachment` is what a saved attachment is like.
+     */
+    readonly schema?: (
+      attachment: Schema.Schema.AnyNoContext
+    ) => Effect.Effect<ReadonlyArray<TableSchema>, TableError>
+
     /** How many requests it has sent, retries included. Absent where that is not counted. */
     readonly calls?: Effect.Effect<CallCounts>
   }
 >() {}
+
+/** A table of a base. */
+export interface TableSchema {
+  readonly id: string
+  readonly name: string
+  /** By their names, what a cell that is not empty is like. */
+  readonly fields: Readonly<Record<string, Schema.Schema.AnyNoContext>>
+}
 
 /** What has changed in the tables of the base, for little. */
 export interface ChangeFeed {

@@ -59,13 +59,13 @@ export const documentShape = (
 ): DocumentShape => {
   const expected = schemas.map(schemaShape).reduce(both, "unknown")
   const form = holds ?? seen?.holds ?? "records"
-  return seen === undefined || seen.holds !== form || isComplete
+  return seen === undefined || seen.holds !== form
     ? { holds: form, shape: expected }
-    : { holds: form, shape: withSeenDocument(expected, seen.shape) }
+    : { holds: form, shape: withSeenDocument(expected, seen.shape, isComplete) }
 }
 
-const withSeenDocument = (expected: Shape, seen: Shape): Shape => {
+const withSeenDocument = (expected: Shape, seen: Shape, isComplete: boolean): Shape => {
   if (expected === "unknown" || expected.object === undefined) return expected === "unknown" ? seen : expected
   const { object = { fields: new Map() } } = seen === "unknown" ? { object: keyed } : seen
-  return { object: withSeenFields(expected.object, object, true) }
+  return { object: withSeenFields(expected.object, object, !isComplete) }
 }

@@ -7,10 +7,21 @@ import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import type { Api } from "./api.ts"
 import { decodeOther } from "./responses.ts"
 
+const text = Schema.optionalWith(Schema.String, { exact: true })
+
+/** What a formula or a lookup comes to. */
+const Result = Schema.Struct({ type: text })
+
 const Field = Schema.Struct({
-  type: Schema.optionalWith(Schema.String, { exact: true }),
+  name: text,
+  type: text,
   options: Schema.optionalWith(
-    Schema.NullOr(Schema.Struct({ linkedTableId: Schema.optionalWith(Schema.String, { exact: true }) })),
+    Schema.NullOr(
+      Schema.Struct({
+        linkedTableId: text,
+        result: Schema.optionalWith(Schema.NullOr(Result), { exact: true })
+      })
+    ),
     { exact: true }
   )
 })

@@ -13,6 +13,8 @@ import {
 } from "../../../services/TableSourceClient.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { makeApi } from "./api.ts"
+import { readSchema } from "./baseSchema.ts"
+import { tableSchemas } from "./cellSchemas.ts"
 import { makeChangeFeed } from "./changeFeed.ts"
 import { decodePage, decodeRecord } from "./responses.ts"
 import { sharedFeed } from "./sharedFeeds.ts"
@@ -54,6 +56,7 @@ export const makeTableClient = Effect.fnUntraced(function* (options: AirtableCli
     readRecord,
     attachments,
     calls,
+    schema: (attachment) => Effect.map(readSchema(api, options), (base) => tableSchemas(base, attachment)),
     ...(options.changes === undefined
       ? {}
       : { changes: makeChangeFeed(api, options, yield* sharedFeed(options)) })

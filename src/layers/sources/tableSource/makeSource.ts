@@ -31,7 +31,7 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
   const { id } = options
   yield* warnOfNoTables(options)
   const environment = yield* withoutParentSpan(Effect.context<Environment>())
-  const { attachments: format, calls, changes } = yield* TableSourceClient
+  const { attachments: format, calls, changes, schema } = yield* TableSourceClient
   const tables = tablesOf(options)
   const fetchTables = yield* makeFetchTables(options)
   const names = tables.map(({ table }) => table)
@@ -51,6 +51,14 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
     return fetched
   })
 
+  const attachment = attachmentSchema(options, format)
+  const baseTables =
+    schema === undefined || options.tables.length === 0
+      ? Effect.succeed([])
+      : Effect.catchAll(schema(attachment), ({ detail }) =>
+          Effect.as(Effect.logWarning(`What fields the tables have cannot be asked: ${detail}`), [])
+        )
+
   const source: ContentSource = {
     id,
     fetch: (target) =>
@@ -64,7 +72,9 @@ const makeUncounted = Effect.fnUntraced(function* (options: TableSourceOptions &
       : {
           poll: (cursor) => Effect.annotateLogs(Effect.zipLeft(polling.poll(cursor), polled), "source", id)
         }),
-    schema: Effect.succeed(tableSchemas(options, attachmentSchema(options, format))),
+    schema: Effect.map(baseTables, (known) => tableSchemas(options, attachment, known)).pipe(
+      Effect.annotateLogs("source", id)
+    ),
     data
   }
   return source

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { DocumentSchema } from "../../../services/ContentSource.ts"
-import type { AttachmentFormat } from "../../../services/TableSourceClient.ts"
+import type { AttachmentFormat, TableSchema } from "../../../services/TableSourceClient.ts"
 import type { FieldSchema, TableExpectation } from "../expect/ExpectOptions.ts"
 import { expectedSchema } from "../expect/expectedSchema.ts"
 import { localPathField } from "./AttachmentCells.ts"
@@ -24,31 +24,35 @@ export const attachmentSchema = (
     ? Schema.Struct({ ...format?.fields, [localPathField]: Schema.String })
     : Schema.Struct({ ...format?.fields })
 
-/** Of all tables of the options, by their names. */
+/** Of all tables of the options, by their names; `known` are tables of the base, as far as it says. */
 export const tableSchemas = (
   options: Options,
-  attachment: FieldSchema
+  attachment: FieldSchema,
+  known: ReadonlyArray<TableSchema> = []
 ): Readonly<Record<string, DocumentSchema>> =>
   Object.fromEntries(
-    tablesOf(options).map(({ holds, table }) => {
+    tablesOf(options).map(({ holds, table }): [string, DocumentSchema] => {
       const expectation = Option.getOrElse(Record.get(options.expect, table), () => ({}))
+      if (holds === "keys") {
+        return [
+          table,
+          { holds: "value", schemas: [expectedSchema(expectation, { attachment, emptyCells: "null" })] }
+        ]
+      }
+      const schemas = [ofRecord, expectedSchema(asSaved(expectation), { attachment, emptyCells: "left out" })]
+      const found = known.find(({ id, name }) => id === table || name === table)
       return [
         table,
-        holds === "keys"
-          ? {
-              holds: "value" as const,
-              schemas: [expectedSchema(expectation, { attachment, emptyCells: "null" })]
-            }
-          : {
-              holds: "records" as const,
-              schemas: [
-                ofRecord,
-                expectedSchema(asSaved(expectation), { attachment, emptyCells: "left out" })
-              ]
-            }
+        found === undefined
+          ? { holds: "records", schemas }
+          : { holds: "records", schemas: [...schemas, ofCells(found)], isComplete: true }
       ]
     })
   )
+
+/** Any cell may be empty, whatever is in it today. */
+const ofCells = ({ fields }: TableSchema): FieldSchema =>
+  Schema.partial(Schema.Struct(Record.mapKeys(fields, savedName)))
 
 const ofRecord = Schema.Struct({ id: Schema.String })
 
