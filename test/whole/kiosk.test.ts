@@ -1,0 +1,133 @@
+/**
+ * The page that a kiosk's browser opens from its disk, in a real Chromium, before a real controller.
+ */
+import { rename } from "node:fs/promises"
+import { pathToFileURL } from "node:url"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import type { Frame, Page } from "playwright-core"
+import { Browser, openTab } from "../support/browser.ts"
+import { writeFile } from "../support/contentServer.ts"
+import { unitSettings } from "../support/deployment.ts"
+import { read, repository } from "../support/documents.ts"
+import { freePort } from "../support/freePort.ts"
+import { isMissing } from "../support/programs.ts"
+import { makeProject } from "../support/project.ts"
+import { makeStageWith } from "../support/stage.ts"
+import { eventually } from "../support/waiting.ts"
+
+const page = "deploy/kiosk/index.html"
+
+const pageOf = (script: string) =>
+  `<!doctype html><title>Exhibit</title><h1></h1><script type="module">${script}</script>`
+
+const working = pageOf(`
+import { connect } from "/vitrine/client.js"
+window.exhibit = connect({
+  pollEvery: 500,
+  load: (version) => version.table("exhibits", "Objects"),
+  show: ([object]) => (document.querySelector("h1").textContent = object.title)
+})`)
+
+const openBootPage = (query: string) => openTab(`${pathToFileURL(`${repository}/${page}`)}${query}`)
+
+const isTrue = (where: Page | Frame, condition: string) =>
+  eventually(
+    Effect.tryPromise((): Promise<unknown> => where.evaluate(condition)).pipe(
+      Effect.map((holds) => holds === true),
+      Effect.orElseSucceed(() => false)
+    )
+  )
+
+const isCovered = "!document.querySelector('#cover').hidden"
+
+const says = (tab: Page, text: string) =>
+  isTrue(tab, `${isCovered} && document.querySelector("p").textContent === ${JSON.stringify(text)}`)
+
+/** What is in the frame, once that shows the title. */
+const exhibitIn = Effect.fnUntraced(function* (tab: Page, title: string) {
+  yield* isTrue(tab, `!(${isCovered})`)
+  const frame = Effect.sync(() => tab.frames().find((frame) => frame !== tab.mainFrame()))
+  const shows = Effect.flatMap(frame, (frame) =>
+    Effect.promise(async () => (await frame?.textContent("h1").catch(() => "")) === title)
+  )
+  yield* eventually(shows)
+  const shown = yield* frame
+  return shown ?? expect.fail("There is no frame")
+})
+
+const environment = Layer.merge(Browser.layer, NodeContext.layer).pipe(
+  Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
+)
+
+describe.skipIf(isMissing("chromium"))("the page of a kiosk", () => {
+  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped("waits in the dark for a controller, and keeps the exhibit when that is killed", () =>
+      Effect.gen(function* () {
+        const { folder, run, write } = yield* makeProject
+        const port = yield* freePort
+        const transportPort = yield* freePort
+        yield* writeFile(`${folder}/page/index.html`, working)
+        yield* writeFile(`${folder}/content/Objects.csv`, "id,title\n1,Bell\n")
+        yield* write(
+          "vitrine.config.ts",
+          `import { content, contentServer, defineConfig, folderSource, httpTransport } from "vitrine"
+export default defineConfig({
+  plugins: [
+    content({ sources: [folderSource({ id: "exhibits", directory: "content" })] }),
+    httpTransport({ port: ${transportPort} }),
+    contentServer({ port: ${port}, site: "page" })
+  ]
+})
+`
+        )
+        const origin = `http://127.0.0.1:${port}`
+        const tab = yield* openBootPage(`?url=${origin}/?screen=left-wall&lang=de#top`)
+        yield* says(tab, `Waiting for the controller at ${origin}`)
+
+        const first = yield* run(["start"])
+        const frame = yield* exhibitIn(tab, "Bell")
+        expect(frame.url()).toBe(`${origin}/?screen=left-wall&lang=de#top`)
+        yield* isTrue(frame, "isSecureContext && document.hasFocus()")
+        yield* isTrue(frame, "exhibit.state.connection === 'live' && (window.unreloaded = true)")
+
+        yield* first.signal("SIGKILL")
+        yield* isTrue(frame, "exhibit.state.connection === 'offline' && window.unreloaded")
+        yield* run(["start"])
+        yield* isTrue(frame, "exhibit.state.connection === 'live' && window.unreloaded")
+        yield* isTrue(tab, `!(${isCovered})`)
+      })
+    )
+
+    it.scoped("gives a page that breaks at its start the next build, and says what else is wrong", () =>
+      Effect.gen(function* () {
+        const { downloads, promote, start } = yield* makeStageWith(pageOf("This is no script"))
+        const site = `${downloads.slice(0, -"/downloads".length)}/page`
+        const { url } = yield* start()
+        yield* promote(1, { "Objects.json": JSON.stringify([{ title: "Bell" }]) })
+        yield* Effect.promise(() => rename(site, `${site}.away`))
+        const tab = yield* openBootPage(`?url=${url}`)
+        yield* says(tab, `${url} answers 404`)
+        yield* Effect.promise(() => rename(`${site}.away`, site))
+        yield* isTrue(tab, `!(${isCovered})`)
+        yield* writeFile(`${site}/index.html`, working)
+        yield* exhibitIn(tab, "Bell")
+      })
+    )
+  })
+})
+
+it("is what the kiosk's browser opens, and the only file that it may", () => {
+  const [start = ""] = unitSettings(read("deploy/systemd/kiosk.service")).get("ExecStart") ?? []
+  const file = `file:///opt/exhibit/node_modules/vitrine/${page}`
+  expect(start.split(" ").at(-1)).toBe(`${file}?url=\${URL}`)
+  expect(JSON.parse(read("deploy/chromium/policies.json")).URLAllowlist).toEqual([
+    "127.0.0.1",
+    "localhost",
+    file
+  ])
+})
