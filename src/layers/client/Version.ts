@@ -1,6 +1,6 @@
 import type { Content } from "./Content.ts"
 import { type Picture, type PictureFile, pictureOf } from "./picture.ts"
-import type { Media, Preload } from "./preload.ts"
+import { type Media, preload } from "./preload.ts"
 import { request } from "./request.ts"
 
 /** What the manifest says; see `docs/wire.md`, section 9. */
@@ -55,8 +55,7 @@ export interface Version {
 
   /**
    * Pictures that are decoded, videos that can be played: elements for the page, in the order of the addresses. Six are loaded
-   * at a time, for half a minute each; one that fails fails them all. The last 256 of the version on the screen and of the
-   * next one are kept.
+   * at a time, for half a minute each; one that fails fails them all. The elements are new each time, for use in one place.
    */
   readonly preload: (urls: ReadonlyArray<string>) => Promise<ReadonlyArray<Media>>
 
@@ -68,7 +67,6 @@ export interface Context {
   /** Where the content is. */
   readonly content: string
   readonly signal: AbortSignal
-  readonly preload: Preload
   readonly report: (text: string) => void
   /** Every address that was asked for, by the path that is the same in all versions. */
   readonly used: Map<string, string>
@@ -78,7 +76,7 @@ export interface Context {
 
 export const makeVersion = (
   { schemaVersion, sources, versionId, versionPath }: Manifest,
-  { content, kept, preload, report, signal, used }: Context
+  { content, kept, report, signal, used }: Context
 ): Version => {
   if (schemaVersion !== 1) {
     throw new Error(`the manifest has the schema ${schemaVersion}, not 1`)

@@ -8,13 +8,16 @@ export type Preload = (urls: ReadonlyArray<string>, signal: AbortSignal) => Prom
 
 const atOnce = 6
 const limitMs = 30_000
-const capacity = 256
 
 const isVideo = /\.(mp4|m4v|mov|webm|ogv)$/i
 
+/** An element that can show what is at the address, and does not yet. */
+export const elementFor = (url: string): Media =>
+  isVideo.test(url) ? document.createElement("video") : new Image()
+
 const load = (url: string, signal: AbortSignal): Promise<Media> =>
   new Promise((resolve, reject) => {
-    const element = isVideo.test(url) ? document.createElement("video") : new Image()
+    const element = elementFor(url)
     const end = () => {
       clearTimeout(timer)
       signal.removeEventListener("abort", fail)
@@ -41,52 +44,15 @@ const load = (url: string, signal: AbortSignal): Promise<Media> =>
     }
   })
 
-export const makePreload = () => {
-  /** The one that was asked for last is the last. */
-  const kept = new Map<string, Promise<Media>>()
-
-  const keep = (url: string, media: Promise<Media>) => {
-    kept.delete(url)
-    kept.set(url, media)
-    for (const oldest of kept.keys()) {
-      if (kept.size > capacity) {
-        kept.delete(oldest)
-      }
-    }
-    return media
-  }
-
-  const get = (url: string, signal: AbortSignal) =>
-    keep(
-      url,
-      kept.get(url) ??
-        load(url, signal).catch((error) => {
-          kept.delete(url)
-          throw error
-        })
-    )
-
-  const preload: Preload = async (urls, signal) => {
-    const media: Array<Media> = []
-    const waiting = urls.entries()
-    const loadOthers = async () => {
-      for (const [index, url] of waiting) {
-        media[index] = await get(url, signal)
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, loadOthers))
-    return media
-  }
-
-  /** Lets go of all others. */
-  const retain = (urls: Iterable<string>) => {
-    const wanted = new Set(urls)
-    for (const url of kept.keys()) {
-      if (!wanted.has(url)) {
-        kept.delete(url)
-      }
+/** Nothing of it is kept here: what is loaded again comes from the browser's cache, and what is decoded goes with its elements. */
+export const preload: Preload = async (urls, signal) => {
+  const media: Array<Media> = []
+  const waiting = urls.entries()
+  const loadOthers = async () => {
+    for (const [index, url] of waiting) {
+      media[index] = await load(url, signal)
     }
   }
-
-  return { preload, retain }
+  await Promise.all(Array.from({ length: atOnce }, loadOthers))
+  return media
 }

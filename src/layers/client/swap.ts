@@ -1,7 +1,6 @@
 /** From one version on the screen to the next: loaded as a whole, then shown at once. */
 import type { Options } from "./Options.ts"
 import { growing, pause } from "./pauses.ts"
-import { makePreload } from "./preload.ts"
 import { type Manifest, makeVersion, type Version } from "./Version.ts"
 
 export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap" | "maxDefer"> {
@@ -9,6 +8,8 @@ export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "sho
   readonly content: string
   /** What is on the screen, or is to be, has become different. */
   readonly changed: () => void
+  /** Default: the version that lies there. */
+  readonly versionOf?: typeof makeVersion
 }
 
 /** What is on the screen. */
@@ -36,9 +37,9 @@ export const makeSwap = <Loaded>({
   content,
   load,
   maxDefer = 300_000,
-  show = () => {}
+  show = () => {},
+  versionOf = makeVersion
 }: SwapOptions<Loaded>) => {
-  const media = makePreload()
   let shown: Shown<Loaded> | undefined
   let wanted: string | undefined
   let life = new AbortController()
@@ -63,7 +64,7 @@ export const makeSwap = <Loaded>({
         changed()
       }
     }
-    const version = makeVersion(manifest, { content, kept, preload: media.preload, report, signal, used })
+    const version = versionOf(manifest, { content, kept, report, signal, used })
     const loading = (async () => load(version, { signal }))()
     last = { versionId: version.id, loading }
     const loaded = await loading
@@ -86,7 +87,6 @@ export const makeSwap = <Loaded>({
     behindSince = performance.now()
     problem = reported
     failure = undefined
-    media.retain(used.values())
     changed()
   }
 

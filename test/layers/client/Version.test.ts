@@ -66,7 +66,6 @@ it("a file that has no path has no address either", () => {
   const version = makeVersion(manifest, {
     content: "/content",
     signal: new AbortController().signal,
-    preload: () => Promise.resolve([]),
     report: () => {},
     used: new Map(),
     kept: undefined
