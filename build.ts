@@ -61,15 +61,16 @@ const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly f
   { ...forNode, entry: "src/plain.ts", file: "dist/plain.js", external: ["neverthrow"], plugins: [apart] },
   // Shares its Effect with plugins, which may bring a copy of the same version.
   { ...forNode, entry: "src/bundle.ts", file: "dist/bundle.js", plugins: [withPage] },
-  ...["client", "preview"].flatMap((name) => [
+  { ...forBrowsers, entry: "src/fake.ts", file: "dist/fake.js", format: "esm" },
+  ...["client", "preview", "helpers"].flatMap((name) => [
     { ...forBrowsers, entry: `src/${name}.ts`, file: `dist/${name}.js`, format: "esm" as const },
-    // For a script element: `vitrine.connect`.
+    // For a script element: `vitrine.connect`, `vitrineHelpers.language`.
     {
       ...forBrowsers,
       entry: `src/${name}.ts`,
       file: `dist/${name}.global.js`,
       format: "iife" as const,
-      globalName: "vitrine"
+      globalName: name === "helpers" ? "vitrineHelpers" : "vitrine"
     }
   ])
 ]

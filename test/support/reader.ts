@@ -145,10 +145,9 @@ export const makeReader: Effect.Effect<Reader, never, FileSystem.FileSystem | Sc
             } else if (request.url === "/endpoint.json") {
               response.end(JSON.stringify({ transport: withPorts("http://127.0.0.1:8710") }))
             } else {
-              const file =
-                request.url === "/vitrine/client.js"
-                  ? join(repository, "dist/client.js")
-                  : join(folder, "downloads", String(request.url))
+              const file = request.url?.startsWith("/vitrine/")
+                ? join(repository, "dist", request.url.slice("/vitrine/".length))
+                : join(folder, "downloads", String(request.url))
               response.setHeader("content-type", file.endsWith(".js") ? "text/javascript" : "text/plain")
               createReadStream(file)
                 .on("error", () => response.writeHead(404).end())
@@ -168,6 +167,6 @@ const page = (script: string) => `<!doctype html>
     document.documentElement.dataset.shown = path
   }
 </script>
-<script type="importmap">{ "imports": { "vitrine/client": "/vitrine/client.js" } }</script>
+<script type="importmap">{ "imports": { "vitrine/client": "/vitrine/client.js", "vitrine/client/helpers": "/vitrine/helpers.js" } }</script>
 <script type="module">${script}</script>
 `

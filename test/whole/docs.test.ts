@@ -85,7 +85,12 @@ const runScript = (reader: Reader, { text }: Sample) =>
     yield* fs.remove(ack, { force: true })
     if (text.includes('from "node:')) {
       yield* fs.writeFileString(`${reader.folder}/sample.mjs`, text)
-      expect(yield* reader.run("node sample.mjs")).toEqual({ output: "", status: 0 })
+      const { output, status } = yield* reader.run("node sample.mjs")
+      // A runner of tests reports what it has run.
+      expect({ output: text.includes('"node:test"') ? "" : output, status }).toEqual({
+        output: "",
+        status: 0
+      })
     } else {
       const tab = yield* openTab(yield* reader.servePage(text))
       if (!text.includes('"vitrine/client"')) {

@@ -202,7 +202,7 @@ export const make = Effect.fnUntraced(function* (
 
 /** Where a page finds the scripts of `vitrine/client`, as they are made for this version of the controller. */
 const clientFolder = "vitrine"
-const clientScripts = ["client.js", "client.global.js", "preview.js", "preview.global.js"]
+const clientScripts = ["client", "preview", "helpers"].flatMap((name) => [`${name}.js`, `${name}.global.js`])
 
 /** By the name of the package: where this module lies in it is another matter once it is bundled. */
 const clientModule = Effect.try(() => createRequire(import.meta.url).resolve("vitrine/client"))

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { language } from "../../../../src/layers/client/helpers/language.ts"
+
+describe("a row with a field for each language", () => {
+  it("has the field in the first language that is not empty, or the field without a language", () => {
+    const row = {
+      id: "rec1",
+      title: "Bell, Glocke",
+      title_de: "Glocke",
+      title_en: "Bell",
+      text: "Both",
+      text_de: "",
+      text_en: "It rings.",
+      sound: "bell.mp3",
+      sound_de: [],
+      note_fr: "Cloche"
+    }
+    expect(language(row, "de", "en")).toEqual({
+      id: "rec1",
+      title: "Glocke",
+      text: "It rings.",
+      sound: "bell.mp3",
+      note_fr: "Cloche"
+    })
+    expect(language(row, "fr", "en").title).toBe("Bell")
+    expect(language(row, "it")).toEqual(row)
+  })
+
+  it("is typed by its fields", () => {
+    const rows: ReadonlyArray<{
+      readonly id: string
+      readonly title_de?: string
+      readonly title_en: string
+      readonly year: number
+      readonly alt: { readonly _type: "localeString"; readonly de?: string; readonly en: string }
+    }> = [{ id: "1", title_en: "Bell", year: 1862, alt: { _type: "localeString", en: "A bell" } }]
+    const typed: ReadonlyArray<{
+      readonly id: string
+      readonly title?: string | undefined
+      readonly year: number
+      readonly alt: string | undefined
+    }> = language(rows, "de", "en")
+    expect(typed).toEqual([{ id: "1", title: "Bell", year: 1862, alt: "A bell" }])
+  })
+})
+
+describe("a value in languages", () => {
+  it.each([
+    ["an object of Sanity", { _type: "localeString", en: "Bell", de: "Glocke" }],
+    [
+      "a list of Sanity",
+      [
+        { _key: "en", value: "Bell" },
+        { _key: "de", _type: "text", value: "Glocke" }
+      ]
+    ],
+    [
+      "a newer list of Sanity",
+      [
+        { _key: "f3", language: "en", value: "Bell" },
+        { _key: "a0", language: "de", value: "Glocke" }
+      ]
+    ],
+    ["an object of Contentful", { "en-US": "Bell", "de-DE": "Glocke" }]
+  ])("is what it has in the first of them: %s", (_, title) => {
+    const rows = [{ _id: "1", cover: { alt: title }, title }]
+    expect(language(rows, "de", "en")).toEqual([{ _id: "1", cover: { alt: "Glocke" }, title: "Glocke" }])
+    expect(language(rows, "fr", "en")).toEqual([{ _id: "1", cover: { alt: "Bell" }, title: "Bell" }])
+  })
+
+  it("is that of the language itself before that of a country, and of a country before another language", () => {
+    const title = { "de-AT": "Marille", de: "Aprikose", "en-US": "Apricot" }
+    expect(language({ title }, "de", "en")).toEqual({ title: "Aprikose" })
+    expect(language({ title: { ...title, de: "" } }, "de", "en")).toEqual({ title: "Marille" })
+    expect(language({ title }, "de-AT", "en")).toEqual({ title: "Marille" })
+  })
+
+  it("is no row that has an id and a field of each language, and no list of parts that have a key", () => {
+    const label = { id: "start", de: "Los", en: "Go" }
+    expect(language([label], "de")).toEqual([label])
+    const blocks = [
+      { _type: "block", _key: "a1", children: [{ _key: "b2", text: "It rings.", marks: ["strong"] }] }
+    ]
+    expect(language({ blocks }, "de")).toEqual({ blocks })
+  })
+})
+
+describe("translations of Directus", () => {
+  const item = {
+    id: 7,
+    year: 1862,
+    translations: [
+      { id: 1, languages_code: "en-US", title: "Bell", text: "It rings." },
+      { id: 2, languages_code: "de-DE", title: "Glocke", text: null }
+    ]
+  }
+
+  it("are fields of their item, each in the first language that has it", () => {
+    expect(language(item, "de", "en")).toEqual({ id: 7, year: 1862, title: "Glocke", text: "It rings." })
+  })
+
+  it("may name the language as an item, and stay as they are in other languages", () => {
+    const translations = [{ languages_code: { code: "en-US", name: "English" }, title: "Bell" }]
+    expect(language({ id: 7, translations }, "en")).toEqual({ id: 7, title: "Bell" })
+    expect(language(item, "fr")).toEqual(item)
+  })
+})
+
+describe("records that have a locale", () => {
+  const rows = [
+    { id: 1, documentId: "a", locale: "de", title: "Glocke" },
+    { id: 2, documentId: "a", locale: "en", title: "Bell" },
+    { id: 3, documentId: "b", locale: "en", title: "Globe" },
+    { id: 4, documentId: "c", locale: "fr", title: "Lentille" }
+  ]
+
+  it("are those in the first language that each has", () => {
+    expect(language(rows, "de", "en").map(({ id }) => id)).toEqual([1, 3])
+    expect(language(rows, "en").map(({ id }) => id)).toEqual([2, 3])
+  })
+
+  it("are all records where the field is no language", () => {
+    const places = [
+      { id: 1, locale: "Berlin" },
+      { id: 2, locale: "de" }
+    ]
+    expect(language(places, "en")).toEqual(places)
+  })
+})
+
+it("what has nothing of languages is the same, whatever it is", () => {
+  // Names that no language has: those end in one letter behind a low line, or have capitals.
+  const { tree } = FastCheck.letrec<{ readonly tree: unknown }>((tie) => ({
+    tree: FastCheck.oneof(
+      { maxDepth: 4 },
+      FastCheck.jsonValue({ maxDepth: 0 }),
+      FastCheck.array(tie("tree"), { maxLength: 3 }),
+      FastCheck.dictionary(
+        FastCheck.constantFrom("A", "Title", "_key", "a_b", "__proto__", "xx_YY"),
+        tie("tree")
+      )
+    )
+  }))
+  FastCheck.assert(
+    FastCheck.property(tree, (value) => {
+      expect(JSON.stringify(language(value, "de", "en"))).toBe(JSON.stringify(value))
+    })
+  )
+})
+
+it("each field is in the first language that has it, in whatever order the fields come", () => {
+  const codes = ["de", "en", "fr"]
+  const texts = FastCheck.dictionary(FastCheck.constantFrom(...codes), FastCheck.constantFrom("", "x", "y"))
+  FastCheck.assert(
+    FastCheck.property(texts, FastCheck.shuffledSubarray(codes, { minLength: 1 }), (texts, wanted) => {
+      const row = Object.fromEntries(Object.entries(texts).map(([code, text]) => [`title_${code}`, text]))
+      const given: Readonly<Record<string, unknown>> = language({ id: "1", ...row }, ...wanted)
+      const expected = wanted.map((code) => texts[code]).find((text) => text !== undefined && text !== "")
+      expect(given.title || undefined).toBe(expected)
+    })
+  )
+})
