@@ -1,5 +1,6 @@
 /**
- * The types of a project with the package installed: a page is compiled against them, and a column of another name is a mistake.
+ * The types of a project with the package installed: a page is compiled against those of its content, and a column of another name is
+ * a mistake; mistakes in the configuration name the options.
  */
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -46,10 +47,30 @@ const settings = (module: string, moduleResolution: string, include: ReadonlyArr
       lib: ["es2022", "dom", "dom.iterable"],
       types: [],
       strict: true,
+      skipLibCheck: true,
       noEmit: true
     },
     include
   })
+
+/** The mistake, and how the compiler names what it is in. */
+const mistakes = [
+  [`tableSource({ id: "a", baseId: "b", apiKey: "c", table: ["Objects"] })`, "AirtableSourceConfig"],
+  [`tableSource({ id: "a", apiKey: "c", tables: ["Objects"] })`, "AirtableSourceConfig"],
+  [`folderSource({ id: "a", directory: "b", keey: { a: "id" } })`, "FolderSourceConfig"],
+  [`jsonSource({ id: "a", document: {} })`, "JsonSourceConfig"],
+  [`strapiSource({ id: "a", url: "b", typs: {} })`, "StrapiSourceConfig"],
+  [`sanitySource({ id: "a", project: "b", dataset: "c", querys: {} })`, "SanitySourceConfig"],
+  [`source({ id: "a", fetsh: () => ({}) })`, "SourceConfig"],
+  [`content({ fetchEvry: "1 minute", sources: [] })`, "ContentConfig"],
+  [`content({ fetchEvery: "1 minute" })`, "ContentConfig"],
+  [`replica({ form: "http://hub" })`, "ReplicaConfig"],
+  [`httpTransport({ prot: 8710 })`, "HttpTransportConfig"],
+  [`contentServer({ sites: "page" })`, "ContentServerConfig"],
+  [`dashboard({ prot: 8720 })`, "DashboardConfig"],
+  [`tableServer({ directory: "tables", prot: 8720 })`, "TableServerInput"],
+  [`defineConfig({ plugin: [] })`, "ConfigurationFile"]
+] as const
 
 layer(environment, { excludeTestServices: true, timeout: 240_000 })("vitrine types", (it) => {
   it.scoped("is what pages are compiled with, and follows a column that is renamed", () =>
@@ -84,6 +105,31 @@ layer(environment, { excludeTestServices: true, timeout: 240_000 })("vitrine typ
       )
       yield* watching.signal("SIGTERM")
       expect(yield* watching.ended).toMatchObject({ status: 0, stderr: "" })
+    })
+  )
+
+  it.scoped("names the options that a mistake is in", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = join(yield* Installed, "mistakes")
+      yield* fs.makeDirectory(folder)
+      const names = new Set(mistakes.map(([call]) => call.replace(/\(.*/, "")))
+      const lines = [`import { ${[...names].join(", ")} } from "vitrine"`, ...mistakes.map(([call]) => call)]
+      yield* fs.writeFileString(join(folder, "vitrine.config.ts"), `${lines.join("\n")}\n`)
+      yield* fs.writeFileString(
+        join(folder, "tsconfig.json"),
+        settings("nodenext", "nodenext", ["vitrine.config.ts"])
+      )
+      const said = compile(folder)
+      const types = new Map(
+        said.split(/^(?=\S)/m).map((mistake) => {
+          const [, line] = /\.ts\((\d+),/.exec(mistake) ?? []
+          const [, type] = /(?:in type|of type|required in type) '([^']*)'(?!.* in type)/s.exec(mistake) ?? []
+          return [Number(line), type]
+        })
+      )
+      expect(mistakes.map((_, index) => types.get(index + 2))).toEqual(mistakes.map(([, type]) => type))
+      expect(said).not.toMatch(/\bany\b|Redacted<|Config</)
     })
   )
 })

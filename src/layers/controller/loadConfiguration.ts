@@ -74,7 +74,10 @@ export const ConfigurationFile = Schema.Struct({
     { exact: true }
   )
 })
-export type ConfigurationFile = typeof ConfigurationFile.Encoded
+export interface ConfigurationFile extends Schema.Schema.Encoded<typeof ConfigurationFile> {
+  // The compiler has no name for options without a member of their own.
+  readonly plugins: ReadonlyArray<Plugin>
+}
 
 const decode = decodeOptions("the configuration", ConfigurationFile)
 

@@ -99,7 +99,10 @@ export const ContentOptions = Schema.Struct({
 export type ContentOptions = typeof ContentOptions.Type
 
 /** The options as a user writes them. */
-export type ContentConfig = typeof ContentOptions.Encoded
+export interface ContentConfig extends Schema.Schema.Encoded<typeof ContentOptions> {
+  // The compiler has no name for options without a member of their own.
+  readonly sources: ReadonlyArray<ContentSourceDefinition>
+}
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
 

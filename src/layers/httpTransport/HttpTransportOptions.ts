@@ -47,7 +47,10 @@ export const HttpTransportOptions = Schema.Struct({
 export type HttpTransportOptions = typeof HttpTransportOptions.Type
 
 /** The options as a user writes them. */
-export type HttpTransportConfig = Config.HttpTransportConfig<string | Redacted.Redacted>
+export interface HttpTransportConfig extends Config.HttpTransportConfig<string | Redacted.Redacted> {
+  // The compiler has no name for options without a member of their own.
+  readonly port?: number
+}
 
 /** The options of the transport on somebody else's server. */
 export const RoutesOptions = Schema.Struct({

@@ -56,6 +56,9 @@ export const TableServerOptions = Schema.Struct({
 export type TableServerOptions = typeof TableServerOptions.Type
 
 /** The options as they are written, defaults left out. */
-export type TableServerInput = typeof TableServerOptions.Encoded
+export interface TableServerInput extends Schema.Schema.Encoded<typeof TableServerOptions> {
+  // The compiler has no name for options without a member of their own.
+  readonly directory: string
+}
 
 export const decodeTableServerOptions = decodeOptions("the options of the table server", TableServerOptions)

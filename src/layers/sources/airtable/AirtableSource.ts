@@ -21,7 +21,11 @@ import { makeTableClient } from "./tableClient.ts"
 export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fields, ...fileFields })
 
 /** The options as a user writes them. */
-export type AirtableSourceConfig = Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema>
+export interface AirtableSourceConfig
+  extends Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema> {
+  // The compiler has no name for options without a member of their own.
+  readonly id: string
+}
 
 /** Decodes the options; `endpointUrl` comes out without a slash at its end. */
 export const decode = flow(decodeSource(AirtableSourceOptions), Either.map(withEndpoint))

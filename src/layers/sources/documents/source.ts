@@ -24,7 +24,10 @@ import type * as Config from "./SourceConfig.ts"
 import { makeGet, makePrevious } from "./sourceContext.ts"
 
 /** The options as a user writes them. */
-export type SourceConfig = Config.SourceConfig<FieldSchema, string | Redacted.Redacted>
+export interface SourceConfig extends Config.SourceConfig<FieldSchema, string | Redacted.Redacted> {
+  // The compiler has no name for options without a member of their own.
+  readonly id: string
+}
 
 type Fetch = SourceConfig["fetch"]
 type Poll = NonNullable<SourceConfig["poll"]>
