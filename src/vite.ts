@@ -8,7 +8,7 @@ import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { ServerResponse } from "node:http"
 import { createRequire } from "node:module"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import type { Logger, Plugin, ProxyOptions } from "vite"
 
@@ -22,6 +22,9 @@ export interface VitrineOptions {
    * of Vite or in the current folder. Default `true`.
    */
   readonly start?: boolean
+
+  /** Whether `vitrine types --watch` runs beside the dev server, where there is such a file. Default `true`. */
+  readonly types?: boolean
 }
 
 /** What the content server answers, and Vite does not. */
@@ -34,7 +37,11 @@ const prefix = "\0hot:"
 const require = createRequire(import.meta.url)
 
 /** The plugin: `plugins: [vitrine()]` in `vite.config.ts`. */
-export const vitrine = ({ content = "http://127.0.0.1:8730", start = true }: VitrineOptions = {}): Plugin => {
+export const vitrine = ({
+  content = "http://127.0.0.1:8730",
+  start = true,
+  types = true
+}: VitrineOptions = {}): Plugin => {
   const children = new Set<Child>()
   /** Of Vite, which has it when the configuration is complete. */
   let warn = console.warn
@@ -42,9 +49,13 @@ export const vitrine = ({ content = "http://127.0.0.1:8730", start = true }: Vit
     name: "vitrine",
     apply: "serve",
     enforce: "pre",
-    config: () => ({
+    config: ({ root = "." }) => ({
       optimizeDeps: { exclude: ["vitrine"] },
-      server: { proxy: { [contentPaths]: proxyTo(content, (text) => warn(text)) } }
+      server: {
+        proxy: { [contentPaths]: proxyTo(content, (text) => warn(text)) },
+        // Where the controller of the project writes: files without number.
+        watch: { ignored: [`${resolve(root).replaceAll("\\", "/")}/{downloads,.vitrine}/**`] }
+      }
     }),
     configResolved: ({ logger }) => {
       warn = logger.warn
@@ -55,8 +66,14 @@ export const vitrine = ({ content = "http://127.0.0.1:8730", start = true }: Vit
       const folder = [root, process.cwd()].find(hasConfiguration)
       // A dev server that starts anew listens when the one before it is closed, with its children.
       httpServer?.once("listening", async () => {
-        if (start && folder && !(await answers(content)) && httpServer.listening) {
-          children.add(run("start", folder, logger))
+        const commands = [
+          ...(start && !(await answers(content)) ? [["start"]] : []),
+          ...(types ? [["types", "--watch"]] : [])
+        ]
+        if (folder && httpServer.listening) {
+          for (const command of commands) {
+            children.add(run(command, folder, logger))
+          }
         }
       })
     },
@@ -145,9 +162,9 @@ interface Child {
 const endWithParent = `data:text/javascript,process.once("disconnect",()=>process.kill(process.pid,"SIGTERM"))`
 
 /** Runs a command of `vitrine` until it is to end, or this process ends; what it says goes to the log of Vite. */
-const run = (command: string, cwd: string, { error, info }: Logger): Child => {
+const run = (command: ReadonlyArray<string>, cwd: string, { error, info }: Logger): Child => {
   const bin = join(require.resolve("vitrine/package.json"), "../dist/bin.js")
-  const child = spawn(process.execPath, ["--import", endWithParent, bin, command], {
+  const child = spawn(process.execPath, ["--import", endWithParent, bin, ...command], {
     cwd,
     // Ctrl-C in the terminal is for the dev server alone.
     detached: true,
@@ -162,7 +179,7 @@ const run = (command: string, cwd: string, { error, info }: Logger): Child => {
   let isEnding = false
   const ended = once(child, "exit").then(([status, signal]) => {
     if (!isEnding) {
-      error(`[vitrine] vitrine ${command} has ended (${signal ?? `status ${status}`}).`)
+      error(`[vitrine] vitrine ${command.join(" ")} has ended (${signal ?? `status ${status}`}).`)
     }
   })
   return {
