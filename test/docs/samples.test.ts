@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as vitrine from "../../src/index.ts"
-import { pageTemplate } from "../../src/layers/cli/projectTemplate.ts"
 import { loadConfiguration } from "../../src/layers/controller/loadConfiguration.ts"
 import { parseViews } from "../../src/layers/tableServer/Views.ts"
 import { PlayerReport } from "../../src/services/PlayerReport.ts"
@@ -77,12 +76,12 @@ describe("a sample of the documentation", () => {
     const languages = new Set(allSamples.map(({ language }) => language))
     expect([...languages].sort()).toEqual([
       "console",
-      "html",
       "http",
       "js",
       "json",
       "jsx",
       "sh",
+      "svelte",
       "text",
       "ts",
       "vue"
@@ -106,12 +105,6 @@ describe("a sample of the documentation", () => {
         expect(plugins.length).toBeGreaterThan(0)
       }).pipe(Effect.provide(NodeContext.layer))
   )
-
-  it.each(samplesIn("html"))("is of the page of a new project, if it is HTML: %s", (_, { text }) => {
-    expect(pageTemplate["page/index.html"]).toContain(text.replace(/^(?=.)/gm, "  "))
-    const script = text.split("\n").filter((line) => line.trim() !== "" && !/^<\/?script/.test(line))
-    expect(script.length).toBeLessThanOrEqual(20)
-  })
 
   it.each(samplesIn("json"))("is what it says it is, if it is JSON: %s", (_, { info, text }) => {
     expect(shapes[info]?.(text)).toMatchObject({ _tag: "Right" })

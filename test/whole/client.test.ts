@@ -19,6 +19,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { build } from "esbuild"
 import type { Page } from "playwright-core"
+import { compile as compileSvelte } from "svelte/compiler"
 import { compileScript, parse } from "vue/compiler-sfc"
 import { Browser, openTab, otherMachine } from "../support/browser.ts"
 import { repository, samplesOf } from "../support/documents.ts"
@@ -84,6 +85,11 @@ const mountVue = (sample: string) => {
     inlineTemplate: true
   })
   return `import { createApp } from "vue"\n${content}\ncreateApp(App).mount("main")`
+}
+
+const mountSvelte = (sample: string) => {
+  const { js } = compileSvelte(sample, { name: "App" })
+  return `import { mount } from "svelte"\n${js.code}\nmount(App, { target: document.querySelector("main") })`
 }
 
 /** A module for the browser, with the framework and the client that is built. */
@@ -506,7 +512,8 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
 
     it.scoped.each([
       ["React", "jsx", mountReact],
-      ["Vue", "vue", mountVue]
+      ["Vue", "vue", mountVue],
+      ["Svelte", "svelte", mountSvelte]
     ] as const)("is drawn by %s as the documentation says", ([, language, mount]) =>
       Effect.gen(function* () {
         const [sample] = samplesOf("docs/page.md").filter((sample) => sample.language === language)

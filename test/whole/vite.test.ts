@@ -4,7 +4,7 @@
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { writeFileSync } from "node:fs"
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
@@ -18,9 +18,11 @@ import * as LogLevel from "effect/LogLevel"
 import type { Page } from "playwright-core"
 import type { PluginOption } from "vite"
 import { Browser, openTab } from "../support/browser.ts"
+import { compile } from "../support/compile.ts"
 import { repository } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
 import { isMissing } from "../support/programs.ts"
+import { makeReader } from "../support/reader.ts"
 import { evaluate, makeStageWith, memoryOf, waitFor } from "../support/stage.ts"
 import { makeViteProject, startVite } from "../support/vite.ts"
 import { eventually } from "../support/waiting.ts"
@@ -235,6 +237,41 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
         })
     )
 
+    it.scoped.each([
+      ["--vite", []],
+      ["--react", [react()]]
+    ] as const)(
+      "of vitrine init %s shows the content of its controller, with types that are true",
+      ([option, plugins]) =>
+        Effect.gen(function* () {
+          const reader = yield* makeReader
+          for (const name of ["react", "react-dom"]) {
+            symlinkSync(join(repository, "node_modules", name), join(reader.folder, "node_modules", name))
+          }
+          expect(yield* reader.run(`npx vitrine init ${option}`)).toMatchObject({ status: 0 })
+          yield* reader.useFreePorts("vitrine.config.ts")
+          const types = readFileSync(`${reader.folder}/vitrine.d.ts`, "utf8")
+          const text = readFileSync(`${reader.folder}/vitrine.config.ts`, "utf8")
+          const content = `http://127.0.0.1:${/contentServer\(\{ port: (\d+),/.exec(text)?.[1]}`
+          // React has no types here.
+          expect(option === "--vite" ? compile(reader.folder) : "").toBe("")
+          const { log, url } = yield* startVite(reader.folder, { content, plugins })
+          const tab = yield* openTab(url)
+          const isShown = (title: string) =>
+            waitFor(
+              tab,
+              `document.querySelector("h2")?.textContent === "${title}" && document.images.length === 4`
+            )
+          yield* isShown("The Penrice Fog Bell")
+          yield* evaluate(tab, 'document.querySelectorAll("button")[2].click()')
+          yield* isShown("A Bottle of Spring Tide")
+          yield* eventually(
+            Effect.sync(() => readFileSync(`${reader.folder}/vitrine.d.ts`, "utf8") === types)
+          )
+          expect(log.filter((line) => /error|has ended/i.test(line))).toEqual([])
+        })
+    )
+
     it.scoped.each(Object.entries(templates))("of %s needs no more after a hundred edits", ([, template]) =>
       Effect.gen(function* () {
         const { edit, servers, shows, tab, wasNeverReloaded } = yield* open(template)
@@ -297,6 +334,8 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
       const { log, server } = yield* startVite(folder, { content })
       yield* eventually(answers)
       expect(log.join("\n")).toMatch(/^\[vitrine\] .*Starting with /m)
+      const types = Effect.sync(() => existsSync(`${folder}/vitrine.d.ts`))
+      yield* eventually(types)
       yield* Effect.promise(() => server.restart())
       yield* eventually(answers)
       yield* Effect.promise(() => server.close())
@@ -338,7 +377,7 @@ layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })("the de
       ])
       const stage = yield* makeStageWith("")
       const servers = yield* stage.start()
-      const second = yield* startVite(folder, { content: servers.url })
+      const second = yield* startVite(folder, { content: servers.url, types: false })
       yield* Effect.promise(() => fetch(new URL("/endpoint.json", second.url)))
       expect(second.log.filter((line) => line.includes("[vitrine]"))).toEqual([])
     })

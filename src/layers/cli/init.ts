@@ -12,7 +12,7 @@ import { explain } from "../../internal/systemError.ts"
 import * as Command from "./Command.ts"
 import { commands } from "./overview.ts"
 import * as Parameter from "./Parameter.ts"
-import { pageTemplate, projectTemplate } from "./projectTemplate.ts"
+import { pageTemplate, projectTemplate, viteTemplate } from "./projectTemplate.ts"
 
 export class FileNotMade extends Schema.TaggedError<FileNotMade>()("vitrine/FileNotMade", {
   path: Schema.String,
@@ -87,6 +87,35 @@ const nextStepsWithPage = `${start}
                          look at http://127.0.0.1:8730, and change a cell in content/Objects.csv
   npx vitrine --help     everything else`
 
+/** npm makes a `package.json` where there is none. */
+const nextStepsWithVite = (packages: string) => `
+Next:
+  npm install --save-dev ${packages}
+  npm pkg set type=module scripts.dev=vite "scripts.build=tsc && vite build"
+  npm run dev            look at the address that it says, and change a cell in content/Objects.csv, or the page in src
+  npm run build          then "npx vitrine start" has the page on http://127.0.0.1:8730`
+
+interface Choice {
+  readonly page: boolean
+  readonly react: boolean
+  readonly vite: boolean
+}
+
+/** What is made beside, or in the place of, the files of every project, and what comes next. */
+const extras = ({ page, react, vite }: Choice) =>
+  react
+    ? {
+        files: viteTemplate({ react }),
+        steps: nextStepsWithVite(
+          "vite typescript react react-dom @vitejs/plugin-react @types/react @types/react-dom"
+        )
+      }
+    : vite
+      ? { files: viteTemplate({ react }), steps: nextStepsWithVite("vite typescript") }
+      : page
+        ? { files: pageTemplate, steps: nextStepsWithPage }
+        : { files: {}, steps: nextSteps }
+
 export const command = Command.make({
   name: "init",
   description: commands.init.description,
@@ -98,18 +127,27 @@ export const command = Command.make({
     page: Parameter.flag({
       name: "page",
       description: "Also make a page that shows the content, which the controller serves."
+    }),
+    vite: Parameter.flag({
+      name: "vite",
+      description: "The same as a project of Vite, in TypeScript."
+    }),
+    react: Parameter.flag({
+      name: "react",
+      description: "The same as a project of Vite, with React."
     })
   },
-  run: ({ folder, page }) =>
+  run: ({ folder, ...choice }) =>
     Effect.gen(function* () {
       const path = yield* Path.Path
-      for (const [name, content] of Object.entries({ ...projectTemplate, ...(page ? pageTemplate : {}) })) {
+      const { files, steps } = extras(choice)
+      for (const [name, content] of Object.entries({ ...projectTemplate, ...files })) {
         const file = path.join(folder, ...name.split("/"))
         const isMade = yield* make(file, content)
         yield* Console.log(
           isMade ? `made   ${name}` : `kept   ${name}, which was there already${yield* advice(file, content)}`
         )
       }
-      yield* Console.log(page ? nextStepsWithPage : nextSteps)
+      yield* Console.log(steps)
     })
 })

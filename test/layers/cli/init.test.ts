@@ -46,6 +46,7 @@ const made = [
   "content/Settings.json",
   "content/pictures/fog-bell.svg",
   "content/pictures/barometer.svg",
+  "content/pictures/tide.svg",
   "tsconfig.json",
   ".gitignore"
 ]
