@@ -55,6 +55,9 @@ const forBrowsers: BuildOptions = {
   target: ["es2020", "chrome90", "firefox91"]
 }
 
+/** What a script element gives: `vitrine.connect`, `vitrineHelpers.language`. */
+const globals = { client: "vitrine", preview: "vitrine", helpers: "vitrineHelpers" }
+
 /** From the entry to the file. */
 const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly file: string }> = [
   // In the place of what the compiler made of it. The types of neverthrow are part of its types: no part of the bundle.
@@ -62,15 +65,14 @@ const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly f
   // Shares its Effect with plugins, which may bring a copy of the same version.
   { ...forNode, entry: "src/bundle.ts", file: "dist/bundle.js", plugins: [withPage] },
   { ...forBrowsers, entry: "src/fake.ts", file: "dist/fake.js", format: "esm" },
-  ...["client", "preview", "helpers"].flatMap((name) => [
+  ...Object.entries(globals).flatMap(([name, globalName]) => [
     { ...forBrowsers, entry: `src/${name}.ts`, file: `dist/${name}.js`, format: "esm" as const },
-    // For a script element: `vitrine.connect`, `vitrineHelpers.language`.
     {
       ...forBrowsers,
       entry: `src/${name}.ts`,
       file: `dist/${name}.global.js`,
       format: "iife" as const,
-      globalName: name === "helpers" ? "vitrineHelpers" : "vitrine"
+      globalName
     }
   ])
 ]
@@ -93,8 +95,11 @@ const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Pr
 }
 
 /** The types of what a script element gives. */
-for (const name of ["client", "preview"]) {
-  writeFileSync(`dist/${name}.global.d.ts`, `export * from "./${name}.js"\nexport as namespace vitrine\n`)
+for (const [name, globalName] of Object.entries(globals)) {
+  writeFileSync(
+    `dist/${name}.global.d.ts`,
+    `export * from "./${name}.js"\nexport as namespace ${globalName}\n`
+  )
 }
 
 /** The folder of the package that a bundled module is from. */

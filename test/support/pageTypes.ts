@@ -17,7 +17,12 @@ const compilerOptions = {
   exactOptionalPropertyTypes: true,
   noEmit: true,
   allowImportingTsExtensions: true,
-  paths: { "vitrine/client": [join(repository, "src/client.ts")] }
+  paths: Object.fromEntries(
+    ["client", "client/helpers", "client/fake"].map((name) => [
+      `vitrine/${name}`,
+      [join(repository, `src/${name.replace(/^.*\//, "")}.ts`)]
+    ])
+  )
 }
 
 /** What the compiler says of modules, by their names, beside a `vitrine.d.ts`. */

@@ -10,6 +10,7 @@ import { type ContentSample, NoSuchSource } from "../../services/ContentSample.t
 import { type ContentSource, SourceFailed } from "../../services/ContentSource.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { describeDocument } from "./describeDocument.ts"
+import { missingTranslations } from "./missingTranslations.ts"
 
 /** A larger document is not looked into. */
 const maxBytes = 64 * 1024 ** 2
@@ -22,11 +23,18 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
     const fileSystem = yield* FileSystem.FileSystem
     const path = yield* Path.Path
 
-    const describe = Effect.fnUntraced(function* (file: string) {
+    const describe = Effect.fnUntraced(function* (folder: string, name: string) {
+      const file = path.join(folder, name)
       const { size } = yield* fileSystem.stat(file)
-      return size > maxBytes
-        ? { holds: "records" as const, records: 0, fields: [], links: [] }
-        : describeDocument(yield* Effect.flatMap(fileSystem.readFileString(file), parse))
+      if (size > maxBytes) {
+        const found = { holds: "records" as const, records: 0, fields: [], links: [] }
+        return { document: { path: name, ...found }, missing: [] }
+      }
+      const json = yield* Effect.flatMap(fileSystem.readFileString(file), parse)
+      return {
+        document: { path: name, ...describeDocument(json) },
+        missing: missingTranslations(name, json)
+      }
     })
 
     const sample = Effect.fn("Content.sample")(function* (source: ContentSource) {
@@ -49,11 +57,15 @@ export const makeSample = (sources: ReadonlyArray<ContentSource>) =>
             (yield* Effect.mapError(fileSystem.readDirectory(folder), failed)).map((name) => [name, {}])
           )
       )
-      const sampled = yield* Effect.forEach(names.filter((name) => name.endsWith(".json")).sort(), (name) =>
-        Effect.map(describe(path.join(folder, name)), (found) => ({ path: name, ...found }))
+      const described = yield* Effect.forEach(names.filter((name) => name.endsWith(".json")).sort(), (name) =>
+        describe(folder, name)
       ).pipe(Effect.mapError(failed))
-      const { warnings } = fetched
-      return { sourceId, sampled, ...(warnings === undefined ? {} : { warnings }) } satisfies ContentSample
+      const warnings = [...(fetched.warnings ?? []), ...described.flatMap(({ missing }) => missing)]
+      return {
+        sourceId,
+        sampled: described.map(({ document }) => document),
+        ...(warnings.length === 0 ? {} : { warnings })
+      } satisfies ContentSample
     }, Effect.scoped)
 
     return (id: string) => {

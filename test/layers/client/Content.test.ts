@@ -2,7 +2,7 @@
  * What the compiler of a strict project says of tables, with types that are declared and without.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { compileLoads } from "../../support/pageTypes.ts"
+import { compileLoads, compileModules } from "../../support/pageTypes.ts"
 
 const declared = `import type { Attachment } from "vitrine/client"
 
@@ -64,5 +64,38 @@ describe("a table", { timeout: 60_000 }, () => {
 
   it("has records with an id where nothing is declared", () => {
     expect(compileLoads("export {}\n", { ofOthers })).toBe("")
+  })
+})
+
+describe("what stands beside the client", { timeout: 60_000 }, () => {
+  it("has the types of tables: a fake of `connect`, languages and periods", () => {
+    const types = `export {}
+declare module "vitrine/client" {
+  interface Content {
+    exhibits: {
+      Objects: ReadonlyArray<{ readonly id: string; readonly title_de?: string; readonly title_en: string; readonly begin?: string }>
+      Settings: { readonly slideSeconds?: number }
+    }
+  }
+}
+`
+    const page = `import { connect } from "vitrine/client"
+import { fake } from "vitrine/client/fake"
+import { current, language } from "vitrine/client/helpers"
+const controls = fake({ exhibits: { Objects: [{ id: "1", title_en: "Bell" }] }, others: { Any: [] } })
+const like: typeof connect = controls.connect
+like({
+  load: async (version) => language(await version.table("exhibits", "Objects"), "de", "en"),
+  show: (rows) => {
+    const titles: ReadonlyArray<string | undefined> = rows.map(({ title }) => title)
+    current(rows, { from: "begin" }, (valid) => [titles, valid.map(({ title }) => title)])
+    // @ts-expect-error: no field
+    current(rows, { from: "beginn" }, () => {})
+  }
+})
+// @ts-expect-error: no column
+fake({ exhibits: { Objects: [{ id: "1", titel_en: "Bell" }] } })
+`
+    expect(compileModules(types, { page })).toBe("")
   })
 })
