@@ -14,6 +14,8 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
+export type { BuiltInCommands } from "./ContentCommands.ts"
+
 /** A request to do something: the `type` names the command, the rest are its fields. */
 export interface Command {
   readonly type: string

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { CommandBus } from "../../services/CommandBus.ts"
 import type { Content, FetchError } from "../../services/Content.ts"
 import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
+import type { ContentCommands } from "../../services/ContentCommands.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
@@ -29,31 +30,38 @@ export interface Fetching extends Pick<Content["Type"], "fetch"> {
   readonly acknowledged: Effect.Effect<void>
 }
 
+/** Registers commands of the content of this name, as they are typed. */
+const registering = (name: string) =>
+  Effect.map(
+    CommandBus,
+    (commands) =>
+      <Type extends keyof ContentCommands, Encoded, E>(
+        type: Type,
+        fields: Schema.Schema<ContentCommands[Type]["fields"], Encoded>,
+        run: (fields: ContentCommands[Type]["fields"]) => Effect.Effect<ContentCommands[Type]["result"], E>
+      ) =>
+        commands.register({ type: `${name}.${type}`, fields, run })
+  )
+
 /** Until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
   { acknowledged, check, fetch, sample }: Fetching,
   undo: Undo
 ) {
-  const commands = yield* CommandBus
+  const register = yield* registering(name)
   const store = yield* VersionStore
-  yield* commands.register({ type: `${name}.fetch`, fields: Schema.Struct({}), run: () => fetch })
-  yield* commands.register({
-    type: `${name}.check`,
-    fields: Schema.Struct({ source: Schema.optionalWith(Schema.String, { exact: true }) }),
-    run: ({
-      source
-    }): Effect.Effect<ContentCheck | ContentSample, FetchError | NotFetchedHere | NoSuchSource> =>
+  yield* register("fetch", Schema.Struct({}), () => fetch)
+  yield* register(
+    "check",
+    Schema.Struct({ source: Schema.optionalWith(Schema.String, { exact: true }) }),
+    ({ source }): Effect.Effect<ContentCheck | ContentSample, FetchError | NotFetchedHere | NoSuchSource> =>
       (source === undefined ? check : sample?.(source)) ?? new NotFetchedHere()
-  })
-  yield* commands.register({
-    type: `${name}.manifest.read`,
-    fields: Schema.Struct({}),
-    run: () => store.manifest
-  })
-  yield* commands.register({
-    type: `${name}.ack`,
-    fields: Schema.Struct({
+  )
+  yield* register("manifest.read", Schema.Struct({}), () => store.manifest)
+  yield* register(
+    "ack",
+    Schema.Struct({
       consumerId: Schema.String,
       versionId: Schema.String,
       problem: Schema.optionalWith(Schema.String, { exact: true }),
@@ -62,53 +70,37 @@ export const registerCommands = Effect.fnUntraced(function* (
       drawing: flag,
       closing: flag
     }),
-    run: ({ consumerId, versionId, ...details }) =>
+    ({ consumerId, versionId, ...details }) =>
       Effect.zipLeft(store.acknowledge(consumerId, versionId, details), acknowledged)
-  })
-  yield* commands.register({
-    type: `${name}.keep`,
-    fields: Schema.Struct({
+  )
+  yield* register(
+    "keep",
+    Schema.Struct({
       versionId: Schema.String,
       still: flag
     }),
-    run: ({ still, versionId }) => store.keep(versionId, still)
-  })
+    ({ still, versionId }) => store.keep(versionId, still)
+  )
   yield* registerOnDisk(name, undo)
 })
 
 /** Those that need the versions on disk and nothing else, until the scope ends. */
 export const registerOnDisk = Effect.fnUntraced(function* (name: string, undo: Undo) {
-  const commands = yield* CommandBus
+  const register = yield* registering(name)
   const store = yield* VersionStore
-  yield* commands.register({
-    type: `${name}.verify`,
-    fields: Schema.Struct({ versionId }),
-    run: ({ versionId }) => store.verify(versionId)
-  })
+  yield* register("verify", Schema.Struct({ versionId }), ({ versionId }) => store.verify(versionId))
   const { diff, withChanges } = yield* makeComparing
-  yield* commands.register({
-    type: `${name}.versions`,
-    fields: Schema.Struct({}),
-    run: () => Effect.flatMap(undo.versions, withChanges)
-  })
-  yield* commands.register({
-    type: `${name}.diff`,
-    fields: Schema.Struct({
+  yield* register("versions", Schema.Struct({}), () => Effect.flatMap(undo.versions, withChanges))
+  yield* register(
+    "diff",
+    Schema.Struct({
       from: Schema.optionalWith(Schema.String, { exact: true }),
       to: Schema.optionalWith(Schema.String, { exact: true })
     }),
-    run: diff
-  })
-  yield* commands.register({
-    type: `${name}.rollback`,
-    fields: Schema.Struct({ by, versionId }),
-    run: undo.rollback
-  })
-  yield* commands.register({ type: `${name}.hold`, fields: Schema.Struct({ by }), run: undo.hold })
-  yield* commands.register({
-    type: `${name}.release`,
-    fields: Schema.Struct({ by, versionId }),
-    run: undo.release
-  })
-  yield* commands.register({ type: `${name}.resume`, fields: Schema.Struct({ by }), run: undo.resume })
+    diff
+  )
+  yield* register("rollback", Schema.Struct({ by, versionId }), undo.rollback)
+  yield* register("hold", Schema.Struct({ by }), undo.hold)
+  yield* register("release", Schema.Struct({ by, versionId }), undo.release)
+  yield* register("resume", Schema.Struct({ by }), undo.resume)
 })

@@ -1,0 +1,51 @@
+/**
+ * The commands that Vitrine itself has: what they take, beside their `type`, and what they give.
+ */
+import type { ContentCheck } from "./ContentCheck.ts"
+import type { ContentDiff } from "./ContentDiff.ts"
+import type { FetchOutcome } from "./ContentEvents.ts"
+import type { ContentSample } from "./ContentSample.ts"
+import type {
+  AckDetails,
+  HoldOutcome,
+  ManifestReading,
+  Verification,
+  VersionsReport
+} from "./VersionStore.ts"
+
+interface BuiltInCommand<Fields, Result> {
+  readonly fields: Fields
+  readonly result: Result
+}
+
+/** Who asks, for people. */
+interface Asking {
+  readonly by?: string
+}
+
+interface OfVersion {
+  readonly versionId?: string
+}
+
+type None = Readonly<Record<never, never>>
+
+/** Those of the content, by their names behind that of the plugin. */
+export interface ContentCommands {
+  readonly fetch: BuiltInCommand<None, FetchOutcome>
+  readonly check: BuiltInCommand<{ readonly source?: string }, ContentCheck | ContentSample>
+  readonly "manifest.read": BuiltInCommand<None, ManifestReading>
+  readonly ack: BuiltInCommand<{ readonly consumerId: string; readonly versionId: string } & AckDetails, void>
+  readonly keep: BuiltInCommand<{ readonly versionId: string; readonly still?: boolean }, void>
+  readonly verify: BuiltInCommand<OfVersion, Verification>
+  readonly versions: BuiltInCommand<None, VersionsReport>
+  readonly diff: BuiltInCommand<{ readonly from?: string; readonly to?: string }, ContentDiff>
+  readonly rollback: BuiltInCommand<Asking & OfVersion, HoldOutcome>
+  readonly hold: BuiltInCommand<Asking, HoldOutcome>
+  readonly release: BuiltInCommand<Asking & OfVersion, HoldOutcome>
+  readonly resume: BuiltInCommand<Asking, HoldOutcome>
+}
+
+/** By the `type` of the command, of a content that is called `content`; what gives `void` gives `null` over HTTP. */
+export type BuiltInCommands = {
+  readonly [Name in keyof ContentCommands as `content.${Name}`]: ContentCommands[Name]
+}
