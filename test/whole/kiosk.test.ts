@@ -93,6 +93,10 @@ export default defineConfig({
         const frame = yield* exhibitIn(tab, "Bell")
         expect(frame.url()).toBe(`${origin}/?screen=left-wall&lang=de#top`)
         yield* isTrue(frame, "isSecureContext && document.hasFocus()")
+        yield* isTrue(
+          tab,
+          "getComputedStyle(document.querySelector('iframe')).backgroundColor === 'rgb(255, 255, 255)'"
+        )
         yield* isTrue(frame, "exhibit.state.connection === 'live' && (window.unreloaded = true)")
 
         yield* first.signal("SIGKILL")
