@@ -89,12 +89,20 @@ const nameOf = (parameter: string): string =>
 
 const decode = Option.liftThrowable(decodeURIComponent)
 
-/** Amazon and Google (also their older forms), CloudFront, Azure, nginx. Short names count only where all of them are there. */
+/**
+ * S3 and Google Cloud Storage, each also in its older form, CloudFront and Azure. A name counts only where all that belong to such a
+ * signature are there: a `token` alone may as well say which file it is.
+ */
 const signatures: ReadonlyArray<{ readonly with: ReadonlyArray<string>; readonly names: RegExp }> = [
-  { with: [], names: /^x-(?:amz|goog)-|^token$/ },
-  { with: ["signature"], names: /^(?:expires|signature|key-pair-id|policy|awsaccesskeyid|googleaccessid)$/ },
-  { with: ["sig", "se"], names: /^(?:sig|se|sp|sv|st|sr|spr|sip|skoid|sktid|skt|ske|sks|skv)$/ },
-  { with: ["st", "e"], names: /^(?:st|e)$/ }
+  { with: ["x-amz-signature"], names: /^x-amz-/ },
+  { with: ["x-goog-signature"], names: /^x-goog-/ },
+  {
+    with: ["signature", "expires", "awsaccesskeyid"],
+    names: /^(?:expires|signature|awsaccesskeyid|x-amz-security-token)$/
+  },
+  { with: ["signature", "expires", "googleaccessid"], names: /^(?:expires|signature|googleaccessid)$/ },
+  { with: ["signature", "key-pair-id"], names: /^(?:expires|signature|key-pair-id|policy)$/ },
+  { with: ["sig", "sv"], names: /^(?:sig|se|sp|sv|st|sr|spr|sip|skoid|sktid|skt|ske|sks|skv)$/ }
 ]
 
 const isSignature = (name: string, all: ReadonlySet<string>): boolean =>
