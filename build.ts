@@ -4,7 +4,7 @@
  *
  * The licences of the packages in it are in `dist/NOTICES.txt`.
  */
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild"
 
@@ -90,7 +90,6 @@ const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Pr
     logLevel: "error"
   })
   renameSync(unfinished, file)
-  rmSync(`${file}.map`, { force: true })
   return metafile
 }
 

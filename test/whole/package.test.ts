@@ -35,7 +35,7 @@ layer(environment, {
         others.filter(
           (path) =>
             path.includes("/") &&
-            !/^(dist\/(.*\.(js|d\.ts|js\.map)|NOTICES\.txt|bundle\.json)|src\/.*\.ts)$/.test(path) &&
+            !/^(dist\/(.*\.(js|d\.ts)|NOTICES\.txt|bundle\.json)|src\/.*\.ts)$/.test(path) &&
             !/^(dist|src)\/layers\/dashboard\/page\/[\w.]+$/.test(path)
         )
       ).toEqual([])
@@ -57,20 +57,6 @@ layer(environment, {
       const pictures = targets.filter((target) => dirname(target) === join("docs", "images"))
       expect(pictures.filter((picture) => !existsSync(join(repository, picture)))).toEqual([])
       expect(targets.filter((target) => !paths.includes(target) && !pictures.includes(target))).toEqual([])
-    })
-  )
-
-  it.effect("has every file that its maps point to", () =>
-    Effect.map(Effect.all([Installed, Packed]), ([folder, { paths }]) => {
-      const root = join(folder, "node_modules/vitrine")
-      const missing = paths
-        .filter((path) => path.endsWith(".map"))
-        .flatMap((path) => {
-          const { file, sources } = JSON.parse(readFileSync(join(root, path), "utf8"))
-          return [file, ...sources].map((name: string) => join(root, dirname(path), name))
-        })
-        .filter((path) => !existsSync(path))
-      expect(missing, "Is something left in dist/ of modules that are gone? Remove it.").toEqual([])
     })
   )
 
