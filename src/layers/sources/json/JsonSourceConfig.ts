@@ -22,7 +22,10 @@ export interface JsonDocument {
   /** Path to the list of records in an answer. Default: all of it. */
   readonly items?: string
 
-  /** What identifies a record: a field, or several, as paths. Of pages, each record is saved once. Default `id`. */
+  /**
+   * What identifies a record: a field, or several, as paths. Of pages, each record is saved once. Two of one page with the same key that
+   * differ are an error; of two pages, the first is saved, with a warning in the log. Default `id`.
+   */
   readonly key?: string | ReadonlyArray<string>
 
   /**

@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../documents/Document.ts"
@@ -125,7 +126,20 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) =>
         if (missing !== undefined) return yield* failed(missing, true)
         const found = yield* Effect.mapError(nextPage(document, page), failed)
 
-        const added = onlyNew(records)
+        const { added, changed, twins } = yield* Effect.try({
+          try: () => onlyNew(records, number),
+          catch: () => failed("it is nested too deeply")
+        })
+        if (twins[0] !== undefined) {
+          return yield* failed(
+            `two records are not the same, but both have the key ${excerpt(twins[0])}. ${setKey}`
+          )
+        }
+        if (changed[0] !== undefined) {
+          yield* Effect.logWarning(
+            `Document "${name}": page ${number}: ${countText(changed.length, "record")} (${excerpt(changed[0])} first) came on an earlier page with other content, which is kept. If nobody is changing the list: ${setKey}`
+          )
+        }
         const stale = added.length > 0 || records.length === 0 ? 0 : position.stale + 1
         const isRound =
           Option.exists(found, (next) => asked.has(next)) || (isCounted(document) && stale === maxStale)
@@ -177,18 +191,38 @@ const notThere = ({ read, records, total }: ReadPage, before: Option.Option<numb
       : undefined
 }
 
+/** Keys of records on a page that differ from one with the same key, on the same page (`twins`) or on one before (`changed`). */
+interface NewRecords {
+  readonly added: ReadonlyArray<unknown>
+  readonly twins: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+}
+
 /** Records that have not come before, by their key; without it, by all that is in them. */
 const makeOnlyNew = (key: RecordKey) => {
   const idOf = recordId(key)
-  const seen = new Set<string>()
-  return (records: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
-    records.filter((record) => {
-      const id = Option.getOrElse(idOf(record), () => digest(record))
-      const isNew = !seen.has(id)
-      seen.add(id)
-      return isNew
-    })
+  const seen = new Map<string, { readonly content: string; readonly page: number }>()
+  return (records: ReadonlyArray<unknown>, page: number): NewRecords => {
+    const added: Array<unknown> = []
+    const twins: Array<string> = []
+    const changed: Array<string> = []
+    for (const record of records) {
+      const content = digest(record)
+      const id = Option.getOrElse(idOf(record), () => content)
+      const before = seen.get(id)
+      if (before === undefined) {
+        seen.set(id, { content, page })
+        added.push(record)
+      } else if (before.content !== content) {
+        const differing = before.page === page ? twins : changed
+        differing.push(id)
+      }
+    }
+    return { added, twins, changed }
+  }
 }
+
+const setKey = 'Set "key" to what identifies a record, such as ["id", "locale"]'
 
 const digest = (record: unknown): string =>
   `sha256 ${createHash("sha256").update(JSON.stringify(record)).digest("base64")}`

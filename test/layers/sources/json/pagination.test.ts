@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { JsonSourceOptions } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
@@ -237,6 +238,58 @@ describe("a list whose first page leads to itself", () => {
         json: { data: [], links: { self: url.href } }
       }))
       expect([ids, requests]).toEqual([[], 1])
+    })
+  )
+})
+
+describe("records with the same key", () => {
+  const readPages = (pages: ReadonlyArray<ReadonlyArray<unknown>>, document: Shape["document"] = {}) =>
+    read(
+      {
+        document: { page: "page", ...document },
+        respond: (url) => ({ json: pages[numberOf(url, "page", 1) - 1] ?? [] })
+      },
+      { items: [], size: 10, added: [] }
+    )
+
+  it.effect("are an error where they differ on one page, for one of them would be missing", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        readPages([
+          [
+            { id: 1, locale: "de" },
+            { id: 1, locale: "en" }
+          ]
+        ])
+      )
+      expect(String(error)).toContain(
+        'page 1: two records are not the same, but both have the key 1. Set "key" to what identifies a record'
+      )
+    })
+  )
+
+  it.effect("are one where they are equal, on one page or on two", () =>
+    Effect.gen(function* () {
+      expect(
+        (yield* readPages([
+          [{ id: 1 }, { id: 1 }],
+          [{ id: 1 }, { id: 2 }]
+        ])).ids
+      ).toEqual([1, 2])
+    })
+  )
+
+  it.effect("are the first one with a warning where a later page has another one", () =>
+    Effect.gen(function* () {
+      const warnings: Array<string> = []
+      const logger = Logger.make(({ message }) => void warnings.push(String(message)))
+      const { ids } = yield* readPages([[{ id: 1, title: "a" }], [{ id: 1, title: "b" }, { id: 2 }]]).pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      )
+      expect(ids).toEqual([1, 2])
+      expect(warnings).toEqual([
+        expect.stringMatching(/^Document "items": page 2: 1 record \(1 first\) came on/)
+      ])
     })
   )
 })
