@@ -17,6 +17,7 @@ import type { Expectations } from "../expect/Expectations.ts"
 import type { CheckFields, TableCheck } from "../expect/TableCheck.ts"
 import * as jsonFile from "../jsonFile.ts"
 import { sorted } from "../sortedJson.ts"
+import { asJson, maxDetail } from "./asJson.ts"
 import { type Document, DocumentNotSaved } from "./Document.ts"
 import type { Step } from "./DocumentConfig.ts"
 
@@ -65,21 +66,20 @@ const runSteps = Effect.fnUntraced(function* (
   let value = start
   for (const [index, step] of steps.entries()) {
     const before = value
-    value = yield* Effect.tryPromise({
+    const failed = (detail: string, cause?: unknown) =>
+      new DocumentNotSaved({
+        document: name,
+        detail: `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`} ${detail}`,
+        cause
+      })
+    const given = yield* Effect.tryPromise({
       try: async () => step(before, { name }),
-      catch: (cause) =>
-        new DocumentNotSaved({
-          document: name,
-          detail: `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`} failed: ${printableLine(messageOf(cause), maxDetail)}`,
-          cause
-        })
+      catch: (cause) => failed(`failed: ${printableLine(messageOf(cause), maxDetail)}`, cause)
     })
+    value = yield* Effect.mapError(asJson(given), (found) => failed(`gives ${found}`))
   }
   return value
 })
-
-/** Of what a function of the user says. */
-const maxDetail = 500
 
 const pageSize = 100
 

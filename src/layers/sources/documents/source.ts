@@ -16,6 +16,7 @@ import { messageOf, OptionalErrorChain } from "../../../internal/SerializedError
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import type { FieldSchema } from "../expect/ExpectOptions.ts"
 import { changesSince } from "../sourceAnswers.ts"
+import { asJson, maxDetail } from "./asJson.ts"
 import { type Document, Records, Value } from "./Document.ts"
 import { DocumentOptions, define, Keys } from "./DocumentOptions.ts"
 import { makeDocumentSource } from "./makeDocumentSource.ts"
@@ -122,9 +123,6 @@ const failedIn = (place: string) => (cause: unknown) =>
     cause
   })
 
-/** Of what a user's function says, in characters. */
-const maxDetail = 500
-
 const mistake = (place: string, detail: string) => new FunctionFailed({ place, detail, isTransient: false })
 
 const example = 'such as { events: [{ "id": 1 }] }'
@@ -161,12 +159,12 @@ const contentOf = (name: string, given: unknown): Document<FunctionFailed>["cont
   return isAsyncIterable(given)
     ? Records({
         pages: Stream.fromAsyncIterable(given, failedIn(place)).pipe(
-          Stream.mapEffect((record) => asJson(place, record)),
+          Stream.mapEffect((record) => jsonOf(place, record)),
           Stream.grouped(pageSize),
           Stream.map((page) => [...page])
         )
       })
-    : Value({ value: asJson(place, given) })
+    : Value({ value: jsonOf(place, given) })
 }
 
 const pageSize = 100
@@ -174,17 +172,5 @@ const pageSize = 100
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   Predicate.hasProperty(value, Symbol.asyncIterator)
 
-/** As it is once it is written and read again: dates are texts. */
-const asJson = (place: string, value: unknown): Effect.Effect<unknown, FunctionFailed> =>
-  Effect.try({
-    try: (): unknown => JSON.parse(JSON.stringify(value)),
-    catch: (cause) =>
-      value === undefined || Predicate.isFunction(value) || Predicate.isSymbol(value)
-        ? mistake(place, `it is ${value === undefined ? "undefined" : `a ${typeof value}`}, which is no JSON`)
-        : new FunctionFailed({
-            place,
-            detail: `it cannot be written as JSON: ${printableLine(messageOf(cause), maxDetail)}`,
-            isTransient: false,
-            cause
-          })
-  })
+const jsonOf = (place: string, value: unknown) =>
+  Effect.mapError(asJson(value), (found) => mistake(place, `it is ${found}`))

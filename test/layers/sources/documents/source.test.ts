@@ -132,6 +132,17 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
+  it.scoped("saves dates of steps as they are written in JSON", () =>
+    Effect.gen(function* () {
+      const { fetch, saved } = yield* setUp({
+        fetch: () => ({ events: [] }),
+        steps: [() => [{ id: 1, at: new Date(0) }]]
+      })
+      yield* fetch()
+      expect(yield* saved("events")).toEqual([{ id: 1, at: "1970-01-01T00:00:00.000Z" }])
+    }).pipe(run)
+  )
+
   it.scoped("is rejected where something is not as expected", () =>
     Effect.gen(function* () {
       const error = yield* failure({
@@ -262,7 +273,40 @@ describe("a mistake in it", () => {
     {
       what: "what JSON cannot say",
       gives: { a: 1n },
-      message: /fetch, document "a": it cannot be written as JSON: /
+      message: /fetch, document "a": it is nothing that JSON can say: /
+    },
+    {
+      what: "a promise",
+      gives: { a: (async () => [])() },
+      message: /fetch, document "a": it is a promise: an "await" is missing$/
+    },
+    {
+      what: "a promise inside",
+      gives: { a: [{ rooms: [1, (async () => [])()] }] },
+      message: /fetch, document "a": it is a promise, in "0.rooms.1": an "await" is missing$/
+    },
+    {
+      what: "a map",
+      gives: { a: { rooms: new Map([[1, 2]]) } },
+      message: /document "a": it is something of the type Map, in "rooms", which is nothing that JSON can say/
+    },
+    {
+      what: "a set in a long document",
+      gives: {
+        a: (async function* () {
+          yield { tags: new Set([1]) }
+        })()
+      },
+      message: /document "a": it is something of the type Set, in "tags"/
+    },
+    {
+      what: "a generator",
+      gives: {
+        a: (function* () {
+          yield 1
+        })()
+      },
+      message: /document "a": it is something of the type Generator, which/
     },
     {
       what: "two documents in one file",
@@ -294,6 +338,19 @@ describe("a mistake in it", () => {
         })
       })
       expect(iterated.message).toBe('Source "events": fetch, document "many": no luck')
+    }).pipe(run)
+  )
+
+  it.scoped("is said where a step gives nothing, or what JSON cannot say", () =>
+    Effect.gen(function* () {
+      const givenBy = (step: () => unknown) =>
+        Effect.map(failure({ fetch: () => ({ events: [] }), steps: [step] }), ({ message }) => message)
+      expect(yield* givenBy(() => undefined)).toBe(
+        'Source "events": Document "events": step 1 gives undefined'
+      )
+      expect(yield* givenBy(() => [{ tags: new Set([1]) }])).toContain(
+        'step 1 gives something of the type Set, in "0.tags"'
+      )
     }).pipe(run)
   )
 
