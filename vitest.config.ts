@@ -85,7 +85,7 @@ export default defineConfig({
         resolve,
         test: {
           name: "vendors",
-          globalSetup: ["test/support/setup/vendors.ts"],
+          globalSetup: ["build", "programs", "vendors"].map((name) => `test/support/setup/${name}.ts`),
           include: vendors,
           pool: "forks",
           testTimeout: 4 * testTimeout,

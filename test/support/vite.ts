@@ -4,6 +4,7 @@
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { createLogger, createServer, type InlineConfig, type PluginOption } from "vite"
 import { type VitrineOptions, vitrine } from "../../src/vite.ts"
 import { makeFolder, writeFile } from "./contentServer.ts"
@@ -27,6 +28,10 @@ export const viteConfig = (root: string): InlineConfig => ({
   cacheDir: `${root}/.vite`,
   logLevel: "silent"
 })
+
+/** Saves a file, and again as long as it takes: of two changes within some milliseconds, Vite may see one. */
+export const savedAgain = (save: Effect.Effect<void>) =>
+  Effect.zipRight(Effect.repeat(save, Schedule.spaced("2 seconds")), Effect.never)
 
 /** On a free port, until the scope ends; with the lines of its log, without colours. */
 export const startVite = (

@@ -47,7 +47,7 @@ declare module "vitest" {
 
 const everyName = Object.keys(programs) as ReadonlyArray<ProgramName>
 
-/** What the project of a few programs needs. All others need everything. */
+/** What the projects of a few programs and of vendors need. */
 const neededByFew: ReadonlyArray<ProgramName> = ["chromium", "nats-server"]
 
 const find = (name: ProgramName): string | null => {
@@ -81,7 +81,7 @@ const install = (missing: ReadonlyArray<ProgramName>) => {
 }
 
 export default (project: TestProject) => {
-  const names = project.name === "programs" ? neededByFew : everyName
+  const names = project.name === "whole" ? everyName : neededByFew
   const missing = names.filter((name) => find(name) === null)
   if (missing.length > 0) {
     try {

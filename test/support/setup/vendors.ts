@@ -12,6 +12,7 @@ import type { TestProject } from "vitest/node"
 
 /** By the names of their folders: exactly what `package.json` there says. */
 const vendors = {
+  "create-vite-9.3.0": { "create-vite": "9.3.0" },
   "directus-11.3.5": { directus: "11.3.5" },
   "strapi-5.54.0": {
     "@strapi/strapi": "5.54.0",
@@ -62,6 +63,7 @@ const install = (name: VendorName): string | null => {
 
 export default (project: TestProject) => {
   project.provide("vendors", {
+    "create-vite-9.3.0": install("create-vite-9.3.0"),
     "directus-11.3.5": install("directus-11.3.5"),
     "strapi-5.54.0": install("strapi-5.54.0")
   })
