@@ -41,8 +41,8 @@ export type DocumentInput = unknown | AsyncIterable<unknown>
 export interface SourceConfig<FieldSchema = never, Secret = string>
   extends DocumentConfig<FieldSchema, Secret> {
   /**
-   * Gives all documents by their names: each is saved as `<id>/<name>.json`. An array is a document of records. It has ten minutes for it;
-   * what an async iterable gives may take longer.
+   * Gives all documents by their names: each is saved as `<id>/<name>.json`. An array is a document of records. It has ten minutes for it,
+   * and an async iterable for each record.
    */
   readonly fetch: (
     context: SourceContext

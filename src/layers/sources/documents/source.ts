@@ -4,7 +4,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
@@ -102,7 +102,7 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
   }).pipe(Effect.provide(environment))
 })
 
-/** Until the documents are given. */
+/** Until the documents are given, and for each item of an async iterable. */
 const maxDuration = "10 minutes"
 
 /** Calls a function of the user, whose signal aborts when nobody waits for it any more. */
@@ -111,7 +111,7 @@ const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>
     Effect.timeoutFail({
       duration: maxDuration,
       onTimeout: () =>
-        new FunctionFailed({ place, detail: `it has not ended after ${maxDuration}`, isTransient: true })
+        new FunctionFailed({ place, detail: `it has given nothing for ${maxDuration}`, isTransient: true })
     })
   )
 
@@ -158,7 +158,7 @@ const contentOf = (name: string, given: unknown): Document<FunctionFailed>["cont
   const place = `fetch, document "${name}"`
   return isAsyncIterable(given)
     ? Records({
-        pages: Stream.fromAsyncIterable(given, failedIn(place)).pipe(
+        pages: itemsOf(place, given).pipe(
           Stream.mapEffect((record) => jsonOf(place, record)),
           Stream.grouped(pageSize),
           Stream.map((page) => [...page])
@@ -166,6 +166,26 @@ const contentOf = (name: string, given: unknown): Document<FunctionFailed>["cont
       })
     : Value({ value: jsonOf(place, given) })
 }
+
+/** Each item within `maxDuration`. */
+const itemsOf = (place: string, iterable: AsyncIterable<unknown>): Stream.Stream<unknown, FunctionFailed> =>
+  Effect.acquireRelease(
+    Effect.sync(() => iterable[Symbol.asyncIterator]()),
+    // Nobody waits for it: a generator that hangs does not return either.
+    (iterator) => Effect.forkDaemon(Effect.tryPromise(async () => iterator.return?.()))
+  ).pipe(
+    Effect.map((iterator) =>
+      Stream.repeatEffectOption(
+        calling(place, () => iterator.next()).pipe(
+          Effect.mapError(Option.some),
+          Effect.flatMap(({ done, value }) =>
+            done === true ? Effect.fail(Option.none()) : Effect.succeed<unknown>(value)
+          )
+        )
+      )
+    ),
+    Stream.unwrapScoped
+  )
 
 const pageSize = 100
 

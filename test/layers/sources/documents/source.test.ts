@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { type SourceConfig, source } from "../../../../src/layers/sources/documents/source.ts"
@@ -338,6 +339,28 @@ describe("a mistake in it", () => {
         })
       })
       expect(iterated.message).toBe('Source "events": fetch, document "many": no luck')
+    }).pipe(run)
+  )
+
+  it.scoped("is said where an iterable hangs for ten minutes", () =>
+    Effect.gen(function* () {
+      const isAsked = yield* Deferred.make<void>()
+      const { fetch } = yield* setUp({
+        fetch: () => ({
+          many: (async function* () {
+            yield { id: 1 }
+            Deferred.unsafeDone(isAsked, Effect.void)
+            await new Promise(() => {})
+          })()
+        })
+      })
+      const fetching = yield* Effect.fork(Effect.flip(fetch()))
+      yield* Deferred.await(isAsked)
+      yield* TestClock.adjust("10 minutes")
+      expect(yield* Fiber.join(fetching)).toMatchObject({
+        message: 'Source "events": fetch, document "many": it has given nothing for 10 minutes',
+        isTransient: true
+      })
     }).pipe(run)
   )
 
