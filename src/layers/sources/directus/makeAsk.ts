@@ -3,13 +3,11 @@
  */
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as Requests from "../documents/Requests.ts"
-import { hideSecret } from "../hideSecret.ts"
+import { bodyWithout, redirectAdvice } from "../documents/refusedRequest.ts"
 import type { DirectusOptions } from "./DirectusOptions.ts"
 import { type DirectusError, refused, strange, unreachable } from "./requestErrors.ts"
 import { readRefusal } from "./responses.ts"
@@ -32,14 +30,16 @@ export const makeAsk = (
 ) =>
   Effect.map(Requests.make(limits), ({ getJson }): Ask => {
     const headers = Record.map(credentials, Redacted.value)
-    const withoutToken = token === undefined ? (text: string) => text : hideSecret(token)
+    const bodyOf = bodyWithout(token)
 
-    const failed = (path: string, { body = "", isTransient, message, status }: Requests.RequestFailed) => {
-      if (status === undefined) {
-        return unreachable(message, isTransient)
+    const failed = (path: string, error: Requests.RequestFailed) => {
+      const { isTransient, message, status } = error
+      const advice = token === undefined ? undefined : redirectAdvice(url, "token", error)
+      if (advice !== undefined || status === undefined) {
+        return unreachable(advice ?? message, isTransient)
       }
       const name = path.replace("items/", "")
-      const refusal = readRefusal(Option.getOrUndefined(parseJson(withoutToken(body))))
+      const refusal = readRefusal(bodyOf(error))
       return (refusal.code === "" || refusal.code === "ROUTE_NOT_FOUND") && !isTransient
         ? strange(name, `HTTP ${status}, without an item or an error of it`)
         : refused(name, status, token !== undefined, refusal)
@@ -58,5 +58,3 @@ const textsOf = (parameters: Parameters) =>
         ? []
         : [[name, Predicate.isReadonlyRecord(value) ? JSON.stringify(value) : String(value)]]
   )
-
-const parseJson = Schema.decodeOption(Schema.parseJson())

@@ -14,6 +14,7 @@ import { countText } from "../../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../documents/Document.ts"
 import { parseCsv, parseJson, type RequestFailed, type Requests } from "../documents/Requests.ts"
+import { redirectAdvice } from "../documents/refusedRequest.ts"
 import type { JsonDocument } from "./JsonSourceOptions.ts"
 import { nextPage, type ReadPage } from "./nextPage.ts"
 import { valueAt, whatIs } from "./valueAt.ts"
@@ -66,14 +67,17 @@ const makeAsk = (requests: Pick<Requests, "get">, name: string, { as, headers, u
       })
       const json: unknown = yield* parse(answer)
       return { ...answer, json }
-    }).pipe(Effect.mapError((error) => refused(name, error)))
+    }).pipe(Effect.mapError((error) => refused(name, url, error)))
 }
 
 type Ask = ReturnType<typeof makeAsk>
 
-const refused = (document: string, error: RequestFailed) => {
+const refused = (document: string, url: string, error: RequestFailed) => {
   const { isTransient, message, status = 0 } = error
-  const advice = status === 401 || status === 403 ? '; "headers" may have to say who asks' : ""
+  const isUnknown = status === 401 || status === 403
+  const advice = isUnknown
+    ? `; ${redirectAdvice(url, "headers", error) ?? '"headers" may have to say who asks'}`
+    : ""
   return new DocumentNotSaved({ document, detail: `${message}${advice}`, isTransient, cause: error })
 }
 

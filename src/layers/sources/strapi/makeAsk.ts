@@ -3,11 +3,9 @@
  */
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as Requests from "../documents/Requests.ts"
-import { hideSecret } from "../hideSecret.ts"
+import { bodyWithout, redirectAdvice } from "../documents/refusedRequest.ts"
 import { refused, StrapiError, strange } from "./requestErrors.ts"
 import type { Parameters } from "./requests.ts"
 import { readRefusal } from "./responses.ts"
@@ -24,13 +22,15 @@ export const makeAsk = ({
 }: Pick<StrapiOptions, "maxBytes" | "maxTimeout" | "token" | "url">) =>
   Effect.map(Requests.make({ maxBytes, maxTimeout }), ({ getJson }): Ask => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }
-    const withoutToken = token === undefined ? (text: string) => text : hideSecret(token)
+    const bodyOf = bodyWithout(token)
 
-    const failed = (path: string, { body = "", isTransient, message, status }: Requests.RequestFailed) => {
-      if (status === undefined) {
-        return new StrapiError({ detail: message, isTransient })
+    const failed = (path: string, error: Requests.RequestFailed) => {
+      const { isTransient, message, status } = error
+      const advice = token === undefined ? undefined : redirectAdvice(url, "token", error)
+      if (advice !== undefined || status === undefined) {
+        return new StrapiError({ detail: advice ?? message, isTransient })
       }
-      const refusal = readRefusal(Option.getOrUndefined(parseJson(withoutToken(body))))
+      const refusal = readRefusal(bodyOf(error))
       return refusal.name === "" && !isTransient
         ? strange(path, `HTTP ${status}, without an error of Strapi`)
         : refused(path, status, token !== undefined, refusal)
@@ -41,5 +41,3 @@ export const makeAsk = ({
         Effect.mapBoth({ onFailure: (error) => failed(path, error), onSuccess: ({ json }) => json })
       )
   })
-
-const parseJson = Schema.decodeOption(Schema.parseJson())

@@ -387,6 +387,15 @@ describe("directusSource", () => {
       )
     })
 
+    scenario("where the token is not sent to what the server redirects to", function* () {
+      const other = yield* make(json(401, { error: { name: "UnauthorizedError" } }))
+      const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
+      server.next(text(301, "", { location: `${other.url}/articles` }))
+      expect(yield* messageOf(server.fetch())).toMatch(
+        `redirects to ${other.url}, which is not sent "token": write that into "url"`
+      )
+    })
+
     scenario("where the token is wrong, and never shows it", function* () {
       const server = yield* setUp({}, { collections: { articles: {} }, status: [] })
       const error = { message: `No ${directusToken}`, extensions: { code: "INVALID_CREDENTIALS" } }

@@ -230,6 +230,19 @@ describe("what goes wrong with JSON at a URL", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("is said where the headers are not sent to what it redirects to", () =>
+    Effect.gen(function* () {
+      const other = yield* ScriptedServer.make(ScriptedServer.text(401, "who asks?"))
+      const server = yield* ScriptedServer.make(
+        ScriptedServer.text(301, "", { location: `${other.url}/events` })
+      )
+      const headers = { Authorization: "Bearer secret" }
+      expect(yield* failure({ documents: { events: { url: `${server.url}/events`, headers } } })).toBe(
+        `Source "museum": Document "events": ${other.url}/events: the server responds with HTTP 401; ${server.url} redirects to ${other.url}, which is not sent "headers": write that into "url"`
+      )
+    }).pipe(run)
+  )
+
   it.scopedLive.each([
     {
       says: { code: "rest_invalid_param", message: "Invalid parameter(s):\nper_page" },

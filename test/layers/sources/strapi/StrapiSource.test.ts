@@ -17,7 +17,7 @@ import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
-import { hangUp, json, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
+import { hangUp, json, make, type ReceivedRequest, text } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
 import { makeStrapiSource, messageOf } from "../../../support/strapiSource.ts"
 
@@ -442,6 +442,15 @@ describe("strapiSource", () => {
     scenario("where there is no such type", function* () {
       const { fetch } = yield* setUp({}, { types: { article: {} } })
       expect(yield* messageOf(fetch())).toMatch("Strapi has no article. A collection goes by its plural")
+    })
+
+    scenario("where the token is not sent to what the server redirects to", function* () {
+      const other = yield* make(json(401, { error: { name: "UnauthorizedError" } }))
+      const server = yield* setUp({}, { types: { articles: {} } })
+      server.next(text(301, "", { location: `${other.url}/articles` }))
+      expect(yield* messageOf(server.fetch())).toMatch(
+        `redirects to ${other.url}, which is not sent "token": write that into "url"`
+      )
     })
 
     scenario("where the token is wrong, and never shows it", function* () {
