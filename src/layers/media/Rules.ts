@@ -7,7 +7,7 @@ import type { MediaOptions } from "./MediaOptions.ts"
 import { type DocumentPath, matches, type PathPattern, parse } from "./PathPattern.ts"
 
 /** Places in a document: all or none, or those that a pattern names. */
-export type Places = boolean | ReadonlyArray<PathPattern>
+type Places = boolean | ReadonlyArray<PathPattern>
 
 /** What is wanted of a link: all that is given holds. */
 export interface Rules extends Pick<MediaOptions, "hosts" | "types"> {
@@ -31,7 +31,7 @@ const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
   texts.flatMap((text) => Option.toArray(parse(text)))
 
 /** Reads a string at a place as a link; `None` where it is none, or none that is wanted. */
-export type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
+type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
 
 /** `base` is where the document came from. */
 export const makeReadLink =

@@ -10,7 +10,7 @@ import mime from "mime"
 /** The folder of media in that of their source. */
 export const mediaFolder = "media"
 
-export interface NamedFile {
+interface NamedFile {
   /** Which file it is, as 16 hexadecimal digits. */
   readonly key: string
   /** A name from anywhere, with or without an extension. */

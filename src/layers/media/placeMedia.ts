@@ -41,7 +41,7 @@ export interface FoundLink extends Omit<MediaObject, "url"> {
 }
 
 /** What is written beside a link. */
-export interface Placed {
+interface Placed {
   readonly localPath: string
   readonly sizes?: Sizes
 }
