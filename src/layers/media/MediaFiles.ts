@@ -3,11 +3,13 @@
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter, saidOnce } from "../httpClient/downloadCounter.ts"
-import type { MediaNotSaved } from "./errors.ts"
+import { MediaNotSaved } from "./errors.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
 import { type IndexEntry, type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
@@ -46,6 +48,8 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
     const counter = yield* makeDownloadCounter<WantedFile>(files.length, { done: 0, bytes: 0 }, progress)
     yield* Effect.forEach(files.slice(0, 1), counter.report)
 
+    const failures = yield* Ref.make(HashMap.empty<string, Failures>())
+
     const fetchFile = (wanted: WantedFile, before: Option.Option<RememberedFile>) =>
       download({ wanted, before, directory, onBytes: counter.onBytes(wanted) })
 
@@ -71,7 +75,7 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
           error: Option.none()
         }))
       }
-      return fetchFile(wanted, before).pipe(
+      return unlessUnreachable(failures, wanted, fetchFile(wanted, before)).pipe(
         Effect.flatMap((fetched) =>
           Effect.as(counter.fileDone(wanted), {
             ...fetched,
@@ -131,6 +135,51 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
 
   return { fetchAll }
 })
+
+/** Of a server, since it last responded otherwise. */
+interface Failures {
+  readonly count: number
+  readonly detail: string
+}
+
+/** How often in a row a server fails, each time after all tries, before no more is asked of it. */
+const maxFailures = 3
+
+/** Fails at once where its server has failed too often in this fetch: to try each file of such a server takes too long. */
+const unlessUnreachable = <A, E>(
+  failures: Ref.Ref<HashMap.HashMap<string, Failures>>,
+  wanted: WantedFile,
+  fetched: Effect.Effect<A, E | MediaNotSaved>
+): Effect.Effect<A, E | MediaNotSaved> => {
+  const origin = Option.match(wanted.url, { onNone: () => "", onSome: (url) => new URL(url).origin })
+  const responded = Ref.update(failures, HashMap.remove(origin))
+  const failed = ({ detail }: MediaNotSaved) =>
+    Ref.update(
+      failures,
+      HashMap.modifyAt(origin, (before) =>
+        Option.some({
+          count: 1 + Option.match(before, { onNone: () => 0, onSome: ({ count }) => count }),
+          detail
+        })
+      )
+    )
+  return Effect.flatMap(Ref.get(failures), (all) =>
+    Option.match(
+      Option.filter(HashMap.get(all, origin), ({ count }) => count >= maxFailures),
+      {
+        onNone: () =>
+          fetched.pipe(
+            Effect.tapBoth({
+              onSuccess: () => responded,
+              onFailure: (error) =>
+                error instanceof MediaNotSaved && error.isTransient ? failed(error) : responded
+            })
+          ),
+        onSome: ({ detail }) => notSaved(wanted, { detail, isTransient: true })
+      }
+    )
+  )
+}
 
 const unexpected = (wanted: WantedFile) =>
   notSaved(wanted, { detail: "the server says that it has not changed, which was not asked" })

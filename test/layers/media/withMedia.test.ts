@@ -307,6 +307,49 @@ describe("a source with media", () => {
       }).pipe(run)
   )
 
+  it.scoped("gives up on a server that cannot be reached, for this fetch, and on no other", () =>
+    Effect.gen(function* () {
+      const { fetch, files, paths, set } = yield* setUp({
+        find: ["**.image.url"],
+        hosts: ["127.0.0.1"],
+        optional: true
+      })
+      const dead = yield* ScriptedServer.make(ScriptedServer.hangUp)
+      files.set("/a.jpg", jpeg("aaa"))
+      set({
+        "objects.json": [
+          ...Array.from({ length: 60 }, (_, id) => ({
+            id: `${id}`,
+            image: { url: `${dead.url}/${id}.jpg` }
+          })),
+          { id: "a", image: { url: "/a.jpg" } }
+        ]
+      })
+      const { value } = yield* withAdvancingClock(fetch())
+      // Three, and those that were under way by then: six at a time, four tries each.
+      expect((yield* Queue.takeAll(dead.received)).length).toBeLessThanOrEqual(32)
+      expect(value.fetched.warnings).toEqual([
+        expect.stringMatching(/^60 files cannot be saved: the connection to .* failed: .*; and 57 more$/)
+      ])
+      expect(value.media).toHaveLength(1)
+      expect(yield* paths).toEqual(["/a.jpg"])
+
+      yield* withAdvancingClock(fetch())
+      expect((yield* Queue.takeAll(dead.received)).length).toBeGreaterThan(0)
+    }).pipe(run)
+  )
+
+  it.scoped("does not give up on a server that responds, whatever it responds with", () =>
+    Effect.gen(function* () {
+      const { fetch, paths, set } = yield* setUp({ find: ["**.image.url"], optional: true })
+      set({
+        "objects.json": Array.from({ length: 20 }, (_, id) => ({ id: `${id}`, image: { url: `/${id}.jpg` } }))
+      })
+      yield* fetch()
+      expect(yield* paths).toHaveLength(20)
+    }).pipe(run)
+  )
+
   it.scoped("warns where no document has a link at the places to look at", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
