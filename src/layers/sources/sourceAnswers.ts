@@ -1,7 +1,11 @@
 /**
  * What a source answers to a fetch that failed, and to a poll.
  */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { type SourceChanges, SourceFailed } from "../../services/ContentSource.ts"
 import { NotAsExpected } from "./expect/Expectations.ts"
 
@@ -23,3 +27,12 @@ export const changesSince = (before: Option.Option<string>, cursor: string): Sou
   cursor,
   changed: Option.contains(before, cursor) ? "nothing" : "everything"
 })
+
+/** When content was read last, for polls that cannot see each change: at first, long ago. */
+export const makeLastRead = Effect.map(Ref.make(0), (readAt) => ({
+  /** Content is read now. */
+  isNow: Effect.flatMap(monotonicMillis, (now) => Ref.set(readAt, now)),
+  /** Whether it was read within this time, also when somebody has set the clock. */
+  isWithin: (longest: Duration.Duration) =>
+    Effect.zipWith(monotonicMillis, Ref.get(readAt), (now, at) => now - at < Duration.toMillis(longest))
+}))

@@ -6,17 +6,15 @@
  * <source id>/media/               the files that they have
  * ```
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import { Value } from "../documents/Document.ts"
 import { define } from "../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
-import { changesSince } from "../sourceAnswers.ts"
+import { changesSince, makeLastRead } from "../sourceAnswers.ts"
 import {
   CheckedOptions,
   type Collection,
@@ -41,13 +39,13 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   const { collections, locales, url } = options
   const serverHeaders = credentials(options)
   const ask = yield* makeAsk(options, serverHeaders)
-  const readAt = yield* Ref.make(0)
+  const lastRead = yield* makeLastRead
 
   const documentOf = Effect.fnUntraced(function* ([name, collection]: readonly [string, Collection]) {
     const hasLanguages = locales.length > 0 && (yield* hasField(ask, name, translationsField))
     const read = Effect.gen(function* () {
       const content = yield* readCollection(ask, name, collection, { ...options, hasLanguages })
-      yield* Ref.set(readAt, yield* Clock.currentTimeMillis)
+      yield* lastRead.isNow
       return yield* Effect.try({
         try: () => withUrls(hasLanguages ? inLanguages([content].flat(), options) : content, url),
         catch: () => strange(name, "it is nested too deeply")
@@ -75,9 +73,9 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   const poll = Effect.fnUntraced(function* (before: Option.Option<string>) {
     const activity = yield* latestActivity(ask)
     const cursor = Option.isSome(activity) ? activity.value : yield* contentMark
-    const age = (yield* Clock.currentTimeMillis) - (yield* Ref.get(readAt))
+    const isRecent = yield* lastRead.isWithin(longest)
     return changesSince(
-      Option.filter(before, () => age < Duration.toMillis(longest)),
+      Option.filter(before, () => isRecent),
       cursor
     )
   })

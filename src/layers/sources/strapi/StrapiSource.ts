@@ -6,7 +6,6 @@
  * <source id>/media/         the files of the media library that they have
  * ```
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,7 +15,7 @@ import type { ContentSourceDefinition } from "../../../services/ContentSource.ts
 import { Value } from "../documents/Document.ts"
 import { define } from "../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
-import { changesSince } from "../sourceAnswers.ts"
+import { changesSince, makeLastRead } from "../sourceAnswers.ts"
 import { lasting } from "./lasting.ts"
 import { makeAsk } from "./makeAsk.ts"
 import { readFile, withoutFormats } from "./media.ts"
@@ -44,7 +43,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
   const { locales, status, types, url } = options
   const ask = yield* makeAsk(options)
   const seen = yield* Ref.make<ReadonlyMap<string, Seen>>(new Map())
-  const readAt = yield* Ref.make(0)
+  const lastRead = yield* makeLastRead
   const warnOnce = makeWarnOnce(
     (reason) =>
       `${reason}: whether they have changed cannot be asked, so that everything is read again, at most once a minute.`
@@ -57,7 +56,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       catch: () => strange(name, "it is nested too deeply")
     })
     yield* Ref.update(seen, (before) => new Map([...before, [name, seenNow]]))
-    yield* Ref.set(readAt, yield* Clock.currentTimeMillis)
+    yield* lastRead.isNow
     return value
   })
 
@@ -96,8 +95,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
     const answer = yield* probe(ask, options)
     const reasons = yield* whyUnsure(answer)
     yield* Effect.forEach(reasons, warnOnce)
-    const age = (yield* Clock.currentTimeMillis) - (yield* Ref.get(readAt))
-    const isRecent = age < Duration.toMillis(reasons.length === 0 ? longest : longestUnsure)
+    const isRecent = yield* lastRead.isWithin(reasons.length === 0 ? longest : longestUnsure)
     return changesSince(
       Option.filter(before, () => isRecent),
       answer.text
