@@ -8,6 +8,7 @@ import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { pageTemplate, projectTemplate } from "../../src/layers/cli/projectTemplate.ts"
 import { compile, strictly } from "../support/compile.ts"
 import { below, codeIn, linksOf, read, repository, rowsOf } from "../support/documents.ts"
 import { environment, Installed, install } from "../support/installed.ts"
@@ -142,6 +143,17 @@ plainTransport({ port: "8710" })
         })
       )
     }
+
+    it.scoped("that a new project compiles with, without Effect", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* install(Object.keys(dependencies))
+        for (const name of ["vitrine.config.ts", "tsconfig.json"]) {
+          yield* fs.writeFileString(join(folder, name), pageTemplate[name] ?? projectTemplate[name] ?? "")
+        }
+        expect(compile(folder)).toBe("")
+      })
+    )
 
     it.scoped("of vitrine/plain that need no Effect", () =>
       Effect.gen(function* () {

@@ -49,10 +49,7 @@ export const ContentServerOptions = Schema.Struct({
 export type ContentServerOptions = typeof ContentServerOptions.Type
 
 /** The options as a user writes them. */
-export interface ContentServerConfig extends Schema.Schema.Encoded<typeof ContentServerOptions> {
-  // The compiler has no name for options without a member of their own.
-  readonly port?: number
-}
+export type ContentServerConfig = typeof ContentServerOptions.Encoded
 
 export const decode = decodeOptions("the options of the content server", ContentServerOptions)
 

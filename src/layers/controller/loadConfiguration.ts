@@ -74,10 +74,7 @@ export const ConfigurationFile = Schema.Struct({
     { exact: true }
   )
 })
-export interface ConfigurationFile extends Schema.Schema.Encoded<typeof ConfigurationFile> {
-  // The compiler has no name for options without a member of their own.
-  readonly plugins: ReadonlyArray<Plugin>
-}
+export type ConfigurationFile = typeof ConfigurationFile.Encoded
 
 const decode = decodeOptions("the configuration", ConfigurationFile)
 

@@ -41,10 +41,7 @@ export const DashboardOptions = Schema.Struct({
 export type DashboardOptions = typeof DashboardOptions.Type
 
 /** The options as a user writes them. */
-export interface DashboardConfig extends Schema.Schema.Encoded<typeof DashboardOptions> {
-  // The compiler has no name for options without a member of their own.
-  readonly port?: number
-}
+export type DashboardConfig = typeof DashboardOptions.Encoded
 
 export const decode = decodeOptions("the options of the dashboard", DashboardOptions)
 

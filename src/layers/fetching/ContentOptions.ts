@@ -99,10 +99,7 @@ export const ContentOptions = Schema.Struct({
 export type ContentOptions = typeof ContentOptions.Type
 
 /** The options as a user writes them. */
-export interface ContentConfig extends Schema.Schema.Encoded<typeof ContentOptions> {
-  // The compiler has no name for options without a member of their own.
-  readonly sources: ReadonlyArray<ContentSourceDefinition>
-}
+export type ContentConfig = typeof ContentOptions.Encoded
 
 export const decode = decodeOptions("the options of the content plugin", ContentOptions)
 

@@ -103,10 +103,7 @@ export const ReplicaOptions = Schema.Struct({
 export type ReplicaOptions = typeof ReplicaOptions.Type
 
 /** The options as a user writes them. */
-export interface ReplicaConfig extends Schema.Schema.Encoded<typeof ReplicaOptions> {
-  // The compiler has no name for options without a member of their own.
-  readonly from: string | ReadonlyArray<string>
-}
+export type ReplicaConfig = typeof ReplicaOptions.Encoded
 
 export const decode = decodeOptions("the options of the replica plugin", ReplicaOptions)
 

@@ -56,9 +56,6 @@ export const TableServerOptions = Schema.Struct({
 export type TableServerOptions = typeof TableServerOptions.Type
 
 /** The options as they are written, defaults left out. */
-export interface TableServerInput extends Schema.Schema.Encoded<typeof TableServerOptions> {
-  // The compiler has no name for options without a member of their own.
-  readonly directory: string
-}
+export type TableServerInput = typeof TableServerOptions.Encoded
 
 export const decodeTableServerOptions = decodeOptions("the options of the table server", TableServerOptions)
