@@ -146,11 +146,14 @@ const documentsOf = (
     )
   }
   return Effect.succeed(
-    names.map((name) => ({
-      name,
-      content: contentOf(name, given[name]),
-      ...(keys[name] === undefined ? {} : { key: [keys[name]].flat() })
-    }))
+    names.map((name) => {
+      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+      return {
+        name,
+        content: contentOf(name, given[name]),
+        ...(key === undefined ? {} : { key: [key].flat() })
+      }
+    })
   )
 }
 

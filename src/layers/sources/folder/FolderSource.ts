@@ -86,7 +86,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     files.flatMap((file) => {
       const name = documentName(file.path)
       if (name === undefined) return []
-      const key = keys[name]
+      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
       const content = Value({ value: Effect.provide(readDocument(file, maxBytes), environment) })
       return [{ name, content, ...(key === undefined ? {} : { key: [key].flat() }) }]
     })

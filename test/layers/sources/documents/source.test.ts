@@ -118,6 +118,17 @@ describe("a source of one's own", () => {
     }).pipe(run)
   )
 
+  it.scoped("has documents with the names of what every object has", () =>
+    Effect.gen(function* () {
+      const { fetch, saved } = yield* setUp({
+        fetch: () => ({ constructor: [{ id: 1 }], ["__proto__"]: [{ id: 2 }] })
+      })
+      expect((yield* fetch()).documents).toEqual({ "constructor.json": {}, "__proto__.json": {} })
+      expect(yield* saved("constructor")).toEqual([{ id: 1 }])
+      expect(yield* saved("__proto__")).toEqual([{ id: 2 }])
+    }).pipe(run)
+  )
+
   it.scoped("runs steps, and expects something of their result", () =>
     Effect.gen(function* () {
       const { fetch, saved } = yield* setUp({

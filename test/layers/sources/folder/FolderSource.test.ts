@@ -183,6 +183,22 @@ describe("a folder that is watched", () => {
 })
 
 describe("a folder as a source", () => {
+  it.scoped("has documents with the names of what every object has", () =>
+    Effect.gen(function* () {
+      const { fetch, text } = yield* setUp({
+        "constructor.json": '[{"id":1}]',
+        "__proto__.json": '[{"id":2}]'
+      })
+      const { directory, documents } = yield* fetch()
+      expect(Object.entries(documents ?? {})).toEqual([
+        ["__proto__.json", {}],
+        ["constructor.json", {}]
+      ])
+      expect(JSON.parse(yield* text(directory, "constructor.json"))).toEqual([{ id: 1 }])
+      expect(JSON.parse(yield* text(directory, "__proto__.json"))).toEqual([{ id: 2 }])
+    }).pipe(run)
+  )
+
   it.scoped("saves tables and JSON at its top as documents, and everything else as it is", () =>
     Effect.gen(function* () {
       const { fetch, text } = yield* setUp({ ...example, "more/data.json": "{ }", "more/list.csv": "a\n" })
