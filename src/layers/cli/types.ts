@@ -22,6 +22,7 @@ import {
   locateConfiguration
 } from "../controller/loadConfiguration.ts"
 import { contentTypes } from "../types/contentTypes.ts"
+import { readManifest } from "../types/readContent.ts"
 import * as Command from "./Command.ts"
 import { endableAtOnce } from "./ending.ts"
 import { loadEnvironment } from "./loadEnvironment.ts"
@@ -74,8 +75,7 @@ export interface TypesTarget {
 }
 
 const writeOnce = Effect.fnUntraced(function* (target: TypesTarget) {
-  const isWritten = yield* writeTypes(target, yield* keptContents(target))
-  yield* Console.log(isWritten ? `made   ${nameOf(target)}` : `kept   ${nameOf(target)}: nothing has changed`)
+  yield* Console.log(outcomeText(target, yield* writeTypes(target, yield* keptContents(target))))
 }, Effect.scoped)
 
 /** As it is called in messages. */
@@ -93,9 +93,33 @@ const keptContents = Effect.fnUntraced(function* ({ file, library }: TypesTarget
     : contents
 })
 
-/** Gives whether the file had another text. */
-const writeTypes = ({ output }: TypesTarget, contents: ReadonlyArray<KeptContent>) =>
-  Effect.flatMap(contentTypes(contents), (text) => replaceIfNew(output, text))
+type Outcome = "made" | "unchanged" | "unfetched"
+
+const outcomeText = (target: TypesTarget, outcome: Outcome): string => {
+  const name = nameOf(target)
+  switch (outcome) {
+    case "made":
+      return `made   ${name}`
+    case "unchanged":
+      return `kept   ${name}: nothing has changed`
+    case "unfetched":
+      return `kept   ${name}: there is no version of the content here. Fetch first: npx vitrine fetch`
+  }
+}
+
+/** A file that was made of a version, as it is in a fresh clone, is not replaced by one that knows less. */
+const writeTypes = Effect.fnUntraced(function* (
+  { output }: TypesTarget,
+  contents: ReadonlyArray<KeptContent>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const isFetched = yield* Effect.every(contents, ({ directory }) =>
+    Effect.map(readManifest(directory), Option.isSome)
+  )
+  if (!isFetched && (yield* fs.exists(output))) return "unfetched" satisfies Outcome
+  const isWritten = yield* replaceIfNew(output, yield* contentTypes(contents))
+  return (isWritten ? "made" : "unchanged") satisfies Outcome
+})
 
 /** How often it is looked whether something has changed. */
 const lookEvery = "1 second"
@@ -123,8 +147,9 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Envi
         textOf(path.join(directory, "manifest.json"))
       )
       const hasNew = yield* manifests.isNew(JSON.stringify(texts))
-      if (kept.length > 0 && (isChanged || hasNew) && (yield* writeTypes(target, kept))) {
-        yield* Console.log(`made   ${nameOf(target)}`)
+      if (kept.length > 0 && (isChanged || hasNew)) {
+        const outcome = yield* writeTypes(target, kept)
+        if (outcome !== "unchanged") yield* Console.log(outcomeText(target, outcome))
       }
     }).pipe(Effect.catchAllCause((cause) => Console.error(failureText(cause, false))))
 

@@ -129,6 +129,21 @@ describe("vitrine types", () => {
     })
   )
 
+  inProject("keeps the file of a fresh clone, which has no version yet", (project) =>
+    Effect.gen(function* () {
+      const kept =
+        "kept   vitrine.d.ts: there is no version of the content here. Fetch first: npx vitrine fetch"
+      yield* project.write("vitrine.d.ts", "of a version")
+      yield* project.run(Option.none())
+      expect(yield* project.text).toBe("of a version")
+      expect(project.said).toEqual([kept])
+      yield* project.fetch
+      yield* project.run(Option.none())
+      expect(yield* project.text).toContain("readonly Settings")
+      expect(project.said).toEqual([kept, "made   vitrine.d.ts"])
+    })
+  )
+
   inProject("says what is wrong with the configuration", (project) =>
     Effect.gen(function* () {
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { title: "words" } } }'))
