@@ -6,6 +6,7 @@ import { dirname, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -124,9 +125,12 @@ const writeTypes = Effect.fnUntraced(function* (
 /** How often it is looked whether something has changed. */
 const lookEvery = "1 second"
 
+/** How long after a failure it is tried again, in milliseconds: a file that the configuration imports may be mended. */
+const retryAfter = 5000
+
 /**
- * Writes the types, and again when the configuration or a manifest has another text than before, for ever. What cannot be done is
- * said; the file stays as it is then.
+ * Writes the types, and again when the configuration, a manifest or the file itself has another text than before, for ever. What cannot
+ * be done is said once, and tried again; the file stays as it is then.
  */
 export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Environment> =>
   Effect.gen(function* () {
@@ -135,23 +139,40 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Envi
     const contents = yield* ScopedRef.fromAcquire(Effect.succeed<ReadonlyArray<KeptContent>>([]))
     const configuration = yield* makeChange
     const manifests = yield* makeChange
+    const outputs = yield* makeChange
+    const failures = yield* makeChange
+    const retryAt = yield* Ref.make(Option.none<number>())
     const textOf = (file: string) => Effect.orElseSucceed(fs.readFileString(file), () => "")
 
     const look = Effect.gen(function* () {
-      const isChanged = yield* configuration.isNew(yield* textOf(target.file))
+      const now = yield* Clock.currentTimeMillis
+      const isDue = Option.exists(yield* Ref.get(retryAt), (time) => time <= now)
+      const isChanged = (yield* configuration.isNew(yield* textOf(target.file))) || isDue
       if (isChanged) {
+        yield* Ref.set(retryAt, Option.none())
         yield* ScopedRef.set(contents, keptContents(target))
+        yield* failures.forget
       }
       const kept = yield* ScopedRef.get(contents)
       const texts = yield* Effect.forEach(kept, ({ directory }) =>
         textOf(path.join(directory, "manifest.json"))
       )
       const hasNew = yield* manifests.isNew(JSON.stringify(texts))
-      if (kept.length > 0 && (isChanged || hasNew)) {
+      const isOther = yield* outputs.isNew(yield* textOf(target.output))
+      if (kept.length > 0 && (isChanged || hasNew || isOther)) {
         const outcome = yield* writeTypes(target, kept)
+        yield* outputs.isNew(yield* textOf(target.output))
         if (outcome !== "unchanged") yield* Console.log(outcomeText(target, outcome))
       }
-    }).pipe(Effect.catchAllCause((cause) => Console.error(failureText(cause, false))))
+    }).pipe(
+      Effect.catchAllCause(
+        Effect.fnUntraced(function* (cause) {
+          const text = failureText(cause, false)
+          if (yield* failures.isNew(text)) yield* Console.error(text)
+          yield* Ref.set(retryAt, Option.some((yield* Clock.currentTimeMillis) + retryAfter))
+        })
+      )
+    )
 
     yield* Effect.repeat(look, Schedule.spaced(lookEvery))
     return yield* Effect.never
@@ -160,7 +181,8 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Envi
 /** Whether a text is another one than the last time. */
 const makeChange = Effect.map(Ref.make(Option.none<string>()), (last) => ({
   isNew: (text: string) =>
-    Effect.map(Ref.getAndSet(last, Option.some(text)), (last) => !Option.contains(last, text))
+    Effect.map(Ref.getAndSet(last, Option.some(text)), (last) => !Option.contains(last, text)),
+  forget: Ref.set(last, Option.none())
 }))
 
 export class TypesNotWritten extends Schema.TaggedError<TypesNotWritten>()("vitrine/TypesNotWritten", {

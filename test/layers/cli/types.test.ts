@@ -192,4 +192,54 @@ describe("vitrine types --watch", () => {
       ])
     })
   )
+
+  inProject("makes the file again when it is gone or has another text", (project) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
+      const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
+      yield* project.fetch
+      yield* Effect.fork(project.keep)
+      yield* says(1)
+      const text = yield* project.text
+
+      yield* somebodySleeps
+      yield* fs.remove(project.target.output)
+      yield* look
+      yield* says(2)
+      expect(yield* project.text).toBe(text)
+
+      yield* somebodySleeps
+      yield* project.write("vitrine.d.ts", "of another branch")
+      yield* look
+      yield* says(3)
+      expect(yield* project.text).toBe(text)
+      expect(project.said).toEqual(Array(3).fill("made   vitrine.d.ts"))
+    })
+  )
+
+  inProject("tries a configuration that has failed again after five seconds, and says it once", (project) =>
+    Effect.gen(function* () {
+      const look = Effect.zipRight(somebodySleeps, TestClock.adjust("1 second"))
+      const says = (count: number) => eventually(Effect.sync(() => project.said.length === count))
+      yield* project.write("expected.ts", "export const expected = {")
+      yield* project.write(
+        "vitrine.config.ts",
+        `import { expected } from "./expected.ts"\n${configuration("expected")}`
+      )
+      yield* Effect.fork(project.keep)
+      yield* says(1)
+      yield* Effect.repeatN(look, 10)
+      yield* somebodySleeps
+      expect(project.said).toEqual([expect.stringContaining("it could not be loaded.")])
+
+      yield* project.write(
+        "expected.ts",
+        'export const expected = { Objects: { fields: { title: "text" } } }'
+      )
+      yield* Effect.repeatN(look, 4)
+      yield* says(2)
+      expect(yield* project.text).toContain(objects("title: string"))
+    })
+  )
 })
