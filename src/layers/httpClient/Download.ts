@@ -9,7 +9,6 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
@@ -171,37 +170,16 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     /** What an earlier try has begun. */
     let begun = Option.none<Begun>()
     let hasTried = false
-    let isThere = false
     const mayGoOn = (): boolean => resumes === true || Option.isSome(begun)
     const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
 
     const attempt = Effect.gen(function* () {
       yield* checkSize(Option.getOrElse(size, () => 0))
-      const scope = yield* Effect.scope
-      let opened = Option.none<FileSystem.File>()
-      /** Opened by what needs it first: of a file that has not changed, nothing does. */
-      const handle = Effect.suspend(() =>
-        Option.match(opened, {
-          onSome: Effect.succeed,
-          onNone: () =>
-            fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }).pipe(
-              writing,
-              Scope.extend(scope),
-              Effect.tap((file) => {
-                opened = Option.some(file)
-                isThere = true
-              }),
-              Effect.uninterruptible
-            )
-        })
-      )
-      const truncate = Effect.flatMap(handle, (handle) => writing(handle.truncate()))
-      const startAnew = Effect.as(Effect.zipRight(truncate, reportThat(0)), nothing())
+      const handle = yield* writing(fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }))
+      const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
 
       const isBegun =
-        resumes !== false &&
-        (resumes === true || hasTried) &&
-        (yield* writing((yield* handle).stat)).size > 0n
+        resumes !== false && (resumes === true || hasTried) && (yield* writing(handle.stat)).size > 0n
       hasTried = true
       const there = !isBegun ? nothing() : mayGoOn() ? yield* readPart : yield* startAnew
       const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
@@ -231,21 +209,16 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           const length = Option.map(Body.contentLength(response), (bytes) => before.bytes + bytes)
           yield* checkSize(Option.getOrElse(length, () => 0))
           const expected = Option.orElse(size, () => length)
-          const written = makeBuffer((bytes) =>
+          const write = (bytes: Uint8Array) =>
             Effect.zipRight(
-              Effect.flatMap(handle, (handle) => writing(handle.writeAll(bytes))),
+              writing(handle.writeAll(bytes)),
               Effect.suspend(() => reportThat(reported + bytes.length))
             )
-          )
           return yield* save(response, pace, before, expected, {
             begin: onBeginning,
-            write: written.add,
-            discard: Effect.zipRight(written.clear, startAnew)
-          }).pipe(
-            Effect.zipLeft(Effect.zipRight(written.flush, handle)),
-            // What has come is the beginning that another try goes on from.
-            Effect.onError(() => Effect.ignore(written.flush))
-          )
+            write,
+            discard: startAnew
+          })
         })
       )
     })
@@ -258,40 +231,13 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
       Effect.scoped,
       Effect.tapError(() => (resumes === false ? remove : Effect.void)),
       withRetries,
-      Effect.tapError(() => (resumes === "retries" && isThere ? remove : Effect.void)),
+      Effect.tapError(() => (resumes === "retries" ? remove : Effect.void)),
       Effect.annotateLogs("file", name)
     )
   }
 
   return download satisfies Download
 })
-
-/** Collects parts into writes that are worth a turn of a thread each. */
-const makeBuffer = <E>(write: (bytes: Uint8Array) => Effect.Effect<void, E>) => {
-  // No `Ref`: only the fiber that reads a body has it, for every part of that.
-  let parts: Array<Uint8Array> = []
-  let bytes = 0
-
-  const clear = Effect.sync(() => {
-    parts = []
-    bytes = 0
-  })
-  const flush: Effect.Effect<void, E> = Effect.suspend(() => {
-    const [first, ...more] = parts
-    if (first === undefined) return Effect.void
-    const all = more.length === 0 ? first : Buffer.concat(parts)
-    return Effect.zipRight(clear, write(all))
-  })
-  const add = (part: Uint8Array): Effect.Effect<void, E> => {
-    parts.push(part)
-    bytes += part.length
-    return bytes < writeSize ? Effect.void : flush
-  }
-  return { add, clear, flush }
-}
-
-/** Bytes that are written in one go, at least. */
-const writeSize = 256 * 1024
 
 /** Bytes of a part that are read in one go. */
 const readSize = 1024 * 1024

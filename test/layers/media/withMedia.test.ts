@@ -377,16 +377,6 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("has files that may be empty", () =>
-    Effect.gen(function* () {
-      const { fetch, files, set } = yield* setUp()
-      files.set("/notes", { body: "", headers: { "content-type": "text/plain" } })
-      set({ "objects.json": [{ id: "1", image: { url: "/notes" } }] })
-      const { files: saved, media } = yield* fetch()
-      expect(media.map((name) => saved[name])).toEqual([{ size: 0, sha256: sha256("") }])
-    }).pipe(run)
-  )
-
   it.scoped("leaves nothing behind of an empty file that may be missing", () =>
     Effect.gen(function* () {
       const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], optional: true })
