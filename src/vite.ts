@@ -6,7 +6,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { ServerResponse } from "node:http"
 import { createRequire } from "node:module"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
@@ -103,7 +102,7 @@ const proxyTo = (target: string, warn: (text: string) => void): ProxyOptions => 
           warn(`[vitrine] Nothing answers at ${target}: pages wait for it.`)
         }
         isAway = true
-        if (response instanceof ServerResponse && !response.headersSent) {
+        if ("writeHead" in response && !response.headersSent) {
           response.writeHead(503).end()
         } else {
           response.destroy()
