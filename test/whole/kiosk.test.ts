@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
-import type { Frame, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { Browser, openTab } from "../support/browser.ts"
 import { writeFile } from "../support/contentServer.ts"
 import { unitSettings } from "../support/deployment.ts"
@@ -35,7 +35,27 @@ window.exhibit = connect({
 
 const openBootPage = (query: string) => openTab(`${pathToFileURL(`${repository}/${page}`)}${query}`)
 
-const isTrue = (where: Page | Frame, condition: string) =>
+/** The page before an exhibit, both in a browser where each wait is a tenth; asked of what it is even when the exhibit has crashed. */
+const openFastBootPage = Effect.fnUntraced(function* (url: string) {
+  const context = yield* Browser
+  const tab = yield* openTab("about:blank")
+  return yield* Effect.promise(async () => {
+    await tab.addInitScript(`
+      const { setInterval, setTimeout } = window
+      window.waits = 0
+      window.shows = 0
+      window.setInterval = (f, ms) => setInterval(f, ms / 10)
+      window.setTimeout = (f, ms) => setTimeout(() => ((waits += ms === 5000), f()), ms / 10)
+      addEventListener("message", ({ data }) => (shows += data.vitrine === "shown" && !data.again))`)
+    await tab.goto(`${pathToFileURL(`${repository}/${page}`)}?url=${url}`)
+    const session = await context.newCDPSession(tab)
+    const evaluate = async (expression: string): Promise<unknown> =>
+      (await session.send("Runtime.evaluate", { expression })).result.value
+    return { evaluate, tab }
+  })
+})
+
+const isTrue = (where: { readonly evaluate: (condition: string) => Promise<unknown> }, condition: string) =>
   eventually(
     Effect.tryPromise((): Promise<unknown> => where.evaluate(condition)).pipe(
       Effect.map((holds) => holds === true),
@@ -120,6 +140,33 @@ export default defineConfig({
         yield* isTrue(tab, `!(${isCovered})`)
         yield* writeFile(`${site}/index.html`, working)
         yield* exhibitIn(tab, "Bell")
+      })
+    )
+
+    it.scoped("loads an exhibit again whose process has ended", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStageWith(working)
+        const { url } = yield* start()
+        yield* promote(1, { "Objects.json": JSON.stringify([{ title: "Bell" }]) })
+        const { evaluate, tab } = yield* openFastBootPage(url)
+        const frame = yield* exhibitIn(tab, "Bell")
+        yield* isTrue({ evaluate }, "waits > 20")
+        expect(yield* Effect.promise(() => evaluate("shows"))).toBe(1)
+
+        const context = yield* Browser
+        const renderer = yield* Effect.promise(() => context.newCDPSession(frame))
+        renderer.send("Page.crash").catch(() => {})
+        yield* isTrue({ evaluate }, `shows === 2 && !(${isCovered})`)
+      })
+    )
+
+    it.scoped("leaves an exhibit alone that says only once that it works", () =>
+      Effect.gen(function* () {
+        const { start } = yield* makeStageWith(pageOf("parent.postMessage({ vitrine: 'shown' }, '*')"))
+        const { url } = yield* start()
+        const { evaluate } = yield* openFastBootPage(url)
+        yield* isTrue({ evaluate }, "waits > 20")
+        expect(yield* Effect.promise(() => evaluate("shows"))).toBe(1)
       })
     )
   })

@@ -191,7 +191,12 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 
   addEventListener("pagehide", () => tell("gone"), { signal })
 
-  const looks = setInterval(update, lookMs)
+  const looks = setInterval(() => {
+    update()
+    if (settling) {
+      tell("shown", true)
+    }
+  }, lookMs)
   addEventListener("pagehide", acks.close, { signal })
   // It comes back from the back/forward cache.
   addEventListener("pageshow", acks.open, { signal })
@@ -209,10 +214,10 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
   })
 }
 
-/** Tells the page around this one, that of a kiosk for example, what becomes of it. */
-const tell = (vitrine: "shown" | "gone") => {
+/** Tells the page around this one, that of a kiosk for example, what becomes of it; `again` that it still works. */
+const tell = (vitrine: "shown" | "gone", again?: true) => {
   if (parent !== window) {
-    parent.postMessage({ vitrine }, "*")
+    parent.postMessage({ vitrine, again }, "*")
   }
 }
 
