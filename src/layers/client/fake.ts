@@ -67,6 +67,8 @@ export const fake = (content: FakeContent): Fake => {
   const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
     const state = makeState<Loaded>({ connection, isCached: false })
     let isClosed = false
+    /** Of those who wait for `settled`. */
+    const checks = new Set<() => void>()
 
     const update = () => {
       if (isClosed) {
@@ -106,6 +108,9 @@ export const fake = (content: FakeContent): Fake => {
       isClosed = true
       swap.end()
       screens.delete(screen)
+      for (const check of checks) {
+        check()
+      }
     })
 
     const screen: Screen = {
@@ -120,9 +125,11 @@ export const fake = (content: FakeContent): Fake => {
           const check = () => {
             if (isSettled()) {
               unsubscribe()
+              checks.delete(check)
               resolve()
             }
           }
+          checks.add(check)
           const unsubscribe = exhibit.subscribe(check)
           check()
         })

@@ -43,6 +43,17 @@ describe("a page before a fake controller", () => {
     expect(exhibit.state.next).toBeUndefined()
   })
 
+  it("is settled when it is closed while it waits for its moment", async () => {
+    let isFree = true
+    const { exhibit, promote, settled, shown } = open(contentOf("Bell"), () => isFree)
+    await settled()
+    isFree = false
+    const promoted = promote(contentOf("Globe"))
+    exhibit.close()
+    await promoted
+    expect(shown).toEqual(["00Z Bell"])
+  })
+
   it("stays at its version where the next one fails, with the reason, and where it is offline", async () => {
     const { exhibit, promote, setConnection, settled, shown } = open()
     await settled()

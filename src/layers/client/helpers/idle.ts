@@ -25,7 +25,8 @@ const readGamepads = (): string => {
 
 /**
  * Calls `begin` when there was no touch, key, pointer, wheel or gamepad for so many milliseconds, and `end` at the next, until the
- * function that it returns is called. What happens in frames inside the page is not seen.
+ * function that it returns is called. What happens in frames inside the page is not seen. From 2 ** 31
+ * on, 25 days, and for `Infinity`, `begin` is never called: timers have no such time.
  */
 export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) => {
   const life = new AbortController()
@@ -39,10 +40,12 @@ export const idle = (ms: number, { begin, end }: IdleListeners): (() => void) =>
 
   const wake = () => {
     clearTimeout(timer)
-    timer = window.setTimeout(() => {
-      isIdle = true
-      begin()
-    }, ms)
+    if (ms < 2 ** 31) {
+      timer = window.setTimeout(() => {
+        isIdle = true
+        begin()
+      }, ms)
+    }
     if (isIdle) {
       isIdle = false
       end()

@@ -13,15 +13,35 @@ export type InLanguage<Value, Code extends string> = unknown extends Value
       : Value extends object
         ? [keyof Value & Code] extends [never]
           ? {
-              readonly [Field in keyof Value as Field extends `${infer Name}_${Code}`
-                ? Name
-                : Field]: InLanguage<Value[Field], Code>
+              readonly [Field in keyof Value as NameOf<Value, Field, Code>]: InLanguage<
+                Value[Field] | Filled<Value, Field, Code>,
+                Code
+              >
             }
           : InLanguage<Value[keyof Value & Code], Code>
         : Value
 
+/** `title` of `title_de`. That of none where there is always a `title`: it has the values of both. */
+type NameOf<Value, Field extends keyof Value, Code extends string> = Field extends `${infer Name}_${Code}`
+  ? Name extends RequiredOf<Value>
+    ? never
+    : Name
+  : Field
+
+type RequiredOf<Value> = {
+  [Field in keyof Value]-?: Value extends Record<Field, unknown> ? Field : never
+}[keyof Value]
+
+/** What is in `title_de`, where it is there, for `title`. */
+type Filled<Value, Field extends keyof Value, Code extends string> = Field extends string
+  ? Exclude<Value[`${Field}_${Code}` & keyof Value], undefined>
+  : never
+
 type Codes = ReadonlyArray<string>
 type Fields = Readonly<Record<string, unknown>>
+
+/** What a value is in, to end where it is in itself. */
+type Above = ReadonlyArray<unknown>
 
 const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -58,13 +78,19 @@ const isWanted = ([rank]: Choice) => rank < other
 const languageOf = ({ languages_code: language }: Fields): unknown =>
   isRecord(language) ? language.code : language
 
-const recordIn = (record: Fields, codes: Codes): Fields => {
+const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   const fields = new Map<string, ReadonlyArray<Choice>>()
   const offer = (name: string, ...choice: Choice) => fields.set(name, [...(fields.get(name) ?? []), choice])
   for (const [field, value] of Object.entries(record)) {
     const [, name = field, language] = /^(.+)_([^_]+)$/.exec(field) ?? []
     const rank = rankOf(language, codes)
     offer(rank < other ? name : field, rank, value)
+  }
+  for (const [name, choices] of fields) {
+    const free = codes.findIndex((_, index) => !choices.some(([rank]) => Math.floor(rank) === index))
+    if (free >= 0 && choices.some(isWanted)) {
+      offer(name, free, record[name])
+    }
   }
   const { translations } = record
   for (const row of [translations].flat().filter(isRecord)) {
@@ -77,7 +103,9 @@ const recordIn = (record: Fields, codes: Codes): Fields => {
       }
     }
   }
-  return Object.fromEntries([...fields].map(([name, choices]) => [name, inLanguage(choose(choices), codes)]))
+  return Object.fromEntries(
+    [...fields].map(([name, choices]) => [name, inLanguage(choose(choices), codes, above)])
+  )
 }
 
 /** What a record is the translation of. */
@@ -95,41 +123,60 @@ const withoutOthers = (items: ReadonlyArray<unknown>, codes: Codes): ReadonlyArr
   return wanted.filter(([rank, row]) => first.get(keyOf(row)) === rank).map(([, row]) => row)
 }
 
+/** Texts and lists in a language are `other`, where it is not wanted: `{ alt, src }` and `{ lat, lng }` are no languages. */
+const choiceOf = (language: unknown, value: unknown, codes: Codes): Choice => {
+  const rank = rankOf(language, codes)
+  const isSure = /^[a-z]{2}(-|$)/.test(`${language}`) && (typeof value === "string" || Array.isArray(value))
+  return [rank < other || isSure ? rank : Number.POSITIVE_INFINITY, value]
+}
+
 /** What the value has in each language, where it is of languages and not a record: `{ de, en }`, `[{ _key: "de", value }]`. */
 const choicesOf = (value: unknown, codes: Codes): ReadonlyArray<Choice> => {
   if (Array.isArray(value)) {
     return value.every((item) => isRecord(item) && "value" in item)
-      ? value.map(({ _key, language = _key, value }) => [rankOf(language, codes), value])
+      ? value.map(({ _key, language = _key, value }) => choiceOf(language, value, codes))
       : []
   }
-  return isRecord(value) && Object.keys(value).every((name) => isLanguage(name) || name === "_type")
-    ? Object.entries(value).map(([name, value]) => [rankOf(name, codes), value])
+  if (!isRecord(value)) {
+    return []
+  }
+  const { _type, ...texts } = value
+  return Object.keys(texts).every(isLanguage)
+    ? Object.entries(texts).map(([name, value]) => choiceOf(name, value, codes))
     : []
 }
 
-const inLanguage = (value: unknown, codes: Codes): unknown => {
-  const choices = choicesOf(value, codes).filter(isWanted)
-  if (choices.length > 0) {
-    return inLanguage(choose(choices), codes)
+const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
+  if (above.includes(value)) {
+    return value
+  }
+  const inside = [...above, value]
+  const choices = choicesOf(value, codes)
+  const wanted = choices.filter(isWanted)
+  const known = wanted.length > 0 ? wanted : choices
+  if (known.length > 0 && known.every(([rank]) => rank <= other)) {
+    return inLanguage(choose(known), codes, inside)
   }
   return Array.isArray(value)
-    ? withoutOthers(value, codes).map((item) => inLanguage(item, codes))
+    ? withoutOthers(value, codes).map((item) => inLanguage(item, codes, inside))
     : isRecord(value)
-      ? recordIn(value, codes)
+      ? recordIn(value, codes, inside)
       : value
 }
 
 /**
  * A copy of a row, or of an array of rows, in the first of the languages in which there is something: `language(row, "de", "en")`.
  *
- * `title_de` becomes `title`; where it is empty, that is `title_en`, and else the `title` of the row itself. The same is done, at
+ * `title_de` becomes `title`; where it is empty, that is `title_en`, and else the `title` of the row itself. A row's own `title` beside
+ * `title_de` is in the first of the languages for which it has no field: in English here, without `title_en`. The same is done, at
  * any depth, with `{ de, en }` (Sanity, Contentful), lists of `{ _key: "de", value }` (Sanity), `translations` with a `languages_code`
  * (Directus), and records that have a `locale` (Strapi, Directus), of which the others are left out. `"de"` is `"de-DE"`, too.
+ * Of `{ fr }`, where there is none of the languages, it is the first that there is.
  */
 export function language<Value, Code extends string>(
   value: Value,
   ...codes: ReadonlyArray<Code>
 ): InLanguage<Value, Code>
 export function language(value: unknown, ...codes: Codes): unknown {
-  return inLanguage(value, codes)
+  return inLanguage(value, codes, [])
 }

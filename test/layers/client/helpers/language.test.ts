@@ -23,8 +23,23 @@ describe("a row with a field for each language", () => {
       sound: "bell.mp3",
       note_fr: "Cloche"
     })
-    expect(language(row, "fr", "en").title).toBe("Bell")
+    expect(language(row, "fr", "en").title).toBe("Bell, Glocke")
+    expect(language(row, "en", "de").title).toBe("Bell")
     expect(language(row, "it")).toEqual(row)
+  })
+
+  it("has the field without a language for the first language without a field, before a later language", () => {
+    const row = { title: "Bell", title_de: "Glocke" }
+    expect(language(row, "en", "de")).toEqual({ title: "Bell" })
+    expect(language(row, "de", "en")).toEqual({ title: "Glocke" })
+    expect(language({ ...row, title: "" }, "en", "de")).toEqual({ title: "Glocke" })
+    expect(language({ ...row, title_de: "" }, "de", "en")).toEqual({ title: "Bell" })
+  })
+
+  it("is typed with the field without a language, where that is always there", () => {
+    const rows: ReadonlyArray<{ readonly title: string; readonly title_de?: string }> = [{ title: "Bell" }]
+    const titles: ReadonlyArray<string> = language(rows, "de").map(({ title }) => title)
+    expect(titles).toEqual(["Bell"])
   })
 
   it("is typed by its fields", () => {
@@ -74,6 +89,33 @@ describe("a value in languages", () => {
     expect(language({ title }, "de", "en")).toEqual({ title: "Aprikose" })
     expect(language({ title: { ...title, de: "" } }, "de", "en")).toEqual({ title: "Marille" })
     expect(language({ title }, "de-AT", "en")).toEqual({ title: "Marille" })
+  })
+
+  it("is the first that there is, where it has none of them", () => {
+    const rows = [{ title: { fr: "Cloche" } }, { title: { en: "Bell" } }]
+    expect(language(rows, "de", "en")).toEqual([{ title: "Cloche" }, { title: "Bell" }])
+    expect(language({ title: { _type: "localeString", fr: "", it: "Campana" } }, "de")).toEqual({
+      title: "Campana"
+    })
+    expect(language({ title: [{ _key: "fr", value: "Cloche" }] }, "de")).toEqual({ title: "Cloche" })
+    const others = { place: { lat: 1, lng: 2 }, photo: { alt: "A bell", src: "bell.jpg" }, count: { no: 1 } }
+    expect(language(others, "de")).toEqual(others)
+    expect(language([{ _key: "a1", value: "x" }], "de")).toEqual([{ _key: "a1", value: "x" }])
+  })
+
+  it("ends where a value is in itself", () => {
+    const room: Record<string, unknown> = { name_de: "Saal" }
+    room.objects = [
+      { title_de: "Glocke", room },
+      { title_de: "Linse", room }
+    ]
+    expect(language<unknown, "de">(room, "de")).toEqual({
+      name: "Saal",
+      objects: [
+        { title: "Glocke", room },
+        { title: "Linse", room }
+      ]
+    })
   })
 
   it("is no row that has an id and a field of each language, and no list of parts that have a key", () => {

@@ -1,0 +1,24 @@
+import { afterEach, beforeEach, expect, it, vi } from "@effect/vitest"
+import { idle } from "../../../../src/layers/client/helpers/idle.ts"
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.stubGlobal("window", { setTimeout })
+  vi.stubGlobal("addEventListener", vi.fn())
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
+})
+
+it.each([
+  [60_000, 1],
+  [2 ** 31, 0],
+  [Number.POSITIVE_INFINITY, 0]
+])("after %d ms without a touch, it begins once, or never where no timer is as long", (ms, count) => {
+  const begin = vi.fn()
+  const end = idle(ms, { begin, end: vi.fn() })
+  vi.advanceTimersByTime(61_000)
+  expect(begin).toHaveBeenCalledTimes(count)
+  end()
+})
