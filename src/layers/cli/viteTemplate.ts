@@ -80,7 +80,7 @@ const choose = (object: Item) => {
   find("#year").textContent = object.year ?? ""
   find("h2").textContent = object.title
   find("#text").textContent = object.text ?? ""
-  for (const button of document.querySelectorAll("button")) {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("nav button")) {
     button.setAttribute("aria-current", \`\${button.value === chosen}\`)
   }
 }
@@ -98,10 +98,14 @@ const itemOf = (object: Item) => {
 const exhibit = connect({
   load,
   show: ({ objects, settings }) => {
-    find("h1").textContent = settings.title ?? ""
+    document.title = find("h1").textContent = settings.title ?? ""
+    const focused = document.activeElement?.getAttribute("value")
     find("ul").replaceChildren(...objects.map(itemOf))
     const object = objects.find(({ id }) => id === chosen) ?? objects[0]
     if (object) choose(object)
+    for (const button of document.querySelectorAll<HTMLButtonElement>("nav button")) {
+      if (button.value === focused) button.focus()
+    }
   }
 })
 
@@ -151,12 +155,16 @@ export const load = async (version: Version) => {
 /** What is on the screen: it lives as long as the page. */
 export const exhibit = connect({ load })
 `,
-  "src/App.tsx": `import { useState, useSyncExternalStore } from "react"
+  "src/App.tsx": `import { useEffect, useState, useSyncExternalStore } from "react"
 import { exhibit } from "./exhibit.ts"
 
 export default function App() {
   const { connection, problem, shown, version } = useSyncExternalStore(exhibit.subscribe, () => exhibit.state)
   const [chosen, choose] = useState("")
+  const title = shown?.settings.title
+  useEffect(() => {
+    if (title) document.title = title
+  }, [title])
   if (!shown || !version) {
     return (
       <>
@@ -168,7 +176,7 @@ export default function App() {
   const object = shown.objects.find(({ id }) => id === chosen) ?? shown.objects[0]
   return (
     <>
-      <h1>{shown.settings.title}</h1>
+      <h1>{title}</h1>
       <main>
         <figure>
           <img src={object?.src} alt={object?.alt ?? ""} />
