@@ -17,7 +17,7 @@ export const describeDocument = (json: unknown): Omit<SampledDocument, "path"> =
     holds: Array.isArray(json) ? "records" : "value",
     records: Array.isArray(json) ? json.length : 1,
     fields: fieldsOf(records),
-    links: linksIn(Array.isArray(json) ? records : json)
+    links: linksIn(json)
   }
 }
 
