@@ -3,11 +3,12 @@
  */
 import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
@@ -62,7 +63,8 @@ interface Seen {
  * Looks at the folder of the page every 5 seconds, and publishes `content:page:built` where a look finds another build than before.
  *
  * A build counts when two looks in a row have seen the same, or at once where the folder was replaced by one whose files had been
- * left alone for as long. Only a file that has changed is read again. A folder that cannot be read keeps its build.
+ * left alone for as long. Only a file that has changed is read again. A folder that cannot be read keeps its build. One that is not
+ * there at the start is warned of.
  */
 export const make = Effect.fnUntraced(function* (
   site: string,
@@ -134,9 +136,15 @@ export const make = Effect.fnUntraced(function* (
     )
   )
 
+  if (!(yield* Effect.orElseSucceed(fs.exists(site), constTrue))) {
+    yield* Effect.logWarning(missing(site))
+  }
   yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)
   return { current: Effect.map(Ref.get(seen), ({ build }) => build) } satisfies SiteBuild
 })
+
+const missing = (site: string): string =>
+  `The folder of the page is not there: ${site}.${basename(site) === "dist" ? " Is the page built?" : ""}`
 
 /** Whether the files that were seen are a build, and not the one that counts already. */
 const counts = (listing: Listing, { counted, last }: Pick<Seen, "counted" | "last">, now: number): boolean =>

@@ -170,6 +170,23 @@ describe("a build of the page", () => {
     }
   )
 
+  it.scoped.each([
+    ["dist", ". Is the page built?"],
+    ["page", "."]
+  ])("is warned of at the start where its folder %s is not there, and counts once it is", ([name, end]) => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const folder = yield* server.makeFolder
+      const { current } = yield* SiteBuild.make(`${folder}/${name}`, { content: "show" })
+      yield* somebodySleeps
+      expect(lines).toEqual([`WARN The folder of the page is not there: ${folder}/${name}${end}`])
+      yield* server.writeFile(`${folder}/${name}/index.html`, "<h1>Exhibit</h1>")
+      yield* Effect.zipRight(TestClock.adjust(SiteBuild.lookMs), somebodySleeps)
+      expect(Option.isSome(yield* current)).toBe(true)
+      expect(lines).toHaveLength(1)
+    }).pipe(Effect.provide(server.environment), withLog(lines))
+  })
+
   it.scoped("is of so many files at most, which is warned of once", () => {
     const lines: Array<string> = []
     return watching(({ folder, look }) =>
