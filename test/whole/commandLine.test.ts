@@ -443,7 +443,7 @@ export default defineConfig({
       const unknown = yield* Effect.flatMap(run(["strat"]), ({ ended }) => ended)
       expect(unknown.status).toBe(1)
       expect(unknown.stderr).toBe(
-        'There is no command "strat"; there are check, diff, fetch, fleet, hold, init, release, resume, rollback, start, status, stop, tables, verify, versions, watch. Did you mean start? See: vitrine --help\n'
+        'There is no command "strat"; there are check, diff, fetch, fleet, hold, init, release, resume, rollback, start, status, stop, tables, types, verify, versions, watch. Did you mean start? See: vitrine --help\n'
       )
     })
   )
