@@ -19,7 +19,7 @@ const locations = `
     location /whole/ { alias files/; limit_rate 300k; max_ranges 0; }
     location /signed/ {
       alias files/;
-      secure_link $arg_st,$arg_e;
+      secure_link $arg_sig,$arg_se;
       secure_link_md5 "$secure_link_expires$uri key";
       if ($secure_link = "") { return 403; }
       if ($secure_link = "0") { return 403; }
@@ -120,7 +120,7 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
       const signed = (seconds: number) => {
         const until = Math.floor(Date.now() / 1000) + seconds
         const signature = createHash("md5").update(`${until}/signed/a.jpg key`).digest("base64url")
-        return `/signed/a.jpg?st=${signature}&e=${until}`
+        return `/signed/a.jpg?sv=1&se=${until}&sig=${signature}`
       }
       write("a.jpg", "picture")
       link(signed(100))
