@@ -16,8 +16,8 @@ import type { Report } from "./report.ts"
 export interface ActiveVersion {
   /**
    * Reports the active version, and gives the manifest as it is now; where that cannot be read, as it was when it was last
-   * written. It is announced when the controller is ready or the bus was emptied, and when it was promoted and is not the one
-   * announced last.
+   * written. It is announced when the controller is ready or the bus was emptied, and when it is not the one announced last:
+   * which of several steps at the same time has changed it, the steps cannot know.
    */
   readonly report: (
     written: Manifest,
@@ -54,7 +54,8 @@ export const makeActiveVersion = Effect.fnUntraced(function* (report: Report, sl
     if (!isDeepStrictEqual(withActive(before), before)) {
       yield* slice.update(withActive)
     }
-    const isNew = occasion === "promoted" && (yield* Ref.get(announced)) !== versionId
+    const last = yield* Ref.get(announced)
+    const isNew = last !== versionId && (occasion === "promoted" || last !== "")
     if (occasion === "ready" || isNew) {
       yield* Ref.set(announced, versionId)
       yield* report({ name: "content:version:promoted", payload: { versionId, versionPath, generatedAt } })

@@ -313,6 +313,23 @@ describe("undoing", () => {
     )
   }
 
+  it.scoped("announces a version that a step at the same time has made active, whichever reports first", () =>
+    Effect.gen(function* () {
+      const { edit, source } = yield* makeSource
+      yield* Content.fromSources({}, [source])
+      yield* fetch
+      yield* edit("two")
+      yield* fetchLater
+      const events = yield* follow
+      const store = yield* VersionStore
+      yield* store.hold({ versionId: first })
+      expect(yield* dispatch("hold")).toMatchObject({ versionId: first, changed: false })
+      expect(yield* events.until("content:version:promoted")).toMatchObject([
+        { payload: { versionId: first } }
+      ])
+    }).pipe(Effect.provide(services("task")))
+  )
+
   it.scoped("names the versions that there are where it cannot go back", () =>
     Effect.gen(function* () {
       const { edit, source } = yield* makeSource
