@@ -46,7 +46,7 @@ const followStream = (
     } catch {
       return again()
     }
-    signal.addEventListener("abort", () => source.close())
+    signal.addEventListener("abort", () => source.close(), { once: true })
     source.onopen = () => {
       failures = 0
       report("open")
@@ -97,18 +97,22 @@ export const shareStream = (
     channel.postMessage(state)
   }
 
-  channel.onmessage = ({ data }) => {
-    if (data !== "hello") {
-      hear(data)
-    } else if (hasStream) {
-      channel.postMessage(last)
-    }
-  }
+  channel.addEventListener(
+    "message",
+    ({ data }) => {
+      if (data !== "hello") {
+        hear(data)
+      } else if (hasStream) {
+        channel.postMessage(last)
+      }
+    },
+    { signal }
+  )
 
   const join = () => {
     const turn = new AbortController()
     const end = () => turn.abort()
-    signal.addEventListener("abort", end)
+    signal.addEventListener("abort", end, { once: true, signal: turn.signal })
     document.addEventListener("freeze", end, { once: true, signal: turn.signal })
     channel.postMessage("hello")
     locks
@@ -119,10 +123,14 @@ export const shareStream = (
           new Promise<void>((release) => {
             hasStream = true
             retry = followStream(options, pass, turn.signal)
-            turn.signal.addEventListener("abort", () => {
-              hasStream = false
-              release()
-            })
+            turn.signal.addEventListener(
+              "abort",
+              () => {
+                hasStream = false
+                release()
+              },
+              { once: true }
+            )
           })
       )
       .catch(() => {
@@ -134,6 +142,6 @@ export const shareStream = (
 
   join()
   document.addEventListener("resume", join, { signal })
-  signal.addEventListener("abort", () => channel.close())
+  signal.addEventListener("abort", () => channel.close(), { once: true })
   return () => retry()
 }
