@@ -108,19 +108,28 @@ const outcomeText = (target: TypesTarget, outcome: Outcome): string => {
   }
 }
 
+/** The first line of a file that was made without a version. */
+const unfetched = "// Without content: what the configuration says of it. The first fetch adds the rest.\n"
+
 /** A file that was made of a version, as it is in a fresh clone, is not replaced by one that knows less. */
 const writeTypes = Effect.fnUntraced(function* (
   { output }: TypesTarget,
   contents: ReadonlyArray<KeptContent>
 ) {
-  const fs = yield* FileSystem.FileSystem
+  const before = yield* textOf(output)
   const isFetched = yield* Effect.every(contents, ({ directory }) =>
     Effect.map(readManifest(directory), Option.isSome)
   )
-  if (!isFetched && (yield* fs.exists(output))) return "unfetched" satisfies Outcome
-  const isWritten = yield* replaceIfNew(output, yield* contentTypes(contents))
-  return (isWritten ? "made" : "unchanged") satisfies Outcome
+  if (!isFetched && before !== "" && !before.startsWith(unfetched)) return "unfetched" satisfies Outcome
+  const text = `${isFetched ? "" : unfetched}${yield* contentTypes(contents)}`
+  if (text === before) return "unchanged" satisfies Outcome
+  yield* replace(output, text)
+  return "made" satisfies Outcome
 })
+
+/** Empty where it cannot be read. */
+const textOf = (file: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.orElseSucceed(fs.readFileString(file), () => ""))
 
 /** How often it is looked whether something has changed. */
 const lookEvery = "1 second"
@@ -134,7 +143,6 @@ const retryAfter = 5000
  */
 export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Environment> =>
   Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const contents = yield* ScopedRef.fromAcquire(Effect.succeed<ReadonlyArray<KeptContent>>([]))
     const configuration = yield* makeChange
@@ -142,7 +150,6 @@ export const keepTypes = (target: TypesTarget): Effect.Effect<never, never, Envi
     const outputs = yield* makeChange
     const failures = yield* makeChange
     const retryAt = yield* Ref.make(Option.none<number>())
-    const textOf = (file: string) => Effect.orElseSucceed(fs.readFileString(file), () => "")
 
     const look = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -194,18 +201,15 @@ export class TypesNotWritten extends Schema.TaggedError<TypesNotWritten>()("vitr
   }
 }
 
-/** Replaces a file as a whole, unless it has this text. Gives whether it had another one. */
-const replaceIfNew = Effect.fnUntraced(
+/** Replaces a file as a whole. */
+const replace = Effect.fnUntraced(
   function* (file: string, text: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const before = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
-    if (before === text) return false
     const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`)
     yield* Effect.zipRight(fs.writeFileString(temporary, text), fs.rename(temporary, file)).pipe(
       Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
     )
-    return true
   },
   (effect, path) => Effect.mapError(effect, (cause) => new TypesNotWritten({ path, detail: explain(cause) })),
   Effect.uninterruptible

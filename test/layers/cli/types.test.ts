@@ -144,6 +144,20 @@ describe("vitrine types", () => {
     })
   )
 
+  inProject("follows the configuration alone as long as there is no version", (project) =>
+    Effect.gen(function* () {
+      yield* project.run(Option.none())
+      yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { name: "text" } } }'))
+      yield* project.run(Option.none())
+      expect(yield* project.text).toMatch(/^\/\/ Without content: /)
+      expect(yield* project.text).toContain(objects("name: string"))
+      yield* project.write("content/Objects.csv", "id,name\n1,Bell\n")
+      yield* project.fetch
+      yield* project.run(Option.none())
+      expect(yield* project.text).toMatch(/^\/\/ What is in the tables /)
+    })
+  )
+
   inProject("says what is wrong with the configuration", (project) =>
     Effect.gen(function* () {
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { title: "words" } } }'))
