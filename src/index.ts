@@ -53,7 +53,7 @@ export type { SanityQuery, SanitySourceConfig } from "./layers/sources/sanity/Sa
 export { sanitySource } from "./layers/sources/sanity/SanitySource.ts"
 export type { StrapiSourceConfig, StrapiType } from "./layers/sources/strapi/StrapiOptions.ts"
 export { strapiSource } from "./layers/sources/strapi/StrapiSource.ts"
-export type { TableServerInput as TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
+export type { TableServerConfig } from "./layers/tableServer/TableServerOptions.ts"
 
 // What provides the services of a program, one implementation each.
 
@@ -241,7 +241,7 @@ export const contentServer = (config: ContentServerOptions.ContentServerConfig =
 }
 
 /** Serves a folder of tables as a local stand-in of the hosted table API. */
-export const tableServer = (config: TableServerOptions.TableServerInput): Plugin.Plugin => {
+export const tableServer = (config: TableServerOptions.TableServerConfig): Plugin.Plugin => {
   const options = TableServerOptions.decodeTableServerOptions(config)
   return {
     name: "table-server",

@@ -6,14 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as TableServerLayer from "../../src/layers/tableServer/TableServer.ts"
-import type { TableServerInput } from "../../src/layers/tableServer/TableServerOptions.ts"
+import type { TableServerConfig } from "../../src/layers/tableServer/TableServerOptions.ts"
 import { TableServer } from "../../src/services/TableServer.ts"
 
 const token = { authorization: "Bearer any" }
 
 const json = { "content-type": "application/json; charset=utf-8" }
 
-export type Options = Omit<TableServerInput, "directory">
+export type Options = Omit<TableServerConfig, "directory">
 
 /** Serves a folder until the scope ends. */
 export const start = (directory: string, options: Options = {}) =>

@@ -144,10 +144,11 @@ plainTransport({ port: "8710" })
       )
     }
 
-    it.scoped("that a new project compiles with, without Effect", () =>
+    it.scoped("that a new project compiles with, without Effect, and that know each option", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* install(Object.keys(dependencies))
+        yield* fs.writeFileString(join(folder, "mistakes.ts"), misspelt)
         for (const name of ["vitrine.config.ts", "tsconfig.json"]) {
           yield* fs.writeFileString(join(folder, name), pageTemplate[name] ?? projectTemplate[name] ?? "")
         }
@@ -175,6 +176,22 @@ plainTransport({ port: "8710" })
 })
 
 /** Each mistake in it is one only where the types are not `any`. */
+const misspelt = `
+import * as vitrine from "vitrine"
+${[
+  "content({ sources: [], fetchEvry: 5 })",
+  'contentServer({ sites: "page" })',
+  "dashboard({ maxage: 5 })",
+  "defineConfig({ plugins: [], nod: {} })",
+  'folderSource({ id: "a", directory: "b", keey: {} })',
+  "httpTransport({ prot: 8710 })",
+  'replica({ from: "http://hub:8730", reports: {} })',
+  'tableServer({ directory: "tables", faultz: [] })'
+]
+  .map((call) => `// @ts-expect-error: a misspelt option\nvitrine.${call}\n`)
+  .join("")}`
+
+/** As above. */
 const plainProgram = `
 import { BindError, httpTransport, InvalidContext, InvalidOptions } from "vitrine/plain"
 import { type PlainContext, type PlainFetchContext, tableSource } from "vitrine/plain"

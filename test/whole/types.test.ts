@@ -62,7 +62,13 @@ const mistakes = [
   [`strapiSource({ id: "a", url: "b", typs: {} })`, "StrapiSourceConfig"],
   [`sanitySource({ id: "a", project: "b", dataset: "c", querys: {} })`, "SanitySourceConfig"],
   [`source({ id: "a", fetsh: () => ({}) })`, "SourceConfig"],
-  [`httpTransport({ prot: 8710 })`, "HttpTransportConfig"]
+  [`httpTransport({ prot: 8710 })`, "HttpTransportConfig"],
+  [`content({ sources: [], fetchEvry: 5 })`, "ContentConfig"],
+  [`contentServer({ sites: "page" })`, "ContentServerConfig"],
+  [`replica({ form: "http://hub:8730" })`, "ReplicaConfig"],
+  [`dashboard({ maxage: 5 })`, "DashboardConfig"],
+  [`tableServer({ dir: "tables" })`, "TableServerConfig"],
+  [`defineConfig({ plugin: [] })`, "ConfigurationFile"]
 ] as const
 
 layer(environment, { excludeTestServices: true, timeout: 240_000 })("vitrine types", (it) => {

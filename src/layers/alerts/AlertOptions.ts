@@ -1,6 +1,8 @@
 /**
  * Where problems are posted to.
  */
+import type * as Duration from "effect/Duration"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { duration } from "../../internal/duration.ts"
 import { expectsSecret, optional } from "../../internal/Options.ts"
@@ -24,14 +26,21 @@ const headers = Schema.Record({
   value: headerValue
 })
 
-export const AlertOptions = Schema.Struct({
+/** Where problems are posted to. */
+export interface AlertConfig {
   /** Takes a `POST` with JSON for each problem that begins or ends. */
-  url,
+  readonly url: string | Redacted.Redacted
 
   /** Sent with each of them, `Authorization` for example. Default none. */
-  headers: optional(expectsSecret(headers, "an object with a text for each header"), {}),
+  readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 
   /** How long a problem goes on before it is posted. Default 2 minutes. */
+  readonly after?: Duration.DurationInput
+}
+
+export const AlertOptions = Schema.Struct({
+  url,
+  headers: optional(expectsSecret(headers, "an object with a text for each header"), {}),
   after: optional(duration, "2 minutes")
 })
 export type AlertOptions = typeof AlertOptions.Type

@@ -20,14 +20,26 @@ const aLine = Schema.String.pipe(
 const optionalLine = Schema.optionalWith(expects(aLine, lineText), { exact: true })
 
 /** The machine that the controller runs on. */
-export const NodeOptions = Schema.Struct({
+export interface NodeConfig {
   /** Of several machines, each has its own. Default: the short name of the host, in lower case. */
-  id: optionalLine,
+  readonly id?: string
+
   /** What people call it. */
-  label: optionalLine,
+  readonly label?: string
+
   /** What it is there for, `hub` for example. */
-  role: optionalLine
-})
+  readonly role?: string
+}
+
+export const NodeOptions = Schema.Struct({ id: optionalLine, label: optionalLine, role: optionalLine })
+
+/** A screen or a player that is expected. */
+export interface ExpectedConfig {
+  readonly id: string
+
+  /** What people call it. */
+  readonly label?: string
+}
 
 /** What is expected: at most `max` of them, of which no two have an id with the same key. */
 const listOf = (
@@ -49,11 +61,7 @@ const listOf = (
 ) =>
   expects(
     Schema.Array(
-      expects(
-        /** The label is what people call it. */
-        Schema.Struct({ id, label: optionalLine }),
-        `a ${what}, such as { id: "${example}" }`
-      )
+      expects(Schema.Struct({ id, label: optionalLine }), `a ${what}, such as { id: "${example}" }`)
     ),
     `an array of ${what}s`
   ).pipe(

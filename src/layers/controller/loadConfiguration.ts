@@ -10,15 +10,23 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Jiti from "jiti"
+import { configurationNames } from "../../internal/configurationNames.ts"
 import { decodeOptions, expects, InvalidOptions } from "../../internal/Options.ts"
 import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { UnknownCommand } from "../../services/CommandBus.ts"
 import type { Plugin } from "../../services/Plugin.ts"
 import type { Identity } from "../../services/StatusSnapshot.ts"
-import { AlertOptions } from "../alerts/AlertOptions.ts"
+import { type AlertConfig, AlertOptions } from "../alerts/AlertOptions.ts"
 import type { Configuration } from "./Controller.ts"
 import { ControllerServicesFailed, type CustomServices } from "./ControllerServices.ts"
-import { identityOf, NodeOptions, PlayersOptions, ScreensOptions } from "./IdentityOptions.ts"
+import {
+  type ExpectedConfig,
+  identityOf,
+  type NodeConfig,
+  NodeOptions,
+  PlayersOptions,
+  ScreensOptions
+} from "./IdentityOptions.ts"
 
 export class ConfigurationUnusable extends Schema.TaggedError<ConfigurationUnusable>()(
   "vitrine/ConfigurationUnusable",
@@ -45,40 +53,49 @@ const plugin = expects(Schema.declare(isPlugin), "a plugin, such as content({ â€
 const isServices = (value: unknown): value is CustomServices => Layer.isLayer(value)
 
 /** What a configuration file exports by default. */
-export const ConfigurationFile = Schema.Struct({
+export interface ConfigurationFile {
   /** Which machine this is. */
-  node: Schema.optionalWith(expects(NodeOptions, 'an object, such as { id: "hall-3" }'), { exact: true }),
+  readonly node?: NodeConfig
 
   /** The screens that should show content all the time, at most 256. Default: any that come. */
-  screens: Schema.optionalWith(ScreensOptions, { exact: true }),
+  readonly screens?: ReadonlyArray<ExpectedConfig>
 
   /** The players that should report to this machine all the time, at most 1,024. Default: any that report. */
-  players: Schema.optionalWith(PlayersOptions, { exact: true }),
+  readonly players?: ReadonlyArray<ExpectedConfig>
 
   /** Where problems are posted to. Default: nowhere. */
+  readonly alerts?: AlertConfig
+
+  readonly plugins: ReadonlyArray<Plugin>
+
+  /**
+   * Implementations of `EventBus`, `CommandBus`, `ReplayBacklog` and `ControllerState`, all or some of them, in the place
+   * of those in memory; several are one with `Layer.mergeAll`. Default: all in memory.
+   */
+  readonly services?: CustomServices
+}
+
+export const ConfigurationFile = Schema.Struct({
+  node: Schema.optionalWith(expects(NodeOptions, 'an object, such as { id: "hall-3" }'), { exact: true }),
+  screens: Schema.optionalWith(ScreensOptions, { exact: true }),
+  players: Schema.optionalWith(PlayersOptions, { exact: true }),
   alerts: Schema.optionalWith(
     expects(AlertOptions, 'an object, such as { url: "https://chat.example/hooks/â€¦" }'),
     {
       exact: true
     }
   ),
-
   plugins: expects(Schema.Array(plugin), "an array of plugins"),
-
-  /**
-   * Implementations of `EventBus`, `CommandBus`, `ReplayBacklog` and `ControllerState`, all or some of them, in the place
-   * of those in memory; several are one with `Layer.mergeAll`. Default: all in memory.
-   */
   services: Schema.optionalWith(
     expects(Schema.declare(isServices), "a Layer of effect 3, such as EventBusMemory.layer"),
     { exact: true }
   )
 })
-export type ConfigurationFile = typeof ConfigurationFile.Encoded
 
-const decode = decodeOptions("the configuration", ConfigurationFile)
-
-const names = ["vitrine.config.ts", "vitrine.config.js", "vitrine.config.mjs"]
+const decode = decodeOptions<typeof ConfigurationFile.Type, ConfigurationFile>(
+  "the configuration",
+  ConfigurationFile
+)
 
 export interface LoadedConfiguration extends Configuration {
   readonly file: string
@@ -182,12 +199,14 @@ const existing = Effect.fnUntraced(function* (file: string) {
 
 const findFile = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
-  return yield* Effect.firstSuccessOf(names.map((name) => existing(path.join(folder, name)))).pipe(
+  return yield* Effect.firstSuccessOf(
+    configurationNames.map((name) => existing(path.join(folder, name)))
+  ).pipe(
     Effect.mapError(
       () =>
         new ConfigurationUnusable({
           path: folder,
-          detail: `there is no ${names.join(", ")} here. Begin a project with "npx vitrine init", or name a configuration file with --config FILE.`
+          detail: `there is no ${configurationNames.join(", ")} here. Begin a project with "npx vitrine init", or name a configuration file with --config FILE.`
         })
     )
   )

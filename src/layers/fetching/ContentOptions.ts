@@ -1,6 +1,7 @@
 /**
  * The options of the content plugin.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -63,45 +64,61 @@ const settle = durationWithin(
   'a duration such as "10 seconds", 10 minutes at most, or 0'
 )
 
-export const ContentOptions = Schema.Struct({
+/** The options of `content`. */
+export interface ContentConfig {
   /**
    * What its commands and events begin with, and the name of its status section and slice of the state. Two contents of
    * one controller need two names. Default `content`, with which the command line works.
    */
-  name: optional(name, "content"),
+  readonly name?: string
 
   /** Whether it registers its commands. Default `true`. */
-  commands: optional(expects(Schema.Boolean, "true or false"), true),
+  readonly commands?: boolean
 
   /** Folder of the versions and the manifest, relative to the configuration file. Default `downloads`. */
-  downloadPath: optional(folder, "downloads"),
+  readonly downloadPath?: string
 
   /** Time between the end of one fetch and the next. Without it, content is fetched at the start only. */
-  fetchEvery: Schema.optionalWith(duration, { exact: true }),
+  readonly fetchEvery?: Duration.DurationInput
 
   /**
    * How long changes that go on are waited for before a version is made of them; 0 makes it at once. Only of sources that can be
    * asked what has changed. Default 10 seconds.
    */
-  settle: optional(settle, defaultSettle),
+  readonly settle?: Duration.DurationInput
 
-  ...retentionOptions,
+  /** How many versions are kept on disk; the active one and those that consumers show come on top. Default 3. */
+  readonly keepVersions?: number
+
+  /** How long a consumer's `content.ack` keeps a version. Default 30 minutes. */
+  readonly ackLease?: Duration.DurationInput
 
   /**
    * Whether new versions are shown `at once`, or wait until somebody releases them, `by hand`; the first one is shown in any
    * case. Default `at once`.
    */
-  release,
+  readonly release?: "at once" | "by hand"
 
   /** Where the content comes from. */
+  readonly sources: ReadonlyArray<ContentSourceDefinition>
+}
+
+export const ContentOptions = Schema.Struct({
+  name: optional(name, "content"),
+  commands: optional(expects(Schema.Boolean, "true or false"), true),
+  downloadPath: optional(folder, "downloads"),
+  fetchEvery: Schema.optionalWith(duration, { exact: true }),
+  settle: optional(settle, defaultSettle),
+  ...retentionOptions,
+  release,
   sources
 })
 export type ContentOptions = typeof ContentOptions.Type
 
-/** The options as a user writes them. */
-export type ContentConfig = typeof ContentOptions.Encoded
-
-export const decode = decodeOptions("the options of the content plugin", ContentOptions)
+export const decode = decodeOptions<ContentOptions, ContentConfig>(
+  "the options of the content plugin",
+  ContentOptions
+)
 
 const OnDiskOptions = ContentOptions.pick("name", "downloadPath", "ackLease", "release")
 

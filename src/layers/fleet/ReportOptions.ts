@@ -1,6 +1,7 @@
 /**
  * Where a player reports to.
  */
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { isHttpBase } from "../../internal/httpAddress.ts"
 import { expectsSecret } from "../../internal/Options.ts"
@@ -16,12 +17,19 @@ const to = Schema.transform(
   { strict: true, decode: (text) => text.replace(/\/*$/, "/"), encode: (address) => address }
 )
 
+/** Where a player reports to, and with what. */
+export interface ReportConfig {
+  /** The address of the content server of a hub, whatever is copied from where. */
+  readonly to: string
+
+  /** That of the hub's `reports`. */
+  readonly token: string | Redacted.Redacted
+}
+
 export const ReportOptions = expectsSecret(
   Schema.Struct({
-    /** The address of the content server of a hub, whatever is copied from where. It ends with a slash. */
+    /** It ends with a slash. */
     to,
-
-    /** That of the hub's `reports`. */
     token: secret(
       (text) => /^[\x21-\x7e]+$/.test(text),
       'the token of "reports" at the hub: printable ASCII characters without spaces'

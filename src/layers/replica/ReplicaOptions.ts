@@ -2,6 +2,7 @@
  * The options of the replica plugin.
  */
 import * as Array from "effect/Array"
+import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -9,8 +10,8 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { duration } from "../../internal/duration.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
-import { ContentOptions } from "../fetching/ContentOptions.ts"
-import { ReportOptions } from "../fleet/ReportOptions.ts"
+import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
+import { type ReportConfig, ReportOptions } from "../fleet/ReportOptions.ts"
 
 /** Where a copy of a downloads folder is served. */
 export interface Address {
@@ -68,44 +69,63 @@ const from = Schema.transformOrFail(
 
 const { ackLease, commands, downloadPath, keepVersions, name } = ContentOptions.fields
 
-export const FollowingOptions = Schema.Struct({
-  /** As of the content plugin. */
-  name,
-  commands,
+/** Where versions come from, without where they are kept. */
+export interface ReplicaLayerConfig extends Pick<ContentConfig, "name" | "commands"> {
   /**
    * Where the hub serves its downloads folder, or where a copy of that is: one address or several, in the order of
    * preference. `http://user:password@hub:8730` has the credentials of basic authentication.
    */
-  from,
+  readonly from: string | ReadonlyArray<string>
+
   /** Time from one poll for a new version to the next, up to a fifth shorter. Default 5 seconds. */
-  pollEvery: optional(duration, "5 seconds"),
+  readonly pollEvery?: Duration.DurationInput
+
   /**
    * Milliseconds for a response to begin, and for every pause in it; a sixth of them where a further address could be asked.
    * Default 30000.
    */
+  readonly maxTimeout?: number
+
+  /** The hub that is told what this machine does. Default none. */
+  readonly report?: ReportConfig
+}
+
+/** The options of `replica`. */
+export interface ReplicaConfig
+  extends ReplicaLayerConfig,
+    Pick<ContentConfig, "downloadPath" | "keepVersions" | "ackLease"> {
+  // The compiler has no name for options without a member of their own.
+  readonly from: string | ReadonlyArray<string>
+}
+
+export const FollowingOptions = Schema.Struct({
+  name,
+  commands,
+  from,
+  pollEvery: optional(duration, "5 seconds"),
   maxTimeout: optional(
     expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
     30_000
   ),
-  /** The hub that is told what this machine does. Default none. */
   report: Schema.optionalWith(ReportOptions, { exact: true })
 })
 export type FollowingOptions = typeof FollowingOptions.Type
-export type ReplicaLayerConfig = typeof FollowingOptions.Encoded
 
 export const ReplicaOptions = Schema.Struct({
   ...FollowingOptions.fields,
-  /** As of the content plugin. */
   downloadPath,
   keepVersions,
   ackLease
 })
 export type ReplicaOptions = typeof ReplicaOptions.Type
 
-/** The options as a user writes them. */
-export type ReplicaConfig = typeof ReplicaOptions.Encoded
-
-export const decode = decodeOptions("the options of the replica plugin", ReplicaOptions)
+export const decode = decodeOptions<ReplicaOptions, ReplicaConfig>(
+  "the options of the replica plugin",
+  ReplicaOptions
+)
 
 /** As `decode`, of what is no matter of the store of versions. */
-export const decodeLayer = decodeOptions("the options of the replica", FollowingOptions)
+export const decodeLayer = decodeOptions<FollowingOptions, ReplicaLayerConfig>(
+  "the options of the replica",
+  FollowingOptions
+)

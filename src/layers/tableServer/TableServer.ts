@@ -26,22 +26,22 @@ import { tableId } from "./identifiers.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as Routes from "./routes.ts"
 import * as TableFolder from "./TableFolder.ts"
-import { decodeTableServerOptions, type TableServerInput } from "./TableServerOptions.ts"
+import { decodeTableServerOptions, type TableServerConfig } from "./TableServerOptions.ts"
 import * as Webhooks from "./Webhooks.ts"
 
 export type { RequestCounts } from "../../services/TableServer.ts"
-export { InvalidFault, type TableFolderError, TableServer, type TableServerInput }
+export { InvalidFault, type TableFolderError, TableServer, type TableServerConfig }
 
 /** Serves the tables of a folder until the scope ends. A folder that cannot be listed fails it. */
 export const layer = (
-  options: TableServerInput
+  options: TableServerConfig
 ): Layer.Layer<
   TableServer,
   InvalidOptions | BindError | TableFolderError,
   FileSystem.FileSystem | Path.Path
 > => Layer.scoped(TableServer, make(options))
 
-const make = Effect.fnUntraced(function* (input: TableServerInput) {
+const make = Effect.fnUntraced(function* (input: TableServerConfig) {
   const options = yield* decodeTableServerOptions(input)
   const folder = yield* TableFolder.make(options.directory)
   const names = yield* folder.names

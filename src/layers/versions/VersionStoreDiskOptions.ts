@@ -8,10 +8,7 @@ import { decodeOptions, expects, optional } from "../../internal/Options.ts"
 export const folder = expects(Schema.NonEmptyString, "the path of a folder")
 
 export const retentionOptions = {
-  /** How many versions are kept on disk; the active one and those that consumers show come on top. Default 3. */
   keepVersions: optional(expects(Schema.Int.pipe(Schema.between(1, 1000)), "an integer from 1 to 1000"), 3),
-
-  /** How long a consumer's `content.ack` keeps a version. Default 30 minutes. */
   ackLease: optional(duration, "30 minutes")
 }
 
@@ -23,8 +20,8 @@ export const release = optional(
 const VersionStoreDiskOptions = Schema.Struct({
   /** The downloads folder; made where it is missing. */
   directory: folder,
+  /** As of the content plugin. */
   ...retentionOptions,
-  /** Whether new versions are shown at once, or wait until somebody releases them. Default `at once`. */
   release
 })
 export type VersionStoreDiskOptions = typeof VersionStoreDiskOptions.Type
