@@ -7,9 +7,10 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import type { Logger, Plugin, ProxyOptions } from "vite"
+import { configurationNames } from "./internal/configurationNames.ts"
 
 /** What the plugin is told. */
 export interface VitrineOptions {
@@ -18,7 +19,7 @@ export interface VitrineOptions {
 
   /**
    * Whether `vitrine start` runs beside the dev server, where nothing answers at `content` and a `vitrine.config` file is in the root
-   * of Vite or in the current folder. Default `true`.
+   * of Vite or in the current folder; anew when that file is edited. Default `true`.
    */
   readonly start?: boolean
 
@@ -61,18 +62,47 @@ export const vitrine = ({
     },
     resolveId: (name) => (clients.includes(name) ? `${prefix}${name}` : undefined),
     load: (id) => (id.startsWith(prefix) ? hotClient(require.resolve(id.slice(prefix.length))) : undefined),
-    configureServer: ({ config: { logger, root }, httpServer }) => {
-      const folder = [root, process.cwd()].find(hasConfiguration)
+    configureServer: ({ config: { logger, root }, httpServer, watcher }) => {
+      const folders = [...new Set([resolve(root), process.cwd()])]
+      const file = folders
+        .flatMap((folder) => configurationNames.map((name) => join(folder, name)))
+        .find((name) => existsSync(name))
+      const begin = (command: ReadonlyArray<string>, cwd: string) => {
+        const child = run(command, cwd, logger)
+        children.add(child)
+        return child
+      }
       // A dev server that starts anew listens when the one before it is closed, with its children.
       httpServer?.once("listening", async () => {
-        const commands = [
-          ...(start && !(await answers(content)) ? [["start"]] : []),
-          ...(types ? [["types", "--watch"]] : [])
-        ]
-        if (folder && httpServer.listening) {
-          for (const command of commands) {
-            children.add(run(command, folder, logger))
+        const isRunning = await answers(content)
+        if (!httpServer.listening) {
+          return
+        }
+        if (start && isRunning) {
+          logger.info(`[vitrine] Shows the content of the controller at ${content}, which runs already.`)
+        }
+        if (!file) {
+          if ((start && !isRunning) || types) {
+            logger.info(
+              `[vitrine] Runs nothing: there is no ${configurationNames[0]} in ${folders.join(" or ")}.`
+            )
           }
+          return
+        }
+        const folder = dirname(file)
+        if (types) {
+          begin(["types", "--watch"], folder)
+        }
+        if (start && !isRunning) {
+          let controller = Promise.resolve(begin(["start"], folder))
+          watcher.add(file).on("change", (changed) => {
+            if (resolve(changed) === file) {
+              controller = controller.then(async (before) => {
+                await before.end()
+                return httpServer.listening ? begin(["start"], folder) : before
+              })
+            }
+          })
         }
       })
     },
@@ -99,7 +129,9 @@ const proxyTo = (target: string, warn: (text: string) => void): ProxyOptions => 
       proxy.removeAllListeners("error")
       proxy.on("error", (_error, _request, response) => {
         if (!isAway) {
-          warn(`[vitrine] Nothing answers at ${target}: pages wait for it.`)
+          warn(
+            `[vitrine] Nothing answers at ${target}: pages wait for it. Another address is the option content of the plugin.`
+          )
         }
         isAway = true
         if ("writeHead" in response && !response.headersSent) {
@@ -142,9 +174,6 @@ export const connect = (options) => {
   return exhibit
 }
 `
-
-const hasConfiguration = (folder: string): boolean =>
-  ["ts", "js", "mjs"].some((type) => existsSync(join(folder, `vitrine.config.${type}`)))
 
 const answers = (content: string): Promise<boolean> =>
   fetch(`${content}/manifest.json`, { method: "HEAD", signal: AbortSignal.timeout(2000) }).then(
