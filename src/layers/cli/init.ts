@@ -53,18 +53,6 @@ const writeNew = Effect.fnUntraced(
 const isAlreadyThere = (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === "AlreadyExists"
 
-/** What else to say of a file that was there already: the token must not end up in a repository. */
-const advice = Effect.fnUntraced(function* (file: string, content: string) {
-  const path = yield* Path.Path
-  if (path.basename(file) !== ".gitignore") {
-    return ""
-  }
-  const fs = yield* FileSystem.FileSystem
-  const existing = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
-  const missing = missingPatterns(existing, content)
-  return missing.length === 0 ? "" : `; add to it: ${missing.join(", ")}`
-})
-
 /** A pattern without the slash at its end ignores more, one with a slash at its start the same in this folder. */
 const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string> => {
   const there = new Set(existing.split("\n").map((line) => line.trimEnd().replace(/^\//, "")))
@@ -73,6 +61,24 @@ const missingPatterns = (existing: string, wanted: string): ReadonlyArray<string
     .split("\n")
     .filter((pattern) => !there.has(pattern) && !there.has(pattern.replace(/\/$/, "")))
 }
+
+const missingServer = (existing: string, wanted: string): ReadonlyArray<string> =>
+  existing.includes("contentServer(") ? [] : (/contentServer\(\{.*\}\)/.exec(wanted) ?? [])
+
+/** What a file that was there already may lack: without it no page is served, or the token ends up in a repository. */
+const missingFrom: Readonly<Record<string, typeof missingPatterns>> = {
+  "vitrine.config.ts": missingServer,
+  ".gitignore": missingPatterns
+}
+
+/** What else to say of a file that was there already. */
+const advice = Effect.fnUntraced(function* (file: string, content: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const existing = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
+  const missing = missingFrom[path.basename(file)]?.(existing, content) ?? []
+  return missing.length === 0 ? "" : `; add to it: ${missing.join(", ")}`
+})
 
 const start = `
 Next:

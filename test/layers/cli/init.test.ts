@@ -12,7 +12,8 @@ import { says } from "../../support/says.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
 
 /** Makes a project in the folder; what is said of each file. */
-const init = (folder: string) => Effect.map(says(command, "init", folder), (said) => said.slice(0, -1))
+const init = (...args: ReadonlyArray<string>) =>
+  Effect.map(says(command, "init", ...args), (said) => said.slice(0, -1))
 
 const newFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
@@ -103,6 +104,23 @@ describe("vitrine init, where a file cannot be written", () => {
       expect(yield* fs.readFileString(`${disk.folder}/content/Objects.csv`)).toContain("Fog Bell")
     }),
     { skip: !mayMount }
+  )
+})
+
+describe("vitrine init --page, beside a configuration", () => {
+  scenario(
+    "says what it needs for the page, where it serves none",
+    Effect.gen(function* () {
+      const folder = yield* newFolder
+      yield* init(folder)
+      expect((yield* init(folder, "--page"))[0]).toBe(
+        `${asKept("vitrine.config.ts")}; add to it: contentServer({ port: 8730, site: "page" })`
+      )
+      expect((yield* init(folder))[0]).toBe(asKept("vitrine.config.ts"))
+      const other = yield* newFolder
+      yield* init(other, "--page")
+      expect((yield* init(other, "--page"))[0]).toBe(asKept("vitrine.config.ts"))
+    })
   )
 })
 
