@@ -25,7 +25,10 @@ const load = (url: string, signal: AbortSignal): Promise<Media> =>
     }
     const fail = () => {
       end()
-      element.src = ""
+      // An image is left to finish: Chromium keeps one for ever whose source goes while it is decoded.
+      if (element instanceof HTMLVideoElement) {
+        element.src = ""
+      }
       reject(new Error(`${url} cannot be loaded and shown`))
     }
     const succeed = () => {
@@ -50,6 +53,7 @@ export const preload: Preload = async (urls, signal) => {
   const waiting = urls.entries()
   const loadOthers = async () => {
     for (const [index, url] of waiting) {
+      signal.throwIfAborted()
       media[index] = await load(url, signal)
     }
   }
