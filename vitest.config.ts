@@ -4,8 +4,11 @@ import { defineConfig } from "vitest/config"
 /** A few whole programs: after all parts, each file in a process of its own. With the parts they are `npm test`. */
 const programs = ["test/programs/*.test.ts"]
 
-/** All other whole programs: `npm run test:whole`, with what is under load. */
+/** All other whole programs: `npm run test:whole`, with chaos and what is under load. */
 const whole = ["test/whole/**/*.test.ts"]
+
+/** Machines that are killed, suspended and cut off for minutes. */
+const chaos = ["fleetVenue", "venueChaos"].map((name) => `test/whole/${name}.test.ts`)
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */
 const load = [
@@ -65,10 +68,21 @@ export default defineConfig({
           name: "whole",
           globalSetup,
           include: whole,
-          exclude: load,
+          exclude: [...chaos, ...load],
           pool: "forks",
           testTimeout: 4 * testTimeout,
           sequence: { groupOrder: 2 }
+        }
+      },
+      {
+        resolve,
+        test: {
+          name: "chaos",
+          globalSetup,
+          include: chaos,
+          pool: "forks",
+          testTimeout: 4 * testTimeout,
+          sequence: { groupOrder: 3 }
         }
       },
       {
@@ -78,7 +92,7 @@ export default defineConfig({
           include: load,
           pool: "forks",
           testTimeout: 4 * testTimeout,
-          sequence: { groupOrder: 3 }
+          sequence: { groupOrder: 4 }
         }
       },
       {
@@ -90,7 +104,7 @@ export default defineConfig({
           pool: "forks",
           testTimeout: 4 * testTimeout,
           hookTimeout: 4 * testTimeout,
-          sequence: { groupOrder: 4 }
+          sequence: { groupOrder: 5 }
         }
       }
     ]
