@@ -62,11 +62,11 @@ describe("the dev server", () => {
       const stage = yield* makeStageWith("")
       const port = yield* freePort
       const content = `http://127.0.0.1:${port}`
-      const { log, url } = yield* startVite(yield* project, { content, start })
+      const { log, url } = yield* startVite(yield* project, { content, start, types: false })
       const statuses = Effect.forEach(["/manifest.json", "/endpoint.json", "/manifest.json"], (path) =>
         Effect.map(get(url, path), ({ status }) => status)
       )
-      const said = `[vitrine] Nothing answers at ${content}: pages wait for it.`
+      const said = `[vitrine] Nothing answers at ${content}: pages wait for it. Another address is the option content of the plugin.`
 
       expect(yield* statuses).toEqual([503, 503, 503])
       expect(log).toEqual([said])
