@@ -21,7 +21,8 @@ button img { width: 3em; height: 3em; padding: 0.2em; background: #f6f0e4; borde
 button[aria-current="true"] { border-color: #e0b873; background: #3a342b }
 button:focus-visible { outline: 4px solid #fff; outline-offset: 3px }
 footer { font-size: 0.8em; color: #b3a998 }
-.waiting :is(main, nav) { visibility: hidden }
+.waiting :is(main, nav), img:not([src]), img[src=""] { visibility: hidden }
+@media (min-width: 50em) { main { position: sticky; top: 0; background: #1d1a17 } }
 @media (max-width: 50em) {
   body { padding: 1.25em }
   main { grid-template-columns: 1fr; gap: 1.5em }
