@@ -2,8 +2,6 @@
  * What the runner asks of the processes of the table source's benchmark.
  */
 
-import type * as Duration from "effect/Duration"
-
 /** The local table server. */
 export interface TableServerApi {
   /** Serves a folder at the URL that it returns, when every table was read once. */
@@ -59,7 +57,7 @@ export interface Fetched {
 }
 
 export interface WatchPlan extends FetchPlan {
-  readonly fetchEvery: Duration.DurationInput
+  readonly fetchEvery: number
   /** Whether it asks what has changed before it fetches. */
   readonly asks: boolean
 }

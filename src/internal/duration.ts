@@ -7,12 +7,20 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { expects } from "./Options.ts"
 
+type Unit = "milli" | "second" | "minute" | "hour" | "day" | "week"
+
+/** What a user may write for a duration. It names no type of Effect, which is `any` in projects without it: `value` is of a `Duration`. */
+export type DurationConfig =
+  | number
+  | `${number} ${Unit | `${Unit}s`}`
+  | { readonly value: { readonly _tag: "Millis" | "Nanos" | "Infinity" } }
+
 type Bounds = { readonly minimum: Duration.DurationInput; readonly maximum: Duration.DurationInput }
 
 const isWithin = (value: unknown, bounds: Bounds): boolean =>
   Option.exists(Duration.decodeUnknown(value), Duration.between(bounds))
 
-/** What a user may write for a duration: `"10 minutes"`, milliseconds, or a `Duration`. `what` it must be. */
+/** `"10 minutes"`, milliseconds, or a `Duration`. `what` it must be. */
 export const durationWithin = (bounds: Bounds, what: string) =>
   expects(
     Schema.declare(

@@ -180,15 +180,17 @@ const misspelt = `
 import * as vitrine from "vitrine"
 ${[
   "content({ sources: [], fetchEvry: 5 })",
+  'content({ sources: [], fetchEvery: "1 minut" })',
   'contentServer({ sites: "page" })',
   "dashboard({ maxage: 5 })",
   "defineConfig({ plugins: [], nod: {} })",
   'folderSource({ id: "a", directory: "b", keey: {} })',
+  'folderSource({ id: "a", directory: "b", expect: { Objects: { fields: { title: "txt" } } } })',
   "httpTransport({ prot: 8710 })",
   'replica({ from: "http://hub:8730", reports: {} })',
   'tableServer({ directory: "tables", faultz: [] })'
 ]
-  .map((call) => `// @ts-expect-error: a misspelt option\nvitrine.${call}\n`)
+  .map((call) => `// @ts-expect-error: misspelt\nvitrine.${call}\n`)
   .join("")}`
 
 /** As above. */
@@ -210,11 +212,11 @@ export const placeOf = (error: unknown): string | undefined => {
   }
   return error instanceof InvalidOptions || error instanceof InvalidContext ? error.issues[0]?.path : undefined
 }
-// @ts-expect-error: a misspelt option
+// @ts-expect-error: misspelt
 httpTransport({ prot: 8710 })
 // @ts-expect-error: no port
 httpTransport({ port: "8710" })
-// @ts-expect-error: a misspelt option
+// @ts-expect-error: misspelt
 tableSource({ id: "a", baseId: "b", apiKey: "c", table: ["Objects"] })
 // @ts-expect-error: no key
 tableSource({ id: "a", baseId: "b" })

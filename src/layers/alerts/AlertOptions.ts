@@ -1,10 +1,9 @@
 /**
  * Where problems are posted to.
  */
-import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { duration } from "../../internal/duration.ts"
+import { type DurationConfig, duration } from "../../internal/duration.ts"
 import { expectsSecret, optional } from "../../internal/Options.ts"
 import { secret } from "../../internal/secret.ts"
 
@@ -35,7 +34,7 @@ export interface AlertConfig {
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 
   /** How long a problem goes on before it is posted. Default 2 minutes. */
-  readonly after?: Duration.DurationInput
+  readonly after?: DurationConfig
 }
 
 export const AlertOptions = Schema.Struct({

@@ -61,10 +61,7 @@ export const ContentServerOptions = Schema.Struct({
 })
 export type ContentServerOptions = typeof ContentServerOptions.Type
 
-export const decode = decodeOptions<ContentServerOptions, ContentServerConfig>(
-  "the options of the content server",
-  ContentServerOptions
-)
+export const decode = decodeOptions("the options of the content server", ContentServerOptions)
 
 /** The name of the plugin, of its slice of the state and of its status section. */
 export const nameOf = ({ content }: Pick<ContentServerOptions, "content">): string => `${content}-server`

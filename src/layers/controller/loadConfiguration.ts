@@ -92,10 +92,7 @@ export const ConfigurationFile = Schema.Struct({
   )
 })
 
-const decode = decodeOptions<typeof ConfigurationFile.Type, ConfigurationFile>(
-  "the configuration",
-  ConfigurationFile
-)
+const decode = decodeOptions("the configuration", ConfigurationFile)
 
 export interface LoadedConfiguration extends Configuration {
   readonly file: string

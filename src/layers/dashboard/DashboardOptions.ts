@@ -4,7 +4,7 @@
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { durationWithin } from "../../internal/duration.ts"
+import { type DurationConfig, durationWithin } from "../../internal/duration.ts"
 import { decodeOptions, optional } from "../../internal/Options.ts"
 import type { HealthRules } from "../../services/Slices.ts"
 import { allowedHosts, host, integer, port, token } from "../http/serverOptions.ts"
@@ -32,10 +32,10 @@ export interface DashboardConfig {
   readonly allowedHosts?: ReadonlyArray<string>
 
   /** How long fetches may fail in a row before the controller is not healthy, 1 second to 365 days. Default 15 minutes. */
-  readonly failingFor?: Duration.DurationInput
+  readonly failingFor?: DurationConfig
 
   /** How old the last fetch may be that has succeeded, new content or not, before that. Default: any age. */
-  readonly maxAge?: Duration.DurationInput
+  readonly maxAge?: DurationConfig
 
   /** How many pages may be open at once, 1 to 1000; one more is answered with 503. Default 32. */
   readonly maxClients?: number
@@ -52,10 +52,7 @@ export const DashboardOptions = Schema.Struct({
 })
 export type DashboardOptions = typeof DashboardOptions.Type
 
-export const decode = decodeOptions<DashboardOptions, DashboardConfig>(
-  "the options of the dashboard",
-  DashboardOptions
-)
+export const decode = decodeOptions("the options of the dashboard", DashboardOptions)
 
 export const rulesOf = ({
   failingFor,

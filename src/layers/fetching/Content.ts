@@ -26,8 +26,9 @@ export { CopyFailed, type FetchError } from "../../services/Content.ts"
 export { Content }
 
 /** The options of `content` without those of the store, with their defaults. `R` are services that its sources need. */
-export interface FetchingConfig<R = never>
-  extends Pick<ContentConfig, "commands" | "fetchEvery" | "name" | "settle"> {
+export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands" | "name"> {
+  readonly fetchEvery?: Duration.DurationInput
+  readonly settle?: Duration.DurationInput
   readonly sources: ReadonlyArray<ContentSourceDefinition<R>>
 }
 

@@ -1,12 +1,11 @@
 /**
  * The options of the content plugin.
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import { duration, durationWithin } from "../../internal/duration.ts"
+import { type DurationConfig, duration, durationWithin } from "../../internal/duration.ts"
 import { fileKey } from "../../internal/FileName.ts"
 import { decodeOptions, expects, expectsSecret, needsEffect3, optional } from "../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
@@ -79,19 +78,19 @@ export interface ContentConfig {
   readonly downloadPath?: string
 
   /** Time between the end of one fetch and the next. Without it, content is fetched at the start only. */
-  readonly fetchEvery?: Duration.DurationInput
+  readonly fetchEvery?: DurationConfig
 
   /**
    * How long changes that go on are waited for before a version is made of them; 0 makes it at once. Only of sources that can be
    * asked what has changed. Default 10 seconds.
    */
-  readonly settle?: Duration.DurationInput
+  readonly settle?: DurationConfig
 
   /** How many versions are kept on disk; the active one and those that consumers show come on top. Default 3. */
   readonly keepVersions?: number
 
   /** How long a consumer's `content.ack` keeps a version. Default 30 minutes. */
-  readonly ackLease?: Duration.DurationInput
+  readonly ackLease?: DurationConfig
 
   /**
    * Whether new versions are shown `at once`, or wait until somebody releases them, `by hand`; the first one is shown in any
@@ -115,10 +114,7 @@ export const ContentOptions = Schema.Struct({
 })
 export type ContentOptions = typeof ContentOptions.Type
 
-export const decode = decodeOptions<ContentOptions, ContentConfig>(
-  "the options of the content plugin",
-  ContentOptions
-)
+export const decode = decodeOptions("the options of the content plugin", ContentOptions)
 
 const OnDiskOptions = ContentOptions.pick("name", "downloadPath", "ackLease", "release")
 

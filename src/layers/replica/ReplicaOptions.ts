@@ -2,13 +2,12 @@
  * The options of the replica plugin.
  */
 import * as Array from "effect/Array"
-import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { duration } from "../../internal/duration.ts"
+import { type DurationConfig, duration } from "../../internal/duration.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
 import { type ReportConfig, ReportOptions } from "../fleet/ReportOptions.ts"
@@ -78,7 +77,7 @@ export interface ReplicaLayerConfig extends Pick<ContentConfig, "name" | "comman
   readonly from: string | ReadonlyArray<string>
 
   /** Time from one poll for a new version to the next, up to a fifth shorter. Default 5 seconds. */
-  readonly pollEvery?: Duration.DurationInput
+  readonly pollEvery?: DurationConfig
 
   /**
    * Milliseconds for a response to begin, and for every pause in it; a sixth of them where a further address could be asked.
@@ -119,13 +118,7 @@ export const ReplicaOptions = Schema.Struct({
 })
 export type ReplicaOptions = typeof ReplicaOptions.Type
 
-export const decode = decodeOptions<ReplicaOptions, ReplicaConfig>(
-  "the options of the replica plugin",
-  ReplicaOptions
-)
+export const decode = decodeOptions("the options of the replica plugin", ReplicaOptions)
 
 /** As `decode`, of what is no matter of the store of versions. */
-export const decodeLayer = decodeOptions<FollowingOptions, ReplicaLayerConfig>(
-  "the options of the replica",
-  FollowingOptions
-)
+export const decodeLayer = decodeOptions("the options of the replica", FollowingOptions)

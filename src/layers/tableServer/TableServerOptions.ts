@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { DurationConfig } from "../../internal/duration.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../internal/Options.ts"
 import { host, port } from "../http/serverOptions.ts"
 import { expected, parseFault } from "./Faults.ts"
@@ -34,7 +35,7 @@ export interface TableServerConfig {
    * How long the link to an attachment is good for: `"10 seconds"`, or milliseconds, from 1 millisecond to 24
    * days. Default 2 hours, as with the hosted service.
    */
-  readonly attachmentLinkLifetime?: Duration.DurationInput
+  readonly attachmentLinkLifetime?: DurationConfig
 
   /** The only bearer token that is accepted. Default: any that is not empty. */
   readonly token?: string | undefined
@@ -68,7 +69,4 @@ export const TableServerOptions = Schema.Struct({
 })
 export type TableServerOptions = typeof TableServerOptions.Type
 
-export const decodeTableServerOptions = decodeOptions<TableServerOptions, TableServerConfig>(
-  "the options of the table server",
-  TableServerOptions
-)
+export const decodeTableServerOptions = decodeOptions("the options of the table server", TableServerOptions)

@@ -10,7 +10,7 @@ import { issuesOf } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import { fileFields, withFiles } from "../../media/fileOptions.ts"
-import type { FieldSchema } from "../expect/ExpectOptions.ts"
+import type { EffectSchema } from "../expect/ExpectConfig.ts"
 import { idOf } from "../idOf.ts"
 import { makeSource } from "../tableSource/makeSource.ts"
 import { decodeSource } from "../tableSource/TableSourceOptions.ts"
@@ -22,7 +22,7 @@ export const AirtableSourceOptions = Schema.Struct({ ...AirtableTableOptions.fie
 
 /** The options as a user writes them. */
 export interface AirtableSourceConfig
-  extends Config.AirtableSourceConfig<string | Redacted.Redacted, FieldSchema> {
+  extends Config.AirtableSourceConfig<string | Redacted.Redacted, EffectSchema> {
   // The compiler has no name for options without a member of their own.
   readonly id: string
 }

@@ -14,12 +14,13 @@ import type {
   SourceEnvironment
 } from "../../../services/ContentSource.ts"
 import { fileFields } from "../../media/fileOptions.ts"
-import { ExpectOptions, type FieldSchema } from "../expect/ExpectOptions.ts"
+import type { EffectSchema } from "../expect/ExpectConfig.ts"
+import { ExpectOptions } from "../expect/ExpectOptions.ts"
 import { idOf } from "../idOf.ts"
 import type * as Config from "./DocumentConfig.ts"
 
 /** The options as a user writes them. */
-export type DocumentConfig = Config.DocumentConfig<FieldSchema, string | Redacted.Redacted>
+export type DocumentConfig = Config.DocumentConfig<EffectSchema, string | Redacted.Redacted>
 
 const step = expects(
   Schema.declare((input): input is Config.Step => Predicate.isFunction(input)),

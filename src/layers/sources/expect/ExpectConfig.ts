@@ -14,6 +14,15 @@ export interface TableExpectation<FieldSchema = never> {
   readonly maxVanishing?: number
 }
 
+/**
+ * A schema of Effect that needs nothing from an environment; its decoding must be synchronous. It names no type of Effect, which is
+ * `any` in projects without it.
+ */
+export interface EffectSchema {
+  readonly ast: object
+  readonly Context: never
+}
+
 /** A type, or a schema of the cell as it comes; `undefined` is an empty cell. */
 export type FieldExpectations<FieldSchema = never> = Readonly<Record<string, FieldType | FieldSchema>>
 
