@@ -37,6 +37,9 @@ type Filled<Value, Field extends keyof Value, Code extends string> = Field exten
   ? Exclude<Value[`${Field}_${Code}` & keyof Value], undefined>
   : never
 
+/** What is looked for: `"de"`, too, for `"de-AT"`. */
+type Found<Code extends string> = Code | (Code extends `${infer Language}-${string}` ? Language : never)
+
 type Codes = ReadonlyArray<string>
 type Fields = Readonly<Record<string, unknown>>
 
@@ -52,13 +55,15 @@ const isLanguage = (name: string): boolean => /^(?!id$)[a-z]{2,3}(-.+)?$/.test(n
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
 
-/** Of what is in no language at all. */
+/** Of what is in none of the languages: this and above is not wanted. */
 const other = 1e9
 
-/** How early a language is wanted: "de" is found in "de", and then in "de-DE". Those of `other` and above are not wanted. */
+/** How early a language is wanted: "de" is found in "de", and then in "de-DE"; "de-AT" in "de-AT", and then in "de". */
 const rankOf = (language: unknown, codes: Codes): number => {
-  const index = codes.findIndex((code) => `${language}-`.startsWith(`${code}-`))
-  return index < 0 ? other : index + (codes.includes(`${language}`) ? 0 : 0.5)
+  const index = codes.findIndex(
+    (code) => `${language}-`.startsWith(`${code}-`) || `${code}-`.startsWith(`${language}-`)
+  )
+  return index < 0 ? other : index + (codes[index] === language ? 0 : 0.5)
 }
 
 type Choice<Value = unknown> = readonly [rank: number, value: Value]
@@ -111,50 +116,51 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
 /** What a record is the translation of. */
 const keyOf = ({ documentId, id }: Fields): unknown => documentId ?? id
 
-/** Of records in several languages, each with its `locale`, those in the first language that there is. */
+/** Of records in several languages, each with its `locale`, those in the first language that there is, or else the first of each. */
 const withoutOthers = (items: ReadonlyArray<unknown>, codes: Codes): ReadonlyArray<unknown> => {
-  const rows = items.filter(isRecord)
-  if (rows.length < items.length || !rows.every(({ locale }) => isLanguage(`${locale}`))) {
+  if (!items.every((row): row is Fields => isRecord(row) && isLanguage(`${row.locale}`))) {
     return items
   }
-  const wanted = rows.map((row): Choice<Fields> => [rankOf(row.locale, codes), row]).filter(isWanted)
-  const lastFirst = [...wanted].sort(byRank).reverse()
+  const choices = items.map((row, index): Choice<Fields> => {
+    const rank = rankOf(row.locale, codes)
+    return [rank < other ? rank : rank + index, row]
+  })
+  const lastFirst = [...choices].sort(byRank).reverse()
   const first = new Map(lastFirst.map(([rank, row]) => [keyOf(row), rank]))
-  return wanted.filter(([rank, row]) => first.get(keyOf(row)) === rank).map(([, row]) => row)
+  return choices.some(isWanted)
+    ? choices.filter(([rank, row]) => first.get(keyOf(row)) === rank).map(([, row]) => row)
+    : items
 }
 
-/** Texts and lists in a language are `other`, where it is not wanted: `{ alt, src }` and `{ lat, lng }` are no languages. */
-const choiceOf = (language: unknown, value: unknown, codes: Codes): Choice => {
-  const rank = rankOf(language, codes)
-  const isSure = /^[a-z]{2}(-|$)/.test(`${language}`) && (typeof value === "string" || Array.isArray(value))
-  return [rank < other || isSure ? rank : Number.POSITIVE_INFINITY, value]
-}
-
-/** What the value has in each language, where it is of languages and not a record: `{ de, en }`, `[{ _key: "de", value }]`. */
-const choicesOf = (value: unknown, codes: Codes): ReadonlyArray<Choice> => {
+/** Each language and what the value has in it, where it is of languages and not a record: `{ de, en }`, `[{ _key: "de", value }]`. */
+const textsOf = (value: unknown): ReadonlyArray<readonly [language: unknown, text: unknown]> => {
   if (Array.isArray(value)) {
     return value.every((item) => isRecord(item) && "value" in item)
-      ? value.map(({ _key, language = _key, value }) => choiceOf(language, value, codes))
+      ? value.map(({ _key, language = _key, value }) => [language, value])
       : []
   }
-  if (!isRecord(value)) {
-    return []
-  }
-  const { _type, ...texts } = value
-  return Object.keys(texts).every(isLanguage)
-    ? Object.entries(texts).map(([name, value]) => choiceOf(name, value, codes))
-    : []
+  const { _type, ...texts } = isRecord(value) ? value : {}
+  return Object.keys(texts).every(isLanguage) ? Object.entries(texts) : []
 }
+
+/** Whether it is in languages although none is wanted: `{ fr }` is; `{ alt }`, `{ no: 1 }` and `{ cm, in }` are not. */
+const isSure = (value: unknown, texts: ReturnType<typeof textsOf>): boolean =>
+  (Array.isArray(value) || texts.length === 1) &&
+  texts.every(
+    ([language, text]) =>
+      /^[a-z]{2}(-|$)/.test(`${language}`) && (typeof text === "string" || Array.isArray(text))
+  )
 
 const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
   if (above.includes(value)) {
     return value
   }
   const inside = [...above, value]
-  const choices = choicesOf(value, codes)
+  const texts = textsOf(value)
+  const choices = texts.map(([language, text]): Choice => [rankOf(language, codes), text])
   const wanted = choices.filter(isWanted)
-  const known = wanted.length > 0 ? wanted : choices
-  if (known.length > 0 && known.every(([rank]) => rank <= other)) {
+  const known = wanted.length > 0 || !isSure(value, texts) ? wanted : choices
+  if (known.length > 0) {
     return inLanguage(choose(known), codes, inside)
   }
   return Array.isArray(value)
@@ -170,13 +176,13 @@ const inLanguage = (value: unknown, codes: Codes, above: Above): unknown => {
  * `title_de` becomes `title`; where it is empty, that is `title_en`, and else the `title` of the row itself. A row's own `title` beside
  * `title_de` is in the first of the languages for which it has no field: in English here, without `title_en`. The same is done, at
  * any depth, with `{ de, en }` (Sanity, Contentful), lists of `{ _key: "de", value }` (Sanity), `translations` with a `languages_code`
- * (Directus), and records that have a `locale` (Strapi, Directus), of which the others are left out. `"de"` is `"de-DE"`, too.
- * Of `{ fr }`, where there is none of the languages, it is the first that there is.
+ * (Directus), and records that have a `locale` (Strapi, Directus), of which each is there once. `"de"` is `"de-DE"`, too, and `"de-AT"`
+ * is `"de"`. Of `{ fr }` alone, or of a list or a record that is in none of the languages, it is the first that there is.
  */
 export function language<Value, Code extends string>(
   value: Value,
   ...codes: ReadonlyArray<Code>
-): InLanguage<Value, Code>
+): InLanguage<Value, Found<Code>>
 export function language(value: unknown, ...codes: Codes): unknown {
   return inLanguage(value, codes, [])
 }

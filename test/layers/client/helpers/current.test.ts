@@ -32,11 +32,18 @@ describe("what is valid", () => {
     expect(times.map((time) => idsAt(rows, time).length)).toEqual([0, 1, 1, 0])
   })
 
+  it("may have blanks around a date, and hours of one digit", () => {
+    const ends = ["2026-11-20 9:00", "2026-11-20T9:00", " 2026-11-20T09:00 ", "2026-11-20T9:00:00"]
+    const rows = [...ends, " 2026-11-20", "2026-11-20 "].map((end, index) => ({ id: `${index}`, end }))
+    const times = ["2026-11-20T08:59", "2026-11-20T09:00", "2026-11-20T23:59", "2026-11-21T00:00"]
+    expect(times.map((time) => idsAt(rows, time).join(""))).toEqual(["012345", "45", "45", ""])
+  })
+
   it("has no limit where there is none, or one that is no date", () => {
     const rows = [
       { id: "a" },
       { id: "b", begin: "", end: "soon" },
-      { id: "c", begin: "1862", end: "5" },
+      { id: "c", begin: "1862", end: "20.11.2026" },
       { id: "d", begin: "2030-01-01" },
       { id: "e", end: "2020-01-01 12:00" }
     ]

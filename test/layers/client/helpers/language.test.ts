@@ -91,16 +91,32 @@ describe("a value in languages", () => {
     expect(language({ title }, "de-AT", "en")).toEqual({ title: "Marille" })
   })
 
-  it("is the first that there is, where it has none of them", () => {
+  it("is that of the language where there is none of its country, before another language", () => {
+    const row = { title: { en: "Apricot", de: "Aprikose" }, text_de: "Obst", text_en: "Fruit" }
+    const typed: { readonly title: string; readonly text: string } = language(row, "de-AT", "en")
+    expect(typed).toEqual({ title: "Aprikose", text: "Obst" })
+    expect(language({ de: "Aprikose", "de-AT": "Marille" }, "de-AT", "de")).toBe("Marille")
+    expect(language({ "de-AT": "Marille", de: "Aprikose" }, "de", "de-AT")).toBe("Aprikose")
+    expect(language({ "de-DE": "Aprikose", en: "Apricot" }, "de-AT", "en")).toBe("Apricot")
+  })
+
+  it("is the only one that there is, where it has none of them", () => {
     const rows = [{ title: { fr: "Cloche" } }, { title: { en: "Bell" } }]
     expect(language(rows, "de", "en")).toEqual([{ title: "Cloche" }, { title: "Bell" }])
-    expect(language({ title: { _type: "localeString", fr: "", it: "Campana" } }, "de")).toEqual({
-      title: "Campana"
-    })
-    expect(language({ title: [{ _key: "fr", value: "Cloche" }] }, "de")).toEqual({ title: "Cloche" })
+    expect(language({ title: { _type: "localeString", it: "Campana" } }, "de")).toEqual({ title: "Campana" })
+    const list = [
+      { _key: "fr", value: "" },
+      { _key: "it", value: "Campana" }
+    ]
+    expect(language({ title: list }, "de")).toEqual({ title: "Campana" })
     const others = { place: { lat: 1, lng: 2 }, photo: { alt: "A bell", src: "bell.jpg" }, count: { no: 1 } }
     expect(language(others, "de")).toEqual(others)
     expect(language([{ _key: "a1", value: "x" }], "de")).toEqual([{ _key: "a1", value: "x" }])
+  })
+
+  it("is no object of several names of two letters of which none is wanted", () => {
+    const row = { hours: { mo: "10-18", di: "10-18", so: "zu" }, size: { cm: "12", in: "4.7" } }
+    expect(language(row, "de", "en")).toEqual(row)
   })
 
   it("ends where a value is in itself", () => {
@@ -157,9 +173,25 @@ describe("records that have a locale", () => {
     { id: 4, documentId: "c", locale: "fr", title: "Lentille" }
   ]
 
-  it("are those in the first language that each has", () => {
-    expect(language(rows, "de", "en").map(({ id }) => id)).toEqual([1, 3])
-    expect(language(rows, "en").map(({ id }) => id)).toEqual([2, 3])
+  it("are those in the first language that each has, or else the first of each", () => {
+    const all = [...rows, { id: 5, documentId: "c", locale: "it", title: "Lente" }]
+    expect(language(all, "de", "en").map(({ id }) => id)).toEqual([1, 3, 4])
+    expect(language(all, "en").map(({ id }) => id)).toEqual([2, 3, 4])
+    expect(language(all, "de-AT", "it").map(({ id }) => id)).toEqual([1, 3, 5])
+  })
+
+  it("are all records where none is in one of the languages", () => {
+    expect(language(rows, "es")).toEqual(rows)
+    const places = [
+      { id: "1", locale: "hof" },
+      { id: "2", locale: "bar" }
+    ]
+    expect(language(places, "de", "en")).toEqual(places)
+  })
+
+  it("are all those of the first language where they have no id", () => {
+    const texts = ["fr", "en", "de", "de"].map((locale, index) => ({ locale, index }))
+    expect(language(texts, "de", "en").map(({ index }) => index)).toEqual([2, 3])
   })
 
   it("are all records where the field is no language", () => {
