@@ -160,6 +160,20 @@ export default defineConfig({
       })
     )
 
+    it.scoped("covers the browser's error page where a link leads nowhere, and loads the exhibit again", () =>
+      Effect.gen(function* () {
+        const link = `<a href="http://127.0.0.1:${yield* freePort}/">More</a>`
+        const { promote, start } = yield* makeStageWith(`${working}${link}`)
+        const { url } = yield* start()
+        yield* promote(1, { "Objects.json": JSON.stringify([{ title: "Bell" }]) })
+        const tab = yield* openBootPage(`?url=${url}`)
+        const frame = yield* exhibitIn(tab, "Bell")
+        yield* Effect.promise(() => frame.click("a"))
+        yield* isTrue(tab, isCovered)
+        yield* exhibitIn(tab, "Bell")
+      })
+    )
+
     it.scoped("leaves an exhibit alone that says only once that it works", () =>
       Effect.gen(function* () {
         const { start } = yield* makeStageWith(pageOf("parent.postMessage({ vitrine: 'shown' }, '*')"))
