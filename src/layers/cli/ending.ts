@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 
 const stallTimeoutMs = 2000
+const turnMs = 10
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
@@ -49,16 +50,19 @@ export const endableAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
       })
   )
 
-/** Ends the process with the status. File operations that have begun have two seconds to end. */
+/**
+ * Ends the process with the status. File operations that have begun have two seconds to end, in turns of this process: on a busy
+ * machine it may have few of them.
+ */
 export const end = (status: number): void => {
-  const isLate = performance.now() + stallTimeoutMs
+  let turns = stallTimeoutMs / turnMs
   const tryToEnd = () => {
     if (!isWaitingForThreads()) {
       process.exit(status)
-    } else if (performance.now() > isLate) {
+    } else if (turns-- === 0) {
       endWithoutIt()
     } else {
-      setTimeout(tryToEnd, 10)
+      setTimeout(tryToEnd, turnMs)
     }
   }
   tryToEnd()
