@@ -295,7 +295,8 @@ it.live("a process that ends at any step of a copy and the sweep after it leaves
       )
       isDone = ended
       copying.unsafeInterruptAsFork(copying.id())
-      rmSync(directory, { recursive: true, force: true })
+      // What was on its way may still change something.
+      rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
     }
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 )
