@@ -186,6 +186,7 @@ ${[
   "defineConfig({ plugins: [], nod: {} })",
   'folderSource({ id: "a", directory: "b", keey: {} })',
   'folderSource({ id: "a", directory: "b", expect: { Objects: { fields: { title: "txt" } } } })',
+  'source({ id: "a", fetch: () => ({}), expect: { Objects: { fields: { title: "txt" } } } })',
   "httpTransport({ prot: 8710 })",
   'replica({ from: "http://hub:8730", reports: {} })',
   'tableServer({ directory: "tables", faultz: [] })'

@@ -14,7 +14,7 @@ import { expects, optional } from "../../../internal/Options.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { messageOf, OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
-import type { FieldSchema } from "../expect/ExpectOptions.ts"
+import type { EffectSchema } from "../expect/ExpectConfig.ts"
 import { changesSince } from "../sourceAnswers.ts"
 import { asJson, maxDetail } from "./asJson.ts"
 import { type Document, Records, Value } from "./Document.ts"
@@ -25,7 +25,7 @@ import type * as Config from "./SourceConfig.ts"
 import { makeGet, makePrevious } from "./sourceContext.ts"
 
 /** The options as a user writes them. */
-export interface SourceConfig extends Config.SourceConfig<FieldSchema, string | Redacted.Redacted> {
+export interface SourceConfig extends Config.SourceConfig<EffectSchema, string | Redacted.Redacted> {
   // The compiler has no name for options without a member of their own.
   readonly id: string
 }
