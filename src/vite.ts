@@ -74,15 +74,16 @@ export const vitrine = ({
       }
       // A dev server that starts anew listens when the one before it is closed, with its children.
       httpServer?.once("listening", async () => {
-        const isRunning = await answers(content)
+        const isRunning = start && (await answers(content))
+        const isToStart = start && !isRunning
         if (!httpServer.listening) {
           return
         }
-        if (start && isRunning) {
+        if (isRunning) {
           logger.info(`[vitrine] Shows the content of the controller at ${content}, which runs already.`)
         }
         if (!file) {
-          if ((start && !isRunning) || types) {
+          if (isToStart || types) {
             logger.info(
               `[vitrine] Runs nothing: there is no ${configurationNames[0]} in ${folders.join(" or ")}.`
             )
@@ -93,7 +94,7 @@ export const vitrine = ({
         if (types) {
           begin(["types", "--watch"], folder)
         }
-        if (start && !isRunning) {
+        if (isToStart) {
           let controller = Promise.resolve(begin(["start"], folder))
           watcher.add(file).on("change", (changed) => {
             if (resolve(changed) === file) {
