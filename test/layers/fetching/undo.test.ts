@@ -55,6 +55,16 @@ const makeSource = Effect.gen(function* () {
 
 const fetchLater = Effect.zipRight(TestClock.adjust("1 second"), fetch)
 
+/** The content of such a source, of which there are two versions. */
+const makeTwoVersions = Effect.gen(function* () {
+  const { edit, source } = yield* makeSource
+  yield* Content.fromSources({}, [source])
+  yield* fetch
+  yield* edit("two")
+  yield* fetchLater
+  return { edit }
+})
+
 /** Without what has been read of it: a version is while it is verified. */
 const unread = ({ versions = [], ...state }: ContentState) => ({
   ...state,
@@ -69,11 +79,7 @@ describe("undoing", () => {
     () => {
       const log: Array<string> = []
       return Effect.gen(function* () {
-        const { edit, source } = yield* makeSource
-        yield* Content.fromSources({}, [source])
-        yield* fetch
-        yield* edit("two")
-        yield* fetchLater
+        const { edit } = yield* makeTwoVersions
         const events = yield* follow
 
         const since = "1970-01-01T00:00:01.000Z"
@@ -265,11 +271,7 @@ describe("undoing", () => {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
       yield* Effect.gen(function* () {
-        const { edit, source } = yield* makeSource
-        yield* Content.fromSources({}, [source])
-        yield* fetch
-        yield* edit("two")
-        yield* fetchLater
+        yield* makeTwoVersions
         yield* dispatch("hold", { by: "anna" })
         yield* fs.remove(`${directory}/versions/${second}`, { recursive: true })
         yield* fetchLater
@@ -293,11 +295,7 @@ describe("undoing", () => {
         const fs = yield* FileSystem.FileSystem
         const directory = yield* fs.makeTempDirectoryScoped()
         yield* Effect.gen(function* () {
-          const { edit, source } = yield* makeSource
-          yield* Content.fromSources({}, [source])
-          yield* fetch
-          yield* edit("two")
-          yield* fetchLater
+          yield* makeTwoVersions
           yield* step === "resume" ? dispatch("rollback") : Effect.void
           const before = yield* contentState
           const file = `${directory}/versions/${shown}/objects/text.txt`
@@ -315,11 +313,7 @@ describe("undoing", () => {
 
   it.scoped("announces a version that a step at the same time has made active, whichever reports first", () =>
     Effect.gen(function* () {
-      const { edit, source } = yield* makeSource
-      yield* Content.fromSources({}, [source])
-      yield* fetch
-      yield* edit("two")
-      yield* fetchLater
+      yield* makeTwoVersions
       const events = yield* follow
       const store = yield* VersionStore
       yield* store.hold({ versionId: first })
