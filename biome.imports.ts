@@ -1,7 +1,7 @@
 /**
  * Writes the rules of who imports whom to `biome.imports.json`: `npm run check` and `npm run format` do.
  *
- * internal ← services ← shared rooms ← the other rooms ← entry files
+ * internal ← services ← shared rooms ← documents ← the other rooms ← entry files
  */
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,19 +17,17 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   fleet: ["versions"],
   fetching: ["versions", "comparing"],
   replica: ["versions", "fetching", "fleet"],
-  media: ["sources", "images"],
-  "sources/documents": ["sources/expect", "media", "images"],
-  "sources/folder": ["sources/documents", "sources/expect", "media"],
-  "sources/tableSource": ["sources/expect"],
-  "sources/airtable": ["sources/tableSource", "sources/expect", "media", "images"],
-  "sources/json": ["sources/documents"],
-  "sources/strapi": ["sources/documents", "media"],
-  "sources/sanity": ["sources/documents", "media"],
-  "sources/directus": ["sources/documents", "media"],
-  plain: ["sources/tableSource", "sources/expect", "httpTransport"],
+  "sources/folder": ["documents"],
+  "sources/tableSource": ["documents"],
+  "sources/airtable": ["sources/tableSource", "documents"],
+  "sources/json": ["documents"],
+  "sources/strapi": ["documents"],
+  "sources/sanity": ["documents"],
+  "sources/directus": ["documents"],
+  plain: ["sources/tableSource", "documents", "httpTransport"],
   control: ["httpTransport"],
   controller: ["alerts"],
-  types: ["sources/expect"],
+  types: ["documents"],
   cli: ["controller", "control", "alerts", "types"]
 }
 
@@ -39,7 +37,7 @@ const foldersOf = (folder: string) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 
 const rooms = foldersOf(layers).flatMap((room) =>
-  room === "sources" ? [room, ...foldersOf(join(layers, room)).map((kind) => `${room}/${kind}`)] : [room]
+  room === "sources" ? foldersOf(join(layers, room)).map((kind) => `${room}/${kind}`) : [room]
 )
 
 const rule = (
@@ -64,7 +62,7 @@ const ruleOf = (room: string, includes: string, depth: number) => {
         `${toLayers}*/**`,
         `!${toLayers}../**`,
         ...allowed.flatMap((other) => [
-          `!${toLayers}${other}/${other === "sources" ? "*" : "**"}`,
+          `!${toLayers}${other}/**`,
           ...(other.startsWith("sources/")
             ? [`!${other.replace("sources/", "../".repeat(depth - 1))}/**`]
             : [])
@@ -86,9 +84,7 @@ const overrides = [
     const depth = room.split("/").length
     return [
       ruleOf(room, `${room}/*`, depth),
-      ...(room === "sources" || foldersOf(join(layers, room)).length === 0
-        ? []
-        : [ruleOf(room, `${room}/*/**`, depth + 1)])
+      ...(foldersOf(join(layers, room)).length === 0 ? [] : [ruleOf(room, `${room}/*/**`, depth + 1)])
     ]
   })
 ]

@@ -5,6 +5,7 @@
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import type * as Redacted from "effect/Redacted"
 import type { Result, ResultAsync } from "neverthrow"
+import type { FieldSchema } from "../src/layers/documents/expect/ExpectOptions.ts"
 import type { HttpTransportOptions } from "../src/layers/httpTransport/HttpTransportOptions.ts"
 import type {
   AirtableClientConfig,
@@ -15,7 +16,6 @@ import type {
   PlainSourceOptions
 } from "../src/layers/sources/airtable/AirtableOptions.ts"
 import type { AirtableSourceOptions } from "../src/layers/sources/airtable/AirtableSource.ts"
-import type { FieldSchema } from "../src/layers/sources/expect/ExpectOptions.ts"
 import type * as TableSource from "../src/layers/sources/tableSource/TableSourceConfig.ts"
 import type { TableSourceOptions } from "../src/layers/sources/tableSource/TableSourceOptions.ts"
 import type {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Images from "#dist/layers/images/Images.js"
+import * as Images from "#dist/layers/documents/images/Images.js"
 import { answer } from "../processes.ts"
 import { type PeerApi, type Plan, widths } from "./protocol.ts"
 

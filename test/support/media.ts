@@ -9,10 +9,10 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { MediaSettings } from "../../src/layers/documents/media/AddMedia.ts"
+import { withMedia } from "../../src/layers/documents/media/withMedia.ts"
+import { savedText } from "../../src/layers/documents/sortedJson.ts"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
-import type { MediaSettings } from "../../src/layers/media/AddMedia.ts"
-import { withMedia } from "../../src/layers/media/withMedia.ts"
-import { savedText } from "../../src/layers/sources/sortedJson.ts"
 import type {
   ContentSource,
   FetchedSource,

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../src/internal/sha256.ts"
-import { type Derived, nothingMade } from "../../src/layers/images/Images.ts"
+import { type Derived, nothingMade } from "../../src/layers/documents/images/Images.ts"
 import type { PreviousContent } from "../../src/services/ContentSource.ts"
 
 /** Of one colour, by its size. */

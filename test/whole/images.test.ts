@@ -14,7 +14,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as TestServices from "effect/TestServices"
-import * as Images from "../../src/layers/images/Images.ts"
+import * as Images from "../../src/layers/documents/images/Images.ts"
 import { repository } from "../support/documents.ts"
 import { noisy, plain, sourceFolder } from "../support/pictures.ts"
 import * as waiting from "../support/waiting.ts"
@@ -165,7 +165,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     Effect.gen(function* () {
       const { directory, save } = yield* sourceFolder
       const { file } = yield* save("media/photo.jpg", yield* bytesOf(noisy(3000, 2000).jpeg()))
-      const worker: ChildProcess = fork(join(repository, "dist/layers/images/pictureWorker.js"))
+      const worker: ChildProcess = fork(join(repository, "dist/layers/documents/images/pictureWorker.js"))
       const ready = yield* Effect.promise(() => once(worker, "message"))
       expect(ready[0]).toEqual({ is: "ready" })
       worker.send({ ...endless, file, to: join(directory, "out"), limitMs: 600_000 })
@@ -181,7 +181,7 @@ describe.runIf(process.platform === "linux")("the processes that make pictures",
     Effect.gen(function* () {
       const { directory, save } = yield* sourceFolder
       const { file } = yield* save("media/photo.jpg", yield* bytesOf(noisy(3000, 2000).jpeg()))
-      const worker: ChildProcess = fork(join(repository, "dist/layers/images/pictureWorker.js"))
+      const worker: ChildProcess = fork(join(repository, "dist/layers/documents/images/pictureWorker.js"))
       const said: Array<unknown> = []
       worker.on("message", (message: unknown) => {
         if (said.push(message) === 1) {

@@ -6,7 +6,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import { compareBatches, compareFields } from "../../../src/layers/comparing/compareDocuments.ts"
 import { parsedTables, savedTables, type Tables } from "../../../src/layers/comparing/readTables.ts"
-import { savedText, sorted } from "../../../src/layers/sources/sortedJson.ts"
+import { savedText, sorted } from "../../../src/layers/documents/sortedJson.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 type Records = ReadonlyArray<Fields & { readonly id: string }>

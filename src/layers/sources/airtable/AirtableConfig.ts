@@ -4,8 +4,8 @@
  * `Secret` is text, or for programs with the Effect of Vitrine `Redacted` as well; `FieldSchema` is as in
  * `TableSourceConfig.ts`.
  */
-import type { ImageConfig } from "../../images/ImageConfig.ts"
-import type { MediaConfig } from "../../media/MediaConfig.ts"
+import type { ImageConfig } from "../../documents/images/ImageConfig.ts"
+import type { MediaConfig } from "../../documents/media/MediaConfig.ts"
 import type { TableSourceConfig } from "../tableSource/TableSourceConfig.ts"
 
 /** Where the base is, how to get in, and how long one request may take. */

@@ -18,7 +18,7 @@ import {
   withRetries,
   withTimeout
 } from "../../httpClient/HttpFailure.ts"
-import { makeCalendarCount } from "../calendarCount.ts"
+import { makeCalendarCount } from "../tableSource/calendarCount.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
 import { after, makeErrors, quotaSpent } from "./requestErrors.ts"

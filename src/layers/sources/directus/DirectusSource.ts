@@ -11,10 +11,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { Value } from "../documents/Document.ts"
-import { define } from "../documents/DocumentOptions.ts"
-import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
-import { changesSince, makeLastRead } from "../sourceAnswers.ts"
+import { Value } from "../../documents/Document.ts"
+import { define } from "../../documents/DocumentOptions.ts"
+import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import { changesSince, makeLastRead } from "../../documents/sourceAnswers.ts"
 import {
   CheckedOptions,
   type Collection,

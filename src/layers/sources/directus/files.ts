@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import type { JsonObject, MediaObject } from "../../media/placeMedia.ts"
+import type { JsonObject, MediaObject } from "../../documents/media/placeMedia.ts"
 
 const File = Schema.Struct({ id: Schema.UUID, filename_download: Schema.String })
 

@@ -25,12 +25,12 @@ import {
   type FetchTarget,
   type SourceChanges
 } from "../../../services/ContentSource.ts"
-import { withFiles } from "../../media/fileOptions.ts"
-import { type Document, Value } from "../documents/Document.ts"
-import { type DocumentConfig, DocumentOptions, define, Keys } from "../documents/DocumentOptions.ts"
-import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
-import { fingerprint } from "../fingerprint.ts"
-import { changesSince, sourceFailed } from "../sourceAnswers.ts"
+import { type Document, Value } from "../../documents/Document.ts"
+import { type DocumentConfig, DocumentOptions, define, Keys } from "../../documents/DocumentOptions.ts"
+import { fingerprint } from "../../documents/fingerprint.ts"
+import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import { withFiles } from "../../documents/media/fileOptions.ts"
+import { changesSince, sourceFailed } from "../../documents/sourceAnswers.ts"
 import { makeFileCopies, sizeOf } from "./copyFiles.ts"
 import { FolderFailed, StillWritten } from "./FolderFailed.ts"
 import { documentName, type FolderLook, lookAtFolder } from "./lookAtFolder.ts"

@@ -3,9 +3,9 @@
  */
 import * as Effect from "effect/Effect"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { define } from "../documents/DocumentOptions.ts"
-import { makeDocumentSource } from "../documents/makeDocumentSource.ts"
-import * as Requests from "../documents/Requests.ts"
+import { define } from "../../documents/DocumentOptions.ts"
+import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
+import * as Requests from "../../documents/Requests.ts"
 import type { JsonSourceConfig } from "./JsonSourceConfig.ts"
 import { JsonSourceOptions } from "./JsonSourceOptions.ts"
 import { readDocument } from "./readDocument.ts"

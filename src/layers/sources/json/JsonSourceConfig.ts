@@ -2,7 +2,7 @@
  * A source of JSON and CSV at URLs as a user writes it.
  */
 import type * as Redacted from "effect/Redacted"
-import type { DocumentConfig } from "../documents/DocumentOptions.ts"
+import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 
 /**
  * Where a document is, and how its pages follow one another. Paths are names with dots, `data.posts`; numbers are places in lists.

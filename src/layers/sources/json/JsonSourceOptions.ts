@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { isHttpUrl } from "../../../internal/httpAddress.ts"
 import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
-import { DocumentOptions, recordKey } from "../documents/DocumentOptions.ts"
+import { DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
 import { parameterOf } from "./parameters.ts"
 
 const header = secret((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), "the text of a header, in one line")

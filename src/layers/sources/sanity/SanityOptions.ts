@@ -8,9 +8,9 @@ import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import { secret } from "../../../internal/secret.ts"
-import { fileFieldsOfReader } from "../../media/fileOptions.ts"
-import type { MediaConfig } from "../../media/MediaOptions.ts"
-import { type DocumentConfig, DocumentOptions, recordKey } from "../documents/DocumentOptions.ts"
+import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
+import { fileFieldsOfReader } from "../../documents/media/fileOptions.ts"
+import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
 /** What is asked in GROQ, saved as one document. */
 export interface SanityQuery {

@@ -5,7 +5,7 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type { JsonObject, MediaObject } from "../../media/placeMedia.ts"
+import type { JsonObject, MediaObject } from "../../documents/media/placeMedia.ts"
 
 /** Where assets are. */
 export interface AssetPlace {

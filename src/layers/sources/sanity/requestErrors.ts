@@ -6,8 +6,8 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import type { RequestFailed } from "../documents/Requests.ts"
-import { hideSecret } from "../hideSecret.ts"
+import type { RequestFailed } from "../../documents/Requests.ts"
+import { hideSecret } from "../../httpClient/hideSecret.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
 /** Sanity cannot be asked, or refuses. */

@@ -7,9 +7,9 @@ import * as Schema from "effect/Schema"
 import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { expects, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
-import { fileFieldsOfReader } from "../../media/fileOptions.ts"
-import type { MediaConfig } from "../../media/MediaOptions.ts"
-import { type DocumentConfig, DocumentOptions } from "../documents/DocumentOptions.ts"
+import { type DocumentConfig, DocumentOptions } from "../../documents/DocumentOptions.ts"
+import { fileFieldsOfReader } from "../../documents/media/fileOptions.ts"
+import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
 /** What is asked of a type, in the parameters of Strapi's REST API. */
 export interface StrapiType {

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import type { MediaObject } from "../../media/placeMedia.ts"
+import type { MediaObject } from "../../documents/media/placeMedia.ts"
 
 const percent = Schema.Number.pipe(Schema.between(0, 100))
 

@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { fill } from "../sortedJson.ts"
+import { fill } from "../../documents/sortedJson.ts"
 import { TableNotSaved } from "./NotSaved.ts"
 
 export interface KeyValues {

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
-import { fill } from "../sortedJson.ts"
+import { fill } from "../../documents/sortedJson.ts"
 import { TableNotSaved } from "./NotSaved.ts"
 
 /** A record in the form in which it is saved. */

@@ -17,9 +17,9 @@ import type {
   TableError,
   TableRecord
 } from "../../../services/TableSourceClient.ts"
-import type { CheckFields } from "../expect/TableCheck.ts"
-import type { WrittenFile } from "../jsonFile.ts"
-import * as jsonFile from "../jsonFile.ts"
+import type { CheckFields } from "../../documents/expect/TableCheck.ts"
+import type { WrittenFile } from "../../documents/jsonFile.ts"
+import * as jsonFile from "../../documents/jsonFile.ts"
 import { type AttachmentCells, localPathField } from "./AttachmentCells.ts"
 import type { PathOf } from "./AttachmentPaths.ts"
 import { keyValues } from "./KeyValueTable.ts"

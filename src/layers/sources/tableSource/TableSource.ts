@@ -14,8 +14,8 @@ import { ContentSource } from "../../../services/ContentSource.ts"
 import { type Environment, makeSource } from "./makeSource.ts"
 import { decode, type TableSourceConfig } from "./TableSourceOptions.ts"
 
-export type { FieldExpectations, FieldType } from "../expect/ExpectConfig.ts"
-export type { FieldSchema, TableExpectation } from "../expect/ExpectOptions.ts"
+export type { FieldExpectations, FieldType } from "../../documents/expect/ExpectConfig.ts"
+export type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
 export type { Environment, TableSourceConfig }
 
 /** The source over any client. For several sources in a program there is `make`. */

@@ -3,7 +3,7 @@
  *
  * `FieldSchema` is nothing, or for programs with the Effect of Vitrine a schema.
  */
-import type { TableExpectation } from "../expect/ExpectConfig.ts"
+import type { TableExpectation } from "../../documents/expect/ExpectConfig.ts"
 
 export interface TableSourceConfig<FieldSchema = never> {
   /** Unique among the sources, and the name of this source's folder in a version. */

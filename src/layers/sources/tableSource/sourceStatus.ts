@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TableSourceData } from "../../../services/Slices.ts"
 import type { CallCounts } from "../../../services/TableSourceClient.ts"
-import { makeCalendarCount } from "../calendarCount.ts"
+import { makeCalendarCount } from "./calendarCount.ts"
 import type { Polling } from "./pollChanges.ts"
 
 /** `calls` is absent where they are not counted, `polling` where it cannot be asked what has changed. */

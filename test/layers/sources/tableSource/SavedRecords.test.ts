@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { savedText, sorted } from "../../../../src/layers/sources/sortedJson.ts"
+import { savedText, sorted } from "../../../../src/layers/documents/sortedJson.ts"
 import { makeSavedRecord } from "../../../../src/layers/sources/tableSource/SavedRecords.ts"
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
 

@@ -1,0 +1,81 @@
+/**
+ * What all sources of documents have in common, as options; `DocumentConfig.ts` says what they are for.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { isPlainFileName } from "../../internal/FileName.ts"
+import { decodeOptions, expects, issuesOf, optional } from "../../internal/Options.ts"
+import type {
+  ContentSource,
+  ContentSourceDefinition,
+  SourceEnvironment
+} from "../../services/ContentSource.ts"
+import type * as Config from "./DocumentConfig.ts"
+import type { EffectSchema } from "./expect/ExpectConfig.ts"
+import { ExpectOptions } from "./expect/ExpectOptions.ts"
+import { idOf } from "./idOf.ts"
+import { fileFields } from "./media/fileOptions.ts"
+
+/** The options as a user writes them. */
+export type DocumentConfig = Config.DocumentConfig<EffectSchema, string | Redacted.Redacted>
+
+const step = expects(
+  Schema.declare((input): input is Config.Step => Predicate.isFunction(input)),
+  "a function that is given a document, and gives the one to save"
+)
+
+/** What identifies a record. Declared as one, so that a mistake is reported once and not for each member of a union. */
+export const recordKey = expects(
+  Schema.declare((input): input is string | ReadonlyArray<string> => {
+    const fields = [input].flat()
+    return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field.trim() !== "")
+  }),
+  'a field such as "id", or an array of fields'
+)
+
+/**
+ * The options of every source of documents, for `{ ...DocumentOptions.fields, … }`: `id`, `expect`, `steps`, `maxTimeout` (milliseconds, default
+ * 60000), `maxBytes` (default 64 MiB), `media` and `images`.
+ */
+export const DocumentOptions = Schema.Struct({
+  id: expects(Schema.String.pipe(Schema.filter(isPlainFileName)), 'one plain file name, such as "events"'),
+  expect: optional(ExpectOptions, {}),
+  steps: optional(expects(Schema.Array(step), "an array of functions"), []),
+  maxTimeout: optional(
+    expects(Schema.Int.pipe(Schema.between(1, 600_000)), "an integer from 1 to 600000 (milliseconds)"),
+    60_000
+  ),
+  maxBytes: optional(
+    expects(Schema.Int.pipe(Schema.between(1, 512 * 1024 ** 2)), "an integer from 1 to 536870912 (bytes)"),
+    64 * 1024 ** 2
+  ),
+  ...fileFields
+})
+export type DocumentOptions = typeof DocumentOptions.Type
+
+/** What identifies the records of documents, by their names. */
+export const Keys = expects(
+  Schema.Record({ key: Schema.String, value: recordKey }),
+  "an object with what identifies the records of each document"
+)
+
+/**
+ * A source as it stands in a configuration. Its options are decoded at once, strictly: mistakes are `issues`, each with its path, and
+ * `make` is not called then. `kind` is what it is called in messages, as in "the Strapi source".
+ */
+export const define = <A, I>(
+  kind: string,
+  schema: Schema.Schema<A, I>,
+  config: unknown,
+  make: (options: A) => Effect.Effect<ContentSource, never, SourceEnvironment | Scope.Scope>
+): ContentSourceDefinition => {
+  const id = idOf(config)
+  const decoded = decodeOptions(
+    id === "" ? `the options of ${kind}` : `the options of ${kind} "${id}"`,
+    schema
+  )(config)
+  return { id, issues: issuesOf(decoded), make: Effect.flatMap(decoded, make) }
+}

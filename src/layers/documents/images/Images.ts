@@ -1,0 +1,182 @@
+/**
+ * Smaller pictures of a picture, in the formats that pages want, with `sharp` in processes of their own.
+ *
+ * It owns how one picture is derived. Which files are pictures that a document shows, and where `sizes` go, is not known here.
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import { linkOrCopy } from "../../../internal/reuseFile.ts"
+import { explain } from "../../../internal/systemError.ts"
+import type { FetchTarget, PreviousContent, SourceFile } from "../../../services/ContentSource.ts"
+import type { ImageConfig, ImageFormat } from "./ImageConfig.ts"
+import { aspectRatio, decode } from "./ImageOptions.ts"
+import * as PictureWorkers from "./PictureWorkers.ts"
+import { areaOf, type Cut, type Dimensions, keyOf, pathOf, sizesOf } from "./recipe.ts"
+
+/** A file that may be a picture. */
+export interface ImageFile extends Cut {
+  /** Where it is (absolute path). */
+  readonly file: string
+  /** Its path in the folder of the source. */
+  readonly localPath: string
+  readonly sha256: string
+}
+
+/** A picture as it stands in a document, beside the `localPath` of what it is made of. */
+export interface Size extends Dimensions {
+  /** Relative to the folder of the source; as it stands a relative URL as well. */
+  readonly localPath: string
+  /** `image/webp` for example. */
+  readonly type: `image/${ImageFormat}`
+}
+
+/** What was made of a picture, or taken over. */
+export interface Derived {
+  /** In the order of the formats in the options, small ones first. Empty for what is no picture, or is left alone. */
+  readonly sizes: ReadonlyArray<Size>
+  /** By their paths. */
+  readonly files: Readonly<Record<string, SourceFile>>
+}
+
+/** The folder of one fetch. */
+export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous"> {
+  readonly made: Made
+}
+
+/** What is made in a fetch, or was, by its path: whoever wants the same waits for it. */
+export type Made = Ref.Ref<HashMap.HashMap<string, SaveImage>>
+
+type SaveImage = Effect.Effect<SourceFile, PictureWorkers.JobFailed | PlatformError>
+
+export const nothingMade: Effect.Effect<Made> = Ref.make(HashMap.empty())
+
+const once = (made: Made, localPath: string, save: SaveImage): SaveImage =>
+  Effect.flatMap(Effect.cached(save), (save) =>
+    Effect.flatten(
+      Ref.modify(made, (known) =>
+        Option.match(HashMap.get(known, localPath), {
+          onNone: () => [save, HashMap.set(known, localPath, save)],
+          onSome: (earlier) => [earlier, known]
+        })
+      )
+    )
+  )
+
+/** A picture is broken, takes too long, or cannot be written. */
+export class ImageNotMade extends Schema.TaggedError<ImageNotMade>()("vitrine/ImageNotMade", {
+  /** Of the picture that it would have been made of. */
+  localPath: Schema.String,
+  /** Why, as a sentence for people. */
+  detail: Schema.String
+}) {
+  override get message() {
+    return `The sizes of the picture ${JSON.stringify(this.localPath)} cannot be made: ${this.detail}`
+  }
+}
+
+/** Names of what is no picture at all, if it cannot be read, are others. */
+const isNamedAsPicture = (localPath: string) => /\.(avif|gif|jpe?g|png|tiff?|webp)$/i.test(localPath)
+
+/**
+ * Makes pictures as long as the scope lasts. A broken picture is an error, and so is a file that cannot be read though it has the
+ * extension of one that could: a page would show a gap. Any other file is no picture, and has no sizes.
+ *
+ * `derive` makes the same whenever it is given the same, in a fetch only once.
+ */
+export const make = Effect.fnUntraced(function* (config: ImageConfig) {
+  const { crop, formats, quality, widths } = yield* decode(config)
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const workers = yield* PictureWorkers.make
+  const ratio = crop === undefined ? undefined : Option.getOrUndefined(aspectRatio(crop))
+  const encoding = quality === undefined ? {} : { quality }
+
+  /** None where it is no picture, or left alone. */
+  const planOf = Effect.fnUntraced(function* (input: ImageFile) {
+    const seen = yield* workers.look(input.file)
+    if (seen.is === "unknown" && isNamedAsPicture(input.localPath)) {
+      return yield* notMade("it is no picture, or of a kind that cannot be read.")
+    }
+    if (seen.is !== "picture") {
+      return Option.none()
+    }
+    const area = areaOf(seen, input, ratio)
+    const key = keyOf({ sha256: input.sha256, area, versions: seen.versions, ...encoding })
+    const outputs = sizesOf(area, { widths, formats }).map((output) => ({
+      ...output,
+      localPath: pathOf(key, output)
+    }))
+    const isWhole = area.width === seen.width && area.height === seen.height
+    return Option.some({ outputs, part: isWhole ? {} : { area } })
+  })
+
+  const encode = (job: Omit<Parameters<typeof workers.make>[0], "to">, to: string) => {
+    const unfinished = `${to}.unfinished`
+    return workers.make({ ...job, to: unfinished }).pipe(
+      Effect.zipLeft(fileSystem.rename(unfinished, to)),
+      Effect.map(({ bytes, sha256 }): SourceFile => ({ size: bytes, sha256 })),
+      Effect.onError(() => Effect.ignore(fileSystem.remove(unfinished, { force: true })))
+    )
+  }
+
+  /** What the version before has, of the same path. */
+  const takeOver = ({ directory, files }: PreviousContent, localPath: string, to: string) =>
+    Effect.fromNullable(files[localPath]).pipe(
+      Effect.tap(linkOrCopy(path.join(directory, localPath), to)),
+      Effect.provideService(FileSystem.FileSystem, fileSystem)
+    )
+
+  const derive = Effect.fn("Images.derive")(
+    function* (input: ImageFile, { directory, made, previous }: ImageTarget) {
+      const plan = yield* planOf(input)
+      if (Option.isNone(plan)) {
+        return nothing
+      }
+      const { outputs, part } = plan.value
+      yield* fileSystem.makeDirectory(path.join(directory, "images"), { recursive: true })
+      const files = yield* Effect.forEach(
+        outputs,
+        ({ format, height, localPath, width }) => {
+          const to = path.join(directory, localPath)
+          const save = Effect.flatMap(previous, (previous) => takeOver(previous, localPath, to)).pipe(
+            Effect.catchAll(() =>
+              encode({ file: input.file, format, height, width, ...part, ...encoding }, to)
+            )
+          )
+          return Effect.map(once(made, localPath, save), (file) => [localPath, file] as const)
+        },
+        { concurrency: "unbounded" }
+      )
+      return {
+        sizes: outputs.map(({ format, height, localPath, width }) => ({
+          localPath,
+          width,
+          height,
+          type: `image/${format}` as const
+        })),
+        files: Object.fromEntries(files)
+      } satisfies Derived
+    },
+    (effect, { localPath }) =>
+      Effect.mapError(
+        effect,
+        (error) =>
+          new ImageNotMade({
+            localPath,
+            detail: error._tag === "vitrine/JobFailed" ? error.detail : explain(error)
+          })
+      )
+  )
+
+  return { derive }
+})
+
+const nothing: Derived = { sizes: [], files: {} }
+
+const notMade = (detail: string) => new PictureWorkers.JobFailed({ detail, hasEnded: false })

@@ -1,0 +1,215 @@
+/**
+ * Processes that make pictures: two at most, with a low priority, so that screens hardly wait for them.
+ *
+ * It owns when they start and end. What they do is in `pictureWorker.ts`.
+ */
+import { type ChildProcess, fork } from "node:child_process"
+import { createRequire } from "node:module"
+import { constants, setPriority } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import * as Effect from "effect/Effect"
+import * as Pool from "effect/Pool"
+import * as Schema from "effect/Schema"
+import { excerpt } from "../../../internal/printable.ts"
+import { Sha256 } from "../../../internal/sha256.ts"
+import { explain } from "../../../internal/systemError.ts"
+import type * as Worker from "./pictureWorker.ts"
+
+/** A job was not done. */
+export class JobFailed extends Schema.TaggedError<JobFailed>()("vitrine/JobFailed", {
+  /** Why, as a sentence for people. */
+  detail: Schema.String,
+  /** Whether the process has ended, and another one may do it. */
+  hasEnded: Schema.Boolean
+}) {
+  override get message() {
+    return this.detail
+  }
+}
+
+/** How many work at the same time. */
+const maxWorkers = 2
+
+/** Of those that there are without work, at most so many are started for one job. */
+const retries = maxWorkers
+
+const Ready: Schema.Schema<Worker.Ready> = Schema.Struct({ is: Schema.Literal("ready") })
+
+const Looked: Schema.Schema<Worker.Looked> = Schema.Union(
+  Schema.Struct({
+    is: Schema.Literal("picture"),
+    width: Schema.Int,
+    height: Schema.Int,
+    versions: Schema.Record({ key: Schema.String, value: Schema.String })
+  }),
+  Schema.Struct({ is: Schema.Literal("left alone", "unknown") })
+)
+
+const Made: Schema.Schema<Worker.Made> = Schema.Struct({
+  is: Schema.Literal("made"),
+  bytes: Schema.Int,
+  sha256: Sha256
+})
+
+const Failed: Schema.Schema<Worker.Failed> = Schema.Struct({
+  is: Schema.Literal("failed"),
+  message: Schema.String,
+  code: Schema.optionalWith(Schema.String, { exact: true })
+})
+
+/** AVIF of 12 megapixels takes up to 22 seconds on a machine of today. */
+const limitMsOf = ({ format }: Pick<Worker.Make, "format">) => (format === "avif" ? 600_000 : 120_000)
+
+/** How long a job may take where its process does not even use the processor. */
+const longest = "1 hour"
+
+/**
+ * Starts processes when there is work, and ends them when there has been none for half a minute to a minute, and with the
+ * scope.
+ *
+ * Where a job is interrupted or takes longer than it may (10 minutes of the processor for AVIF, else 2; an hour by the clock), its
+ * process is killed: nothing goes on.
+ * A process that ends by itself is replaced, and the job begun again, up to twice.
+ */
+export const make = Effect.gen(function* () {
+  const workers = yield* Pool.makeWithTTL({
+    acquire: startWorker,
+    min: 0,
+    max: maxWorkers,
+    timeToLive: "30 seconds"
+  })
+
+  const run = <A>(job: Worker.Job, answer: Schema.Schema<A>) =>
+    Pool.get(workers).pipe(
+      Effect.flatMap((worker) =>
+        Effect.ensuring(
+          ask(worker, job, answer),
+          Effect.suspend(() => (isRunning(worker) ? Effect.void : Pool.invalidate(workers, worker)))
+        )
+      ),
+      Effect.scoped,
+      Effect.retry({ times: retries, while: ({ hasEnded }) => hasEnded })
+    )
+
+  return {
+    look: (file: string) => run({ job: "look", file }, Looked),
+    make: (job: Omit<Worker.Make, "job" | "limitMs">) =>
+      run({ ...job, job: "make", limitMs: limitMsOf(job) }, Made)
+  }
+})
+
+/** As TypeScript in this repository, and else as it is in the package, from whatever bundle this is called. */
+const programOf = () => {
+  const require = createRequire(import.meta.url)
+  const isSource = import.meta.url.endsWith(".ts")
+  return isSource
+    ? {
+        file: fileURLToPath(new URL("pictureWorker.ts", import.meta.url)),
+        execArgv: [
+          "--import",
+          pathToFileURL(join(dirname(require.resolve("jiti/package.json")), "lib/jiti-register.mjs")).href
+        ]
+      }
+    : {
+        file: join(
+          dirname(require.resolve("vitrine/package.json")),
+          "dist/layers/documents/images/pictureWorker.js"
+        ),
+        execArgv: []
+      }
+}
+
+/**
+ * By this process: on Linux it counts for threads that begin later, and a worker has begun some when its program runs. One whose priority
+ * cannot be lowered works too.
+ */
+const lowerPriority = ({ pid }: ChildProcess) =>
+  pid === undefined
+    ? Effect.void
+    : Effect.ignore(Effect.try(() => setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)))
+
+const startWorker = Effect.acquireRelease(
+  Effect.try({
+    try: () => {
+      const { execArgv, file } = programOf()
+      return fork(file, { execArgv, stdio: ["ignore", "ignore", "ignore", "ipc"] }).on("error", () => {})
+    },
+    catch: (error) => notStarted(error instanceof Error ? error.message : String(error))
+  }).pipe(Effect.tap(lowerPriority)),
+  // Without waiting for its end: a pool that is closed while it ends an idle one would wait for ever.
+  (worker) => Effect.sync(() => worker.kill("SIGKILL"))
+).pipe(
+  Effect.tap((worker) =>
+    nextAnswer(worker, Ready).pipe(
+      Effect.timeoutFail({
+        duration: "1 minute",
+        onTimeout: () => notStarted("it takes longer than a minute.")
+      }),
+      Effect.mapError(({ detail }) => notStarted(detail))
+    )
+  )
+)
+
+const notStarted = (detail: string) =>
+  new JobFailed({ detail: `the process for pictures does not start: ${detail}`, hasEnded: false })
+
+const isRunning = ({ connected, exitCode, signalCode }: ChildProcess) =>
+  connected && exitCode === null && signalCode === null
+
+/** Ends with the process. */
+const kill = (worker: ChildProcess) =>
+  Effect.async<void>((resume) => {
+    if (worker.pid === undefined || worker.exitCode !== null || worker.signalCode !== null) {
+      resume(Effect.void)
+    } else {
+      worker.once("exit", () => resume(Effect.void))
+      worker.kill("SIGKILL")
+    }
+  })
+
+const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
+  Effect.zipRight(
+    Effect.sync(() => worker.send(job, () => {})),
+    nextAnswer(worker, answer)
+  ).pipe(
+    Effect.timeoutFail({
+      duration: longest,
+      onTimeout: () => new JobFailed({ detail: `it takes longer than ${longest}.`, hasEnded: false })
+    })
+  )
+
+/** The process is killed where nobody waits any longer. */
+const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>) =>
+  Effect.async<unknown, JobFailed>((resume) => {
+    const settle = (outcome: Effect.Effect<unknown, JobFailed>) => {
+      worker.off("message", onMessage).off("exit", onEnd).off("error", onEnd)
+      resume(outcome)
+    }
+    const onMessage = (message: unknown) => settle(Effect.succeed(message))
+    const onEnd = () => settle(Effect.fail(ended(worker)))
+    if (!isRunning(worker)) {
+      resume(Effect.fail(ended(worker)))
+      return
+    }
+    worker.on("message", onMessage).on("exit", onEnd).on("error", onEnd)
+    return kill(worker)
+  }).pipe(
+    Effect.flatMap((message) =>
+      isFailed(message)
+        ? Effect.fail(new JobFailed({ detail: reasonOf(message), hasEnded: false }))
+        : Effect.orDie(Schema.decodeUnknown(answer)(message))
+    )
+  )
+
+const isFailed = Schema.is(Failed)
+
+/** What the system says is told in our words; all else is what `sharp` says. */
+const reasonOf = ({ code, message }: Worker.Failed) =>
+  code === undefined ? excerpt(message) : explain({ name: "Error", message: excerpt(message), code })
+
+const ended = ({ exitCode, signalCode }: ChildProcess) =>
+  new JobFailed({
+    detail: `the process that makes it has ended with ${signalCode ?? `status ${exitCode}`}.`,
+    hasEnded: true
+  })

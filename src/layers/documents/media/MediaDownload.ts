@@ -1,0 +1,194 @@
+/**
+ * Downloads one media file to the name that it has in a version, unless it is the one that the version before has.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
+import { explain } from "../../../internal/systemError.ts"
+import * as Body from "../../httpClient/Body.ts"
+import * as Download from "../../httpClient/Download.ts"
+import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
+import { LocalAddressesAllowed, leadsToLocalAddress } from "../../httpClient/localAddress.ts"
+import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
+import { isAtHost, keyOf } from "./links.ts"
+import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
+import type { MediaOptions } from "./MediaOptions.ts"
+import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
+import { notSaved, type WantedFile } from "./WantedFile.ts"
+
+/** The server says that a file is the one that the version before has. */
+export class Unchanged extends Data.TaggedError("vitrine/MediaUnchanged")<{ readonly entry: IndexEntry }> {}
+
+export interface Target {
+  readonly wanted: WantedFile
+  /** What the version before has of it. */
+  readonly before: Option.Option<RememberedFile>
+  /** The folder of the source. */
+  readonly directory: string
+  readonly onBytes: Download.OnBytes
+}
+
+export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
+  /** Where documents come from. */
+  readonly url?: string
+  /** What its origin is sent, and nobody else. */
+  readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
+}
+
+export const make = Effect.fnUntraced(function* (
+  { headers = {}, hosts = [], maxBytes = defaultMaxBytes, serverHeaders = {}, types, url: server }: Options,
+  maxTimeout: number
+) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const download = yield* Download.make({
+    maxBytes: { value: maxBytes, option: "media.maxBytes" },
+    maxTimeout
+  })
+  const credentials = Record.mapEntries(headers, (value, name) => [name.toLowerCase(), Redacted.value(value)])
+  const serverCredentials = Record.map(serverHeaders, Redacted.value)
+  const serverOrigin = server !== undefined && URL.canParse(server) ? new URL(server).origin : undefined
+
+  /** What may be sent there. */
+  const credentialsFor = (url: URL) => ({
+    ...(url.origin === serverOrigin ? serverCredentials : {}),
+    ...(isAtHost(url, hosts) ? credentials : {})
+  })
+
+  /** Whether requests may go to local addresses: a host that is named is one itself, and not only redirects there. */
+  const isLocalAllowed = ({ isFromLocal }: WantedFile, url: URL) =>
+    isFromLocal || !isAtHost(url, hosts) ? Effect.succeed(isFromLocal) : leadsToLocalAddress(url.href)
+
+  const downloadFile = Effect.fnUntraced(function* (
+    url: URL,
+    { before, directory, onBytes, wanted }: Target
+  ) {
+    const { identity, name, size, version } = wanted
+    const key = keyOf(identity)
+    const temporary = path.join(directory, mediaFolder, `.${key}`)
+    const given = version === undefined ? {} : { version }
+    let response: Option.Option<Download.Response> = Option.none()
+
+    const wrong = (what: Option.Option<string>) =>
+      Option.match(what, {
+        onNone: () => Effect.void,
+        onSome: (detail) =>
+          new Download.DownloadFailed({
+            detail: `${url.origin}: ${detail}`,
+            isTransient: false,
+            isExpired: false
+          })
+      })
+
+    const { bytes, sha256 } = yield* download({
+      url: url.href,
+      headers: { ...credentialsFor(url), ...conditions(before) },
+      file: temporary,
+      name: `${key} of ${url.origin}`,
+      size: Option.fromNullable(size),
+      resumes: "retries",
+      onBytes,
+      onResponse: (begun): Effect.Effect<void, Unchanged | Download.DownloadFailed> => {
+        response = Option.some(begun)
+        return Option.match(
+          Option.filter(before, (file) => isUnchanged(begun, file)),
+          {
+            onNone: () => wrong(wrongType(url, typeOfResponse(begun), types)),
+            onSome: ({ sha256: _, size: __, ...entry }) =>
+              new Unchanged({ entry: { ...entry, ...tagsOf(begun), ...given } })
+          }
+        )
+      },
+      onBeginning: (bytes) => wrong(wrongBeginning(url, Option.flatMap(response, typeOfResponse), bytes))
+    })
+    const type = Option.flatMap(response, typeOfResponse)
+    const kept = Option.filter(before, (before) => fits(before.path, type))
+    const called = Option.getOrElse(
+      Option.orElse(Option.fromNullable(name), () =>
+        Option.flatMap(response, ({ headers }) => dispositionName(headers["content-disposition"]))
+      ),
+      () => nameOfUrl(url)
+    )
+    const localPath = Option.match(kept, {
+      onNone: () => localPathOf({ key, name: called, type }),
+      onSome: ({ path }) => path
+    })
+    yield* fileSystem
+      .rename(temporary, path.join(directory, localPath))
+      .pipe(
+        Effect.mapError((cause) =>
+          notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
+        )
+      )
+    const entry: IndexEntry = {
+      path: localPath,
+      ...Option.match(type, { onNone: () => ({}), onSome: (type) => ({ type }) }),
+      ...Option.match(response, { onNone: () => ({}), onSome: tagsOf }),
+      ...given
+    }
+    return { entry, sha256, size: bytes }
+  })
+
+  /** Downloads a file to a temporary name, and gives it its own; fails as `Unchanged` where it is the one before. */
+  return Effect.fnUntraced(function* (target: Target) {
+    const { wanted } = target
+    if (Option.isNone(wanted.url)) {
+      const detail = "its link is relative, and where the document came from is not known"
+      return yield* notSaved(wanted, { detail })
+    }
+    const url = new URL(wanted.url.value)
+    const isAllowed = yield* isLocalAllowed(wanted, url)
+    return yield* downloadFile(url, target).pipe(
+      Effect.provideService(LocalAddressesAllowed, isAllowed),
+      Effect.catchTag("vitrine/DownloadFailed", (cause) =>
+        Effect.flatMap(isAllowed ? Effect.succeed(false) : leadsToLocalAddress(url.href), (isRefused) =>
+          notSaved(
+            wanted,
+            isRefused
+              ? {
+                  detail: `${cause.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
+                  cause
+                }
+              : cause
+          )
+        )
+      )
+    )
+  })
+})
+
+/** Whether the response is about the file that is there: not modified, or the same by what servers say that do not compare. */
+const isUnchanged = (response: Download.Response, { etag, lastModified, size }: RememberedFile): boolean => {
+  const { headers, status } = response
+  return (
+    status === 304 ||
+    (etag !== undefined && headers.etag === etag) ||
+    (lastModified !== undefined &&
+      headers["last-modified"] === lastModified &&
+      headers.etag === etag &&
+      Option.contains(Body.contentLength(response), size))
+  )
+}
+
+const conditions = Option.match({
+  onNone: (): Readonly<Record<string, string>> => ({}),
+  onSome: ({ etag, lastModified }: RememberedFile): Readonly<Record<string, string>> => ({
+    ...(etag === undefined ? {} : { "if-none-match": etag }),
+    ...(lastModified === undefined ? {} : { "if-modified-since": lastModified })
+  })
+})
+
+/** What tells the file from one that comes later; nothing where it could change again under the same tags. */
+const tagsOf = (response: Download.Response) => {
+  const { etag, "last-modified": lastModified } = response.headers
+  return Body.mayChangeUnseen(response)
+    ? {}
+    : {
+        ...(etag === undefined ? {} : { etag }),
+        ...(lastModified === undefined ? {} : { lastModified })
+      }
+}

@@ -1,0 +1,191 @@
+/**
+ * The files of media: taken over from the version before, or downloaded.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import { linkOrCopy } from "../../../internal/reuseFile.ts"
+import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
+import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
+import { MediaNotSaved } from "./errors.ts"
+import { keyOf } from "./links.ts"
+import * as MediaDownload from "./MediaDownload.ts"
+import { type IndexEntry, type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
+import { notSaved, type WantedFile } from "./WantedFile.ts"
+
+/** A file that is to be in the version. */
+export interface MediaFile extends SourceFile {
+  readonly key: string
+  readonly entry: IndexEntry
+  /** Whether it is still only in the version before. */
+  readonly isKept: boolean
+  readonly wanted: WantedFile
+}
+
+export interface MediaTarget extends Pick<FetchTarget, "directory" | "previous"> {
+  /** What is known of the files of `previous`. */
+  readonly index: MediaIndex
+  readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
+}
+
+/** What became of a file: one of both, or both where that of the version before is kept. */
+interface Outcome {
+  readonly file: Option.Option<MediaFile>
+  readonly error: Option.Option<MediaNotSaved>
+}
+
+export const make = Effect.fnUntraced(function* (options: MediaDownload.Options, maxTimeout: number) {
+  const path = yield* Path.Path
+  const download = yield* MediaDownload.make(options, maxTimeout)
+
+  const fetchAll = Effect.fn("Media.fetch")(function* (
+    files: ReadonlyArray<WantedFile>,
+    target: MediaTarget
+  ) {
+    const { directory, index, previous, progress } = target
+    const counter = yield* makeDownloadCounter<WantedFile>(files.length, { done: 0, bytes: 0 }, progress)
+    yield* Effect.forEach(files.slice(0, 1), counter.report)
+
+    const failures = yield* Ref.make(HashMap.empty<string, Failures>())
+
+    const fetchFile = (wanted: WantedFile, before: Option.Option<RememberedFile>) =>
+      download({ wanted, before, directory, onBytes: counter.onBytes(wanted) })
+
+    const keep = (
+      wanted: WantedFile,
+      { sha256, size, ...before }: RememberedFile,
+      entry: IndexEntry = before
+    ) =>
+      Effect.as(counter.fileKept(wanted, size), {
+        key: keyOf(wanted.identity),
+        entry,
+        sha256,
+        size,
+        isKept: true,
+        wanted
+      } satisfies MediaFile)
+
+    const fetchOrKeep = (wanted: WantedFile): Effect.Effect<Outcome, MediaNotSaved> => {
+      const before = Option.flatMap(previous, ({ files }) => remembered(index, files, keyOf(wanted.identity)))
+      if (Option.isSome(before) && isProven(wanted, before.value)) {
+        return Effect.map(keep(wanted, before.value), (file) => ({
+          file: Option.some(file),
+          error: Option.none()
+        }))
+      }
+      return unlessUnreachable(failures, wanted, fetchFile(wanted, before)).pipe(
+        Effect.flatMap((fetched) =>
+          Effect.as(counter.fileDone(wanted), {
+            ...fetched,
+            key: keyOf(wanted.identity),
+            isKept: false,
+            wanted
+          })
+        ),
+        Effect.catchTag("vitrine/MediaUnchanged", ({ entry }) =>
+          Option.match(before, {
+            onNone: () => unexpected(wanted),
+            onSome: (before) => keep(wanted, before, entry)
+          })
+        ),
+        Effect.map((file): Outcome => ({ file: Option.some(file), error: Option.none() })),
+        Effect.catchTag("vitrine/MediaNotSaved", (error) =>
+          wanted.isOptional
+            ? // What cannot be had for now need not vanish.
+              Effect.transposeMapOption(
+                Option.filter(before, () => error.isTransient),
+                (before) => keep(wanted, before)
+              ).pipe(Effect.map((file): Outcome => ({ file, error: Option.some(error) })))
+            : Effect.fail(error)
+        )
+      )
+    }
+
+    const outcomes = yield* Effect.forEach(files, fetchOrKeep, { concurrency: filesAtOnce })
+    const media = outcomes.flatMap(({ file }) => Option.toArray(file))
+
+    /** Takes over what is only in the version before; what has vanished there is downloaded. */
+    const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
+      const from = Option.map(previous, ({ directory }) => path.join(directory, file.entry.path))
+      const taken = Effect.flatMap(from, (from) => linkOrCopy(from, path.join(directory, file.entry.path)))
+      return yield* taken.pipe(
+        Effect.as(file),
+        Effect.catchAll(() =>
+          fetchFile(file.wanted, Option.none()).pipe(
+            Effect.map((fetched): MediaFile => ({ ...file, ...fetched, isKept: false })),
+            Effect.catchTag("vitrine/MediaUnchanged", () => unexpected(file.wanted))
+          )
+        )
+      )
+    })
+
+    return {
+      media,
+      /** Why files are missing, or are those of the version before, that may be so. */
+      errors: outcomes.flatMap(({ error }) => Option.toArray(error)),
+      bytes: media.reduce((sum, { size }) => sum + size, 0),
+      /** Makes the files of the version before part of this one. */
+      takeOver: Effect.forEach(media, (file) => (file.isKept ? takeOver(file) : Effect.succeed(file)), {
+        concurrency: filesAtOnce
+      })
+    }
+  }, saidOnce)
+
+  return { fetchAll }
+})
+
+/** Of a server, since it last responded otherwise. */
+interface Failures {
+  readonly count: number
+  readonly detail: string
+}
+
+/** How often in a row a server fails, each time after all tries, before no more is asked of it. */
+const maxFailures = 3
+
+/** Fails at once where its server has failed too often in this fetch: to try each file of such a server takes too long. */
+const unlessUnreachable = <A, E>(
+  failures: Ref.Ref<HashMap.HashMap<string, Failures>>,
+  wanted: WantedFile,
+  fetched: Effect.Effect<A, E | MediaNotSaved>
+): Effect.Effect<A, E | MediaNotSaved> => {
+  const origin = Option.match(wanted.url, { onNone: () => "", onSome: (url) => new URL(url).origin })
+  const responded = Ref.update(failures, HashMap.remove(origin))
+  const failed = ({ detail }: MediaNotSaved) =>
+    Ref.update(
+      failures,
+      HashMap.modifyAt(origin, (before) =>
+        Option.some({
+          count: 1 + Option.match(before, { onNone: () => 0, onSome: ({ count }) => count }),
+          detail
+        })
+      )
+    )
+  return Effect.flatMap(Ref.get(failures), (all) =>
+    Option.match(
+      Option.filter(HashMap.get(all, origin), ({ count }) => count >= maxFailures),
+      {
+        onNone: () =>
+          fetched.pipe(
+            Effect.tapBoth({
+              onSuccess: () => responded,
+              onFailure: (error) =>
+                error instanceof MediaNotSaved && error.isTransient ? failed(error) : responded
+            })
+          ),
+        onSome: ({ detail }) => notSaved(wanted, { detail, isTransient: true })
+      }
+    )
+  )
+}
+
+const unexpected = (wanted: WantedFile) =>
+  notSaved(wanted, { detail: "the server says that it has not changed, which was not asked" })
+
+/** Whether nothing has to be asked: the document says so, or names a size and the server gave nothing to ask with. */
+const isProven = (wanted: WantedFile, { etag, lastModified, size, version }: RememberedFile): boolean =>
+  wanted.version !== undefined
+    ? wanted.version === version
+    : wanted.size === size && (etag ?? lastModified) === undefined

@@ -1,0 +1,60 @@
+/**
+ * What is known of the media files of a version: `media/files.json` in the folder of the source.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import type { PreviousContent, SourceFile } from "../../../services/ContentSource.ts"
+import { isMediaPath, mediaFolder } from "./fileNames.ts"
+
+const optionalText = Schema.optionalWith(Schema.String, { exact: true })
+
+/** A file, and what tells whether it has changed. */
+export const IndexEntry = Schema.Struct({
+  /** Its path in the folder of the source. */
+  path: Schema.String.pipe(Schema.filter(isMediaPath)),
+  /** As the server gave them. */
+  etag: optionalText,
+  lastModified: optionalText,
+  /** Without parameters. */
+  type: optionalText,
+  /** As the document gave it. */
+  version: optionalText
+})
+export type IndexEntry = typeof IndexEntry.Type
+
+/** By the keys of the files. */
+export const MediaIndex = Schema.Record({ key: Schema.String, value: IndexEntry })
+export type MediaIndex = typeof MediaIndex.Type
+
+/** Its path in the folder of the source. */
+export const indexPath = `${mediaFolder}/files.json`
+
+/** A file that the version before has. */
+export interface RememberedFile extends IndexEntry, SourceFile {}
+
+const decodeIndex = Schema.decodeUnknown(Schema.parseJson(MediaIndex))
+
+/** What the version before says of its files; nothing where that cannot be read: all files are downloaded then. */
+export const read = Effect.fnUntraced(function* ({ directory, files }: PreviousContent) {
+  if (!Object.hasOwn(files, indexPath)) return {}
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* fileSystem.readFileString(path.join(directory, indexPath)).pipe(
+    Effect.flatMap(decodeIndex),
+    Effect.orElseSucceed((): MediaIndex => ({}))
+  )
+})
+
+/** The file of a key, where the version before has it whole. */
+export const remembered = (
+  index: MediaIndex,
+  files: PreviousContent["files"],
+  key: string
+): Option.Option<RememberedFile> =>
+  Option.flatMap(Record.get(index, key), (entry) =>
+    Option.map(Record.get(files, entry.path), (file) => ({ ...entry, ...file }))
+  )

@@ -1,0 +1,102 @@
+/**
+ * The options of media, and what each must be; `MediaConfig.ts` says what they are for.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { expects, optional } from "../../../internal/Options.ts"
+import { secret } from "../../../internal/secret.ts"
+import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
+import type * as Config from "./MediaConfig.ts"
+import * as PathPattern from "./PathPattern.ts"
+
+const exact = { exact: true } as const
+
+/** Declared as one, so that a mistake is reported once and not for each member of a list. */
+const patterns = (valid: (input: unknown) => boolean, what: string) =>
+  Schema.optionalWith(
+    expects(
+      Schema.declare((input): input is ReadonlyArray<string> => valid(input)),
+      what
+    ),
+    exact
+  )
+
+const isListOf = (valid: (text: string) => boolean) => (input: unknown) =>
+  Array.isArray(input) && input.length > 0 && input.every((item) => Predicate.isString(item) && valid(item))
+
+const arePaths = isListOf((text) => Option.isSome(PathPattern.parse(text)))
+
+const whatPaths = 'an array of paths in documents, such as "**.image.url"'
+
+const places = Schema.optionalWith(
+  expects(
+    Schema.declare((input): input is true | ReadonlyArray<string> => input === true || arePaths(input)),
+    `true, or ${whatPaths}`
+  ),
+  exact
+)
+
+/** In the form that an address has: small letters, and no port that goes without saying. */
+const isHost = (text: string): boolean =>
+  URL.canParse(`http://${text}`) && new URL(`http://${text}`).host === text
+
+const isType = (text: string): boolean => /^[a-z]+\/(?:\*|[a-z0-9][a-z0-9.+-]*)$/.test(text)
+
+/** Those that say which bytes are asked for, and how they come, are ours. */
+const isHeaderName = (name: string): boolean =>
+  /^[\w!#$%&'*+.^`|~-]+$/.test(name) &&
+  !/^(?:host|connection|content-length|transfer-encoding|accept-encoding|range|if-.*)$/i.test(name)
+
+const headers = expects(
+  Schema.Record({
+    key: Schema.String,
+    value: secret(
+      (value) => /^[\x20-\x7e]+$/.test(value),
+      "printable ASCII characters (is the environment variable set?)"
+    )
+  }),
+  'an object with headers, such as { authorization: "…" }'
+).pipe(
+  Schema.filter((headers) =>
+    Object.keys(headers)
+      .filter((name) => !isHeaderName(name))
+      .map((name) => ({ path: [name], message: 'expected the name of a header, such as "authorization"' }))
+  )
+)
+
+/** Without what holds between them. */
+export const AnyMediaOptions = Schema.Struct({
+  find: patterns(arePaths, whatPaths),
+  hosts: patterns(isListOf(isHost), 'an array of hosts in small letters, such as "cdn.museum.example"'),
+  types: patterns(isListOf(isType), 'an array of types in small letters, such as "image/*" or "video/mp4"'),
+  replace: places,
+  optional: places,
+  headers: Schema.optionalWith(headers, exact),
+  maxBytes: optional(
+    expects(Schema.Int.pipe(Schema.positive()), "a positive integer (bytes)"),
+    defaultMaxBytes
+  )
+})
+
+/** Of a source that finds its media by itself, for which nothing has to be said. */
+export const MediaOptionsOfReader = AnyMediaOptions.pipe(
+  Schema.filter(({ headers, hosts }) =>
+    headers !== undefined && hosts === undefined
+      ? { path: ["headers"], message: 'they need "hosts": the hosts that they are sent to' }
+      : undefined
+  )
+)
+
+export const MediaOptions = MediaOptionsOfReader.pipe(
+  Schema.filter(({ find, hosts, types }) =>
+    (find ?? hosts ?? types) === undefined
+      ? 'expected at least one of "find", "hosts" and "types": they say which links are meant'
+      : undefined
+  )
+)
+export type MediaOptions = typeof MediaOptions.Type
+
+/** The options as a user writes them. */
+export type MediaConfig = Config.MediaConfig<string | Redacted.Redacted>

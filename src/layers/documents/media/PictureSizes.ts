@@ -1,0 +1,103 @@
+/**
+ * Smaller pictures of those that documents show: media, and files that the source itself has put beside objects.
+ */
+import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
+import { filesAtOnce } from "../../httpClient/downloadCounter.ts"
+import type { ImageConfig } from "../images/ImageConfig.ts"
+import * as Images from "../images/Images.ts"
+import { SizesNotMade, warningsOf } from "./errors.ts"
+import { type FoundMedia, type OwnFile, pictureKey } from "./findMedia.ts"
+import type { MediaFile } from "./MediaFiles.ts"
+import { format } from "./PathPattern.ts"
+import type { FoundLink, Sizes } from "./placeMedia.ts"
+
+/** What was made of all pictures. */
+export interface Pictures {
+  /** By their paths in the folder of the source. */
+  readonly files: Readonly<Record<string, SourceFile>>
+  /** Of the file of a link; `None` where it has none. */
+  readonly sizesOf: (found: FoundLink) => Option.Option<Sizes>
+  /** Of a file of the source itself. */
+  readonly sizesOfOwn: (localPath: string) => Option.Option<Sizes>
+  /** Why pictures have no sizes that may be missing. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** What was found in documents, and is in the folder of the source. */
+export interface PictureFiles extends Pick<FoundMedia, "ownFiles" | "pictures"> {
+  /** By their identities. */
+  readonly media: ReadonlyMap<string, MediaFile>
+  /** Those of files of the source itself. */
+  readonly digests: Readonly<Record<string, string>>
+}
+
+/** What sizes are made of. */
+interface Picture extends OwnFile {
+  /** Different for each picture, and for each cut of it. */
+  readonly key: string
+  readonly image: Omit<Images.ImageFile, "file">
+}
+
+/** Makes no pictures without a `config`. */
+export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined) {
+  const path = yield* Path.Path
+  const images = yield* Effect.transposeMapOption(Option.fromNullable(config), (config) =>
+    Effect.orDie(Images.make(config))
+  )
+
+  return Effect.fnUntraced(function* (files: PictureFiles, { directory, previous }: FetchTarget) {
+    if (Option.isNone(images)) return noPictures
+    const target = { directory, previous, made: yield* Images.nothingMade }
+
+    const derive = ({ image, isOptional, key, place }: Picture) =>
+      images.value.derive({ ...image, file: path.join(directory, image.localPath) }, target).pipe(
+        Effect.map((derived) => Either.right({ key, derived })),
+        Effect.catchAll(({ detail, localPath }) => {
+          const { document, path, record } = place
+          const error = new SizesNotMade({ document, record, field: format(path), localPath, detail })
+          return isOptional ? Effect.succeed(Either.left(error)) : Effect.fail(error)
+        })
+      )
+
+    const [errors, made] = Array.separate(
+      yield* Effect.forEach(picturesOf(files), derive, { concurrency: filesAtOnce })
+    )
+    const sizes = new Map(made.map(({ derived, key }) => [key, derived.sizes]))
+    const sizesOf = (key: string) =>
+      Option.filter(Option.fromNullable(sizes.get(key)), (sizes) => sizes.length > 0)
+    return {
+      files: Object.fromEntries(made.flatMap(({ derived }) => Object.entries(derived.files))),
+      sizesOf: (found) => sizesOf(pictureKey(found.identity, found)),
+      sizesOfOwn: (localPath) => sizesOf(ownKey(localPath)),
+      warnings: warningsOf(errors)
+    } satisfies Pictures
+  })
+})
+
+const noPictures: Pictures = { files: {}, sizesOf: Option.none, sizesOfOwn: Option.none, warnings: [] }
+
+const picturesOf = ({ digests, media, ownFiles, pictures }: PictureFiles): ReadonlyArray<Picture> => [
+  ...Array.filterMap(pictures, ([key, { cut, identity }]) =>
+    Option.map(Option.fromNullable(media.get(identity)), ({ entry, sha256, wanted }) => ({
+      key,
+      image: { ...cut, localPath: entry.path, sha256 },
+      place: wanted.place,
+      isOptional: wanted.isOptional
+    }))
+  ),
+  ...Array.filterMap(ownFiles, ([localPath, place]) =>
+    Option.map(Option.fromNullable(digests[localPath]), (sha256) => ({
+      ...place,
+      key: ownKey(localPath),
+      image: { localPath, sha256 }
+    }))
+  )
+]
+
+/** Of a file that the source itself has put there, among keys of media. */
+const ownKey = (localPath: string): string => `./${localPath}`

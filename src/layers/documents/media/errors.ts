@@ -1,0 +1,123 @@
+/**
+ * Why media are not on disk.
+ */
+import * as Array from "effect/Array"
+import * as Schema from "effect/Schema"
+import { excerpt, printableLine } from "../../../internal/printable.ts"
+import { countText } from "../../../internal/readable.ts"
+import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
+
+/** The file of a link cannot be had, or cannot be written. */
+export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/MediaNotSaved", {
+  /** Its path in the folder of the source. */
+  document: Schema.String,
+  /** What identifies the record, where the document is a list of such. */
+  record: Schema.optional(Schema.String),
+  /** Where in the record or the document the link is. */
+  field: Schema.String,
+  /** The path of the link, where it has one. Links may be signed: their query is in no message. */
+  path: Schema.optional(Schema.String),
+  /** What happened. No more of an address than its origin is in it. */
+  detail: Schema.String,
+  /** Whether another try may succeed later without anybody doing something. */
+  isTransient: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    const file = this.path === undefined ? "" : ` ${JSON.stringify(excerpt(this.path))}`
+    return `${placeText(this)}: the file${file} cannot be saved: ${this.detail}`
+  }
+
+  get place(): string {
+    return `${placeText(this)}${this.path === undefined ? "" : ` (${JSON.stringify(excerpt(this.path))})`}`
+  }
+
+  /** What has happened to so many. */
+  severally(count: number): string {
+    return `${countText(count, "file")} cannot be saved: ${this.detail}`
+  }
+}
+
+/** Smaller pictures of a picture cannot be made: it is broken, takes too long, or they cannot be written. */
+export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/SizesNotMade", {
+  /** Its path in the folder of the source. */
+  document: Schema.String,
+  /** What identifies the record, where the document is a list of such. */
+  record: Schema.optional(Schema.String),
+  /** Where in the record or the document the picture is. */
+  field: Schema.String,
+  /** The path of the picture in the folder of the source. */
+  localPath: Schema.String,
+  /** Why, as a sentence for people. */
+  detail: Schema.String
+}) {
+  override get message() {
+    return `${placeText(this)}: the sizes of the picture ${JSON.stringify(this.localPath)} cannot be made: ${this.detail}`
+  }
+
+  get place(): string {
+    return `${placeText(this)} (${JSON.stringify(this.localPath)})`
+  }
+
+  /** What has happened to so many. */
+  severally(count: number): string {
+    return `The sizes of ${countText(count, "picture")} cannot be made: ${this.detail}`
+  }
+
+  get isTransient(): boolean {
+    return false
+  }
+}
+
+/** A document cannot be read, or cannot be written. */
+export class MediaDocumentNotSaved extends Schema.TaggedError<MediaDocumentNotSaved>()(
+  "vitrine/MediaDocumentNotSaved",
+  {
+    /** Its path in the folder of the source. */
+    document: Schema.String,
+    detail: Schema.String,
+    cause: OptionalErrorChain
+  }
+) {
+  override get message() {
+    return `${placeText(this)}: ${this.detail}`
+  }
+
+  get isTransient(): boolean {
+    return false
+  }
+}
+
+/** Where something is in the documents of a source. */
+export interface Place {
+  readonly document: string
+  readonly record?: string | undefined
+  readonly field?: string
+}
+
+/** `Document "events.json", record 12, field "image.url"` */
+export const placeText = ({ document, field, record }: Place): string =>
+  [
+    `Document ${JSON.stringify(excerpt(document))}`,
+    ...(record === undefined ? [] : [`record ${printableLine(record, 80)}`]),
+    ...(field === undefined ? [] : [`field ${JSON.stringify(excerpt(field))}`])
+  ].join(", ")
+
+/** In how many places something is wrong, before the others are only counted. */
+const maxPlaces = 3
+
+/** Warnings of what may be missing: one for each reason. */
+export const warningsOf = (errors: ReadonlyArray<MediaNotSaved | SizesNotMade>): ReadonlyArray<string> =>
+  Object.values(
+    Array.groupBy(
+      // A picture that is cut in several ways has failed as often.
+      new Map(errors.map((error) => [error.message, error])).values(),
+      ({ _tag, detail }) => `${_tag} ${detail}`
+    )
+  ).map((same) => {
+    const [first] = same
+    if (same.length === 1) return first.message
+    const places = same.slice(0, maxPlaces).map(({ place }) => place)
+    const more = same.length - places.length
+    return `${first.severally(same.length)}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
+  })

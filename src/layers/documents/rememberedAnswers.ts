@@ -1,0 +1,50 @@
+/**
+ * Answers that a server can say of that they have not changed, in memory: 16 MiB of text, those that were used last.
+ */
+import type { Headers } from "../httpClient/Get.ts"
+import type { Answer } from "./Requests.ts"
+
+const maxCharacters = 16 * 1024 * 1024
+
+export const makeRememberedAnswers = () => {
+  /** The one that was used last comes last. */
+  const answers = new Map<string, Answer>()
+  let characters = 0
+
+  const keyOf = (url: string, headers: Headers): string => JSON.stringify([url, headers])
+
+  const remove = (key: string): void => {
+    const answer = answers.get(key)
+    if (answer === undefined) return
+    characters -= key.length + answer.text.length
+    answers.delete(key)
+  }
+
+  return {
+    /** With the headers that ask whether it is still the same. */
+    find: (url: string, headers: Headers) => {
+      const key = keyOf(url, headers)
+      const answer = answers.get(key)
+      if (answer === undefined) return undefined
+      answers.delete(key)
+      answers.set(key, answer)
+      const { etag, "last-modified": modified } = answer.headers
+      const conditions: Headers =
+        etag === undefined ? { "if-modified-since": modified ?? "" } : { "if-none-match": etag }
+      return { answer, conditions }
+    },
+
+    add: (url: string, headers: Headers, answer: Answer): void => {
+      const key = keyOf(url, headers)
+      remove(key)
+      const { etag, "last-modified": modified } = answer.headers
+      if ((etag ?? modified) === undefined || key.length + answer.text.length > maxCharacters) return
+      answers.set(key, answer)
+      characters += key.length + answer.text.length
+      for (const [oldest] of answers) {
+        if (characters <= maxCharacters) break
+        remove(oldest)
+      }
+    }
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * A source of one's own: a function that gives documents, in a program without Effect.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { expects, optional } from "../../internal/Options.ts"
+import { printableLine } from "../../internal/printable.ts"
+import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../services/ContentSource.ts"
+import { asJson, maxDetail } from "./asJson.ts"
+import { type Document, Records, Value } from "./Document.ts"
+import { DocumentOptions, define, Keys } from "./DocumentOptions.ts"
+import type { EffectSchema } from "./expect/ExpectConfig.ts"
+import { makeDocumentSource } from "./makeDocumentSource.ts"
+import * as Requests from "./Requests.ts"
+import type * as Config from "./SourceConfig.ts"
+import { changesSince } from "./sourceAnswers.ts"
+import { makeGet, makePrevious } from "./sourceContext.ts"
+
+/** The options as a user writes them. */
+export interface SourceConfig extends Config.SourceConfig<EffectSchema, string | Redacted.Redacted> {
+  // The compiler has no name for options without a member of their own.
+  readonly id: string
+}
+
+type Fetch = SourceConfig["fetch"]
+type Poll = NonNullable<SourceConfig["poll"]>
+
+export const SourceOptions = Schema.Struct({
+  ...DocumentOptions.fields,
+  fetch: expects(
+    Schema.declare((input): input is Fetch => Predicate.isFunction(input)),
+    "a function that gives documents by their names"
+  ),
+  keys: optional(Keys, {}),
+  poll: Schema.optionalWith(
+    expects(
+      Schema.declare((input): input is Poll => Predicate.isFunction(input)),
+      "a function that gives a text"
+    ),
+    { exact: true }
+  )
+})
+export type SourceOptions = typeof SourceOptions.Type
+
+/** What the function of a user did wrong, or could not do. */
+export class FunctionFailed extends Schema.TaggedError<FunctionFailed>()("vitrine/FunctionFailed", {
+  /** The function, and the document where it is about one: `fetch`, `fetch, document "events"`. */
+  place: Schema.String,
+  detail: Schema.String,
+  isTransient: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `${this.place}: ${this.detail}`
+  }
+}
+
+/** A source of content for the content plugin's `sources`. */
+export const source = (config: SourceConfig): ContentSourceDefinition =>
+  define("the source", SourceOptions, config, make)
+
+const make = Effect.fnUntraced(function* (options: SourceOptions) {
+  const { fetch, keys, poll } = options
+  const environment = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const requests = yield* Requests.make(options)
+
+  const documents = Effect.fnUntraced(function* (target: FetchTarget) {
+    const runtime = yield* Effect.runtime<FileSystem.FileSystem | Path.Path>()
+    const given = yield* calling("fetch", (signal) =>
+      fetch({
+        get: makeGet(requests, runtime, signal),
+        signal,
+        log: (message) => Runtime.runFork(runtime)(Effect.logInfo(printableLine(String(message)))),
+        previous: makePrevious(target, runtime, signal)
+      })
+    )
+    return yield* documentsOf(given, keys)
+  })
+
+  const ask = (poll: Poll) =>
+    Effect.flatMap(Effect.runtime<never>(), (runtime) =>
+      calling("poll", (signal) => poll({ get: makeGet(requests, runtime, signal), signal }))
+    )
+
+  return yield* makeDocumentSource({
+    options,
+    documents,
+    ...(poll === undefined
+      ? {}
+      : {
+          poll: (before: Option.Option<string>) =>
+            Effect.map(ask(poll), (answer) => changesSince(before, String(answer)))
+        })
+  }).pipe(Effect.provide(environment))
+})
+
+/** Until the documents are given, and for each item of an async iterable. */
+const maxDuration = "10 minutes"
+
+/** Calls a function of the user, whose signal aborts when nobody waits for it any more. */
+const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>) =>
+  Effect.tryPromise({ try: async (signal) => call(signal), catch: failedIn(place) }).pipe(
+    Effect.timeoutFail({
+      duration: maxDuration,
+      onTimeout: () =>
+        new FunctionFailed({ place, detail: `it has given nothing for ${maxDuration}`, isTransient: true })
+    })
+  )
+
+const failedIn = (place: string) => (cause: unknown) =>
+  new FunctionFailed({
+    place,
+    detail: printableLine(messageOf(cause), maxDetail),
+    isTransient: Predicate.hasProperty(cause, "isTransient") && cause.isTransient === true,
+    cause
+  })
+
+const mistake = (place: string, detail: string) => new FunctionFailed({ place, detail, isTransient: false })
+
+const example = 'such as { events: [{ "id": 1 }] }'
+
+const documentsOf = (
+  given: unknown,
+  keys: SourceOptions["keys"]
+): Effect.Effect<ReadonlyArray<Document<FunctionFailed>>, FunctionFailed> => {
+  if (!Predicate.isRecord(given) || Object.keys(given).length === 0) {
+    return mistake("fetch", `it must give an object of documents by their names, ${example}`)
+  }
+  const names = Object.keys(given)
+  if (names.includes("")) {
+    return mistake("fetch", `it gives a document without a name. Documents go by their names, ${example}`)
+  }
+  const unknown = Object.keys(keys).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    return mistake(
+      "fetch",
+      `"keys" names the document "${unknown}", but it gives none of that name; it gives: ${names.join(", ")}`
+    )
+  }
+  return Effect.succeed(
+    names.map((name) => {
+      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+      return {
+        name,
+        content: contentOf(name, given[name]),
+        ...(key === undefined ? {} : { key: [key].flat() })
+      }
+    })
+  )
+}
+
+const contentOf = (name: string, given: unknown): Document<FunctionFailed>["content"] => {
+  const place = `fetch, document "${name}"`
+  return isAsyncIterable(given)
+    ? Records({
+        pages: itemsOf(place, given).pipe(
+          Stream.mapEffect((record) => jsonOf(place, record)),
+          Stream.grouped(pageSize),
+          Stream.map((page) => [...page])
+        )
+      })
+    : Value({ value: jsonOf(place, given) })
+}
+
+/** Each item within `maxDuration`. */
+const itemsOf = (place: string, iterable: AsyncIterable<unknown>): Stream.Stream<unknown, FunctionFailed> =>
+  Effect.acquireRelease(
+    Effect.sync(() => iterable[Symbol.asyncIterator]()),
+    // Nobody waits for it: a generator that hangs does not return either.
+    (iterator) => Effect.forkDaemon(Effect.tryPromise(async () => iterator.return?.()))
+  ).pipe(
+    Effect.map((iterator) =>
+      Stream.repeatEffectOption(
+        calling(place, () => iterator.next()).pipe(
+          Effect.mapError(Option.some),
+          Effect.flatMap(({ done, value }) =>
+            done === true ? Effect.fail(Option.none()) : Effect.succeed<unknown>(value)
+          )
+        )
+      )
+    ),
+    Stream.unwrapScoped
+  )
+
+const pageSize = 100
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  Predicate.hasProperty(value, Symbol.asyncIterator)
+
+const jsonOf = (place: string, value: unknown) =>
+  Effect.mapError(asJson(value), (found) => mistake(place, `it is ${found}`))

@@ -1,0 +1,416 @@
+/**
+ * What is expected of tables, and fetches that bring something else.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import type { FieldType, FullFieldType } from "../../../../src/layers/documents/expect/ExpectConfig.ts"
+import { fieldTest } from "../../../../src/layers/documents/expect/fieldTypes.ts"
+import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
+import * as TableSource from "../../../../src/layers/sources/tableSource/TableSource.ts"
+import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
+import {
+  decode,
+  type TableSourceConfig
+} from "../../../../src/layers/sources/tableSource/TableSourceOptions.ts"
+import type { PreviousContent } from "../../../../src/services/ContentSource.ts"
+import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
+import { withLog } from "../../../support/logged.ts"
+
+const options = { id: "exhibits", tables: ["Objects"], keyValueTables: ["Settings"] }
+
+/** Nothing that is rejected is downloaded. */
+const noDownloads = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make(() => Effect.dieMessage("nothing is to be downloaded"))
+)
+
+/** Fetches tables of memory, each time into a folder of its own, with what was fetched last as the version before. */
+const setUp = (config: Partial<TableSourceConfig>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const memory = yield* TableSourceClientMemory.make({ attachments, pageSize: 2 })
+    const source = yield* TableSource.make({ ...options, ...config }).pipe(
+      Effect.provideService(TableSourceClient, memory.client)
+    )
+    let previous = Option.none<PreviousContent>()
+
+    const fetch = Effect.gen(function* () {
+      const directory = yield* Effect.orDie(fs.makeTempDirectoryScoped())
+      const fetched = yield* source.fetch({ directory, previous, progress: () => Effect.void })
+      const files = yield* Effect.all(
+        Record.map(fetched.digests ?? {}, (sha256, name) =>
+          Effect.map(Effect.orDie(fs.stat(`${directory}/${name}`)), ({ size }) => ({
+            size: Number(size),
+            sha256
+          }))
+        )
+      )
+      previous = Option.some({ directory, files, fingerprint: Option.some(fetched.fingerprint) })
+      return fetched
+    })
+    const rejected = Effect.map(Effect.flip(fetch), ({ violations }) => violations ?? [])
+    const settings = (values: Readonly<Record<string, string>>) =>
+      memory.setTable(
+        "Settings",
+        Object.entries(values).map(([key, value], index) => ({ id: `set${index}`, fields: { key, value } }))
+      )
+    const objects = (...fields: ReadonlyArray<TableRecord["fields"]>) =>
+      memory.setTable(
+        "Objects",
+        fields.map((fields, index) => ({ id: `rec${index}`, fields }))
+      )
+    yield* settings({ title: "Kept" })
+    return { fetch, objects, rejected, settings }
+  })
+
+const run = Effect.provide(Layer.merge(NodeContext.layer, noDownloads))
+
+const photo = {
+  id: "att1",
+  url: "https://files.example/a.png?signature=secret",
+  filename: "a.png",
+  size: 1,
+  type: "image/png"
+}
+
+describe("a cell", () => {
+  const full: Readonly<Record<FullFieldType, FastCheck.Arbitrary<unknown>>> = {
+    text: FastCheck.string().filter((text) => text.trim() !== ""),
+    number: FastCheck.double({ noNaN: true, noDefaultInfinity: true }).chain((number) =>
+      FastCheck.constantFrom<unknown>(number, String(number))
+    ),
+    boolean: FastCheck.constantFrom<unknown>(true, false, "true", "false"),
+    date: FastCheck.date({
+      min: new Date("0001-01-01"),
+      max: new Date("9999-12-31"),
+      noInvalidDate: true
+    }).chain((date) => FastCheck.constantFrom(date.toISOString(), date.toISOString().slice(0, 10))),
+    attachments: FastCheck.array(FastCheck.constant(photo), { minLength: 1 }),
+    list: FastCheck.array(FastCheck.anything(), { minLength: 1 }),
+    any: FastCheck.oneof(FastCheck.integer(), FastCheck.constant("x"), FastCheck.constant({}))
+  }
+  const types = Record.keys(full)
+  const isAttachment = (item: unknown) => item === photo
+  const accepts = (type: FieldType, cell: unknown) => fieldTest(type, isAttachment).accepts(cell)
+
+  it.prop(
+    "of its type is as expected, with and without the mark",
+    [FastCheck.constantFrom(...types).chain((type) => FastCheck.tuple(FastCheck.constant(type), full[type]))],
+    ([[type, cell]]) => {
+      expect([accepts(type, cell), accepts(`${type}?`, cell)]).toEqual([true, true])
+    }
+  )
+
+  it.prop(
+    "may be empty with the mark only",
+    [FastCheck.constantFrom(...types), FastCheck.constantFrom(undefined, null, "", " \n", [])],
+    ([type, cell]) => {
+      expect([accepts(type, cell), accepts(`${type}?`, cell)]).toEqual([false, true])
+    }
+  )
+
+  it.each<readonly [FullFieldType, unknown]>([
+    ["text", 5],
+    ["text", ["a"]],
+    ["number", "about 1815"],
+    ["number", "007"],
+    ["number", "Infinity"],
+    ["number", { error: "#ERROR!" }],
+    ["boolean", "yes"],
+    ["boolean", 1],
+    ["date", "2026-02-30"],
+    ["date", "2026-13-01"],
+    ["date", "2026-11-21T25:00:00Z"],
+    ["date", "21.11.2026"],
+    ["date", 2026],
+    ["attachments", [photo, "a.png"]],
+    ["attachments", "a.png"],
+    ["list", "a"]
+  ])("is not as expected: %s, %j", (type, cell) => {
+    expect([accepts(type, cell), accepts(`${type}?`, cell)]).toEqual([false, false])
+  })
+})
+
+describe("a fetch of what is not expected", () => {
+  it.scoped("names the table, the first record, the field, what was expected and what came", () =>
+    Effect.gen(function* () {
+      const { fetch, objects } = yield* setUp({ expect: { Objects: { fields: { year: "number" } } } })
+      yield* objects({ year: 1862 }, { year: "Found 1902" }, {}, { year: "about 1815" })
+      const error = yield* Effect.flip(fetch)
+      expect(error.message).toBe(
+        'Source "exhibits": Table "Objects", record rec1 and 2 more, field "year": expected a number, found "Found 1902".'
+      )
+      expect(error.isTransient).toBe(false)
+      expect(error.violations).toEqual([
+        {
+          table: "Objects",
+          recordId: "rec1",
+          records: 3,
+          field: "year",
+          expected: "a number",
+          found: '"Found 1902"'
+        }
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("names what is wrong in all tables", () =>
+    Effect.gen(function* () {
+      const { fetch, objects, settings } = yield* setUp({
+        defaultView: "Grid view",
+        expect: {
+          Objects: { minRecords: 2 },
+          Settings: { fields: { title: "text", rooms: "list" }, minRecords: 3 }
+        }
+      })
+      yield* objects()
+      yield* settings({ title: "1984", rooms: "Kitchen" })
+      expect((yield* Effect.flip(fetch)).message.split("\n")).toEqual([
+        'Source "exhibits": Table "Objects": expected at least 2 records, found no records in the view "Grid view".',
+        'Table "Settings": expected at least 3 keys, found 2 keys in the view "Grid view".',
+        'Table "Settings", record set0, field "title": expected text, found 1984.',
+        'Table "Settings", record set1, field "rooms": expected a list, found "Kitchen".'
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("names the field that a missing one may have become", () =>
+    Effect.gen(function* () {
+      const { fetch, objects, rejected, settings } = yield* setUp({
+        expect: {
+          Objects: { fields: { Title: "text", Maker: "text?", Year: "any?" } },
+          Settings: { fields: { title: "text" } }
+        }
+      })
+      const hints = Effect.map(rejected, (all) => all.map(({ field, hint }) => [field, hint]))
+      yield* objects({ Photo: "A bell" })
+      expect(yield* hints).toEqual([["Title", 'No record has "Title".']])
+      yield* objects({ titel: "A bell" }, { titel: "A tin" })
+      expect(yield* hints).toEqual([["Title", '"Title" is missing; "titel" is new: was it renamed?']])
+
+      yield* objects({ Title: "A bell", Titled: "x", Maker: "Orle", Year: 5 }, { Title: "A tin" })
+      yield* fetch
+      yield* objects({ titel: "A bell", Titled: "x", Maker: "Orle" }, { titel: "A tin" })
+      expect(yield* hints).toEqual([["Title", '"Title" is missing; "titel" is new: was it renamed?']])
+      // The only one that is new, though it does not look like it; another that was there is none.
+      yield* objects({ Name: "A bell", Maker: "Orle", Year: 5, Titled: "x" })
+      expect(yield* hints).toEqual([["Title", '"Title" is missing; "Name" is new: was it renamed?']])
+      yield* objects({ Titled: "A bell" })
+      expect(yield* hints).toEqual([["Title", 'No record has "Title".']])
+
+      yield* objects({ Title: "A bell", Makers: "Orle" })
+      expect(yield* rejected).toEqual([
+        {
+          table: "Objects",
+          field: "Maker",
+          expected: "it in at least one record, as in the version before",
+          found: "it in none",
+          hint: '"Maker" is missing; "Makers" is new: was it renamed?'
+        }
+      ])
+      // Nothing looks like it: whoever took it away may have wanted that.
+      yield* objects({ Title: "A bell", Year: 6 })
+      yield* fetch
+      yield* settings({ Titel: "Kept" })
+      expect(yield* hints).toEqual([["title", '"title" is missing; "Titel" is new: was it renamed?']])
+    }).pipe(run)
+  )
+
+  it.scoped("misses no expected key in a table of more names than are kept", () =>
+    Effect.gen(function* () {
+      const { fetch, objects, settings } = yield* setUp({
+        expect: { Settings: { fields: { label: "text?" } } }
+      })
+      yield* objects()
+      yield* settings({ label: "Room" })
+      yield* fetch
+      const others = Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`key${index}`, "x"]))
+      yield* settings({ Label: "Rooms", ...others, label: "Room" })
+      expect((yield* fetch).records).toBe(1102)
+    }).pipe(run)
+  )
+
+  it.scoped("takes nothing that every object has for a field", () =>
+    Effect.gen(function* () {
+      const { objects, rejected } = yield* setUp({
+        expect: { Objects: { fields: { constructor: "any" as const } } }
+      })
+      yield* objects({ title: "A bell" })
+      expect((yield* rejected).map(({ field, found }) => [field, found])).toEqual([
+        ["constructor", "nothing"]
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("counts what has vanished", () =>
+    Effect.gen(function* () {
+      const { fetch, objects, rejected, settings } = yield* setUp({
+        expect: { Objects: { maxVanishing: 0.5 }, Settings: { maxVanishing: 0 } }
+      })
+      const rows = [1, 2, 3, 4, 5].map((order) => ({ order, "nested {": [{ a: {} }] }))
+      yield* settings({ "a[0]": "x", "a[1]": "y", b: "z" })
+      yield* objects(...rows)
+      yield* fetch
+      yield* objects(...rows.slice(2))
+      yield* fetch
+      yield* objects(...rows.slice(4))
+      yield* settings({ b: "z" })
+      expect((yield* rejected).map(({ expected, found }) => [expected, found])).toEqual([
+        ['at least 2 of the 3 records before to be there ("maxVanishing" is 0.5)', "1 record"],
+        ['at least 2 of the 2 keys before to be there ("maxVanishing" is 0)', "1 key"]
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("says what a schema says, and nothing of what is in lists and objects", () =>
+    Effect.gen(function* () {
+      const { objects, rejected, settings } = yield* setUp({
+        expect: {
+          Objects: {
+            fields: {
+              year: Schema.Int.pipe(Schema.greaterThan(1000)),
+              note: Schema.UndefinedOr(Schema.String),
+              picture: Schema.NonEmptyArray(Schema.Struct({ type: Schema.Literal("image/avif") })),
+              throws: Schema.UndefinedOr(
+                Schema.Unknown.pipe(
+                  Schema.filter(() => {
+                    throw new Error("a bug")
+                  })
+                )
+              )
+            }
+          },
+          Settings: {
+            fields: Schema.Struct({ title: Schema.Literal("Kept"), rooms: Schema.Array(Schema.String) })
+          }
+        }
+      })
+      yield* objects({ year: 12, picture: [photo, photo], throws: 5 })
+      yield* settings({ Title: "Kept", rooms: "Kitchen" })
+      const violations = yield* rejected
+      expect(violations.map(({ expected, field, found }) => [field, expected, found])).toEqual([
+        ["year", "Int & greaterThan(1000)", "12"],
+        ["picture[].type", '"image/avif"', '"image/png"'],
+        ["throws", expect.any(String), "5"],
+        ["title", '"Kept"', "nothing"],
+        ["rooms", "ReadonlyArray<string>", '"Kitchen"']
+      ])
+      expect(JSON.stringify(violations)).not.toContain("secret")
+      expect(violations[3]?.hint).toBe('"title" is missing; "Title" is new: was it renamed?')
+    }).pipe(run)
+  )
+
+  it.scoped("lists ten violations and counts the others, in lines of bounded length", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 30 }, (_, index) => `\u001b[31m${"x".repeat(500)}${index}`)
+      const { fetch, objects, settings } = yield* setUp({
+        expect: {
+          Objects: { fields: Object.fromEntries(names.map((name) => [`${name.slice(-9)}`, "text"])) },
+          Settings: { fields: { title: "number", other: "any" } }
+        }
+      })
+      const cells = Object.fromEntries(names.map((name) => [name.slice(-9), [name]]))
+      yield* objects(cells, cells)
+      yield* settings({ title: names.join(""), other: "x" })
+      const { message, violations } = yield* Effect.flip(fetch)
+      expect(violations).toHaveLength(10)
+      // 20 fields of two records, and the title.
+      expect(message).toContain("There are 41 more violations.")
+      expect(message.length).toBeLessThan(3000)
+      expect(message).not.toContain("\u001b")
+    }).pipe(run)
+  )
+
+  it.scoped("does not warn of what it rejects", () => {
+    const log: Array<string> = []
+    return Effect.gen(function* () {
+      const { fetch, objects, rejected } = yield* setUp({ expect: { Objects: { minRecords: 1 } } })
+      yield* objects({ title: "A bell" })
+      yield* fetch
+      yield* objects()
+      expect((yield* rejected).map(({ found }) => found)).toEqual(["no records"])
+      expect(log).toEqual([])
+    }).pipe(run, withLog(log))
+  })
+
+  it.scoped("downloads nothing", () =>
+    Effect.gen(function* () {
+      const { objects, rejected } = yield* setUp({
+        expect: { Objects: { fields: { picture: "attachments", title: "text" } } }
+      })
+      yield* objects({ picture: [photo] })
+      expect((yield* rejected).map(({ field }) => field)).toEqual(["title"])
+    }).pipe(run)
+  )
+})
+
+describe("a table that has become empty", () => {
+  it.scoped("is a warning until it has records again, and is not rejected unless that is asked for", () =>
+    Effect.gen(function* () {
+      const { fetch, objects, settings } = yield* setUp({})
+      const warnings = Effect.map(fetch, ({ warnings }) => warnings)
+      yield* objects()
+      expect(yield* warnings).toBeUndefined()
+      yield* objects({ a: 1 })
+      expect(yield* warnings).toBeUndefined()
+      yield* objects()
+      const ofObjects =
+        'Table "Objects": it is empty, and had records before; with "minRecords" in "expect", such a version is not shown'
+      expect(yield* warnings).toEqual([ofObjects])
+      yield* settings({})
+      expect(yield* warnings).toEqual([ofObjects, ofObjects.replace("Objects", "Settings")])
+      yield* objects({ a: 2 })
+      yield* settings({ title: "Kept" })
+      expect(yield* warnings).toBeUndefined()
+    }).pipe(run)
+  )
+})
+
+describe("the option expect", () => {
+  const aType =
+    'expected "text", "number", "boolean", "date", "attachments", "list", "any", one of these with "?" behind it, or a schema'
+  const issues = (expect: unknown) =>
+    Either.match(decode({ ...options, expect }), {
+      onLeft: ({ issues }) => issues.map(({ message, path }) => `${path}: ${message}`),
+      onRight: () => []
+    })
+
+  it("says what is wrong in it, and where", () => {
+    expect(
+      issues({
+        Objcts: {},
+        Objects: { fields: { Title: "txt", Year: 5 }, minRecords: -1, maxVanishing: 2, maxVanish: 1 },
+        Settings: { fields: "text" }
+      })
+    ).toEqual([
+      'expect.Objects.maxVanish: there is no such key; known are: "fields", "minRecords", "maxVanishing"',
+      `expect.Objects.fields.Title: ${aType}`,
+      `expect.Objects.fields.Year: ${aType}`,
+      "expect.Objects.minRecords: expected an integer from 0 (records), got -1",
+      "expect.Objects.maxVanishing: expected a number from 0 to 1, the share of the records, got 2",
+      'expect.Settings.fields: expected an object with a type for each field, or a schema, got "text"',
+      'expect.Objcts: there is no such table in "tables" and "keyValueTables"; known are: Objects, Settings'
+    ])
+    expect(issues("Objects")).toEqual([
+      'expect: expected an object with what is expected of each table, got "Objects"'
+    ])
+  })
+
+  it("takes every type, with its mark, and schemas", () => {
+    expect(
+      issues({
+        Objects: { fields: { a: "text", b: "number?", c: Schema.String }, minRecords: 1, maxVanishing: 0.5 },
+        Settings: { fields: Schema.Struct({ title: Schema.String }) }
+      })
+    ).toEqual([])
+  })
+})

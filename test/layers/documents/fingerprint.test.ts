@@ -1,0 +1,19 @@
+import { describe, expect, it } from "@effect/vitest"
+import { fingerprint } from "../../../src/layers/documents/fingerprint.ts"
+
+describe("a fingerprint", () => {
+  const files = [
+    { name: "Objects.json", digest: "1" },
+    { name: "Rooms.json", digest: "2" }
+  ]
+
+  it("does not depend on the order in which files were written, but on what is in which", () => {
+    expect(fingerprint(files.toReversed())).toBe(fingerprint(files))
+    expect(
+      fingerprint([
+        { name: "Objects.json", digest: "2" },
+        { name: "Rooms.json", digest: "1" }
+      ])
+    ).not.toBe(fingerprint(files))
+  })
+})

@@ -1,0 +1,334 @@
+/**
+ * Sizes of pictures, by real `sharp` in real processes.
+ */
+import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
+import sharp, { type Sharp } from "sharp"
+import { sha256OfFile } from "../../../../src/internal/sha256.ts"
+import * as Images from "../../../../src/layers/documents/images/Images.ts"
+import { colourAt, heic, isBlue, marked, noisy, plain, sourceFolder } from "../../../support/pictures.ts"
+import { eventLoopTurn, eventually } from "../../../support/waiting.ts"
+
+const provided = Effect.provide(NodeContext.layer)
+
+const shapeOf = ({ sizes }: Images.Derived) => sizes.map(({ height, type, width }) => [type, width, height])
+
+describe("a picture", () => {
+  it.scoped("gets its sizes in every format, with what is in the files", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { directory, images, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [200, 100], formats: ["webp", "jpeg", "png", "avif"] })
+      const photo = yield* save("media/photo-00112233445566aa.jpg", yield* bytesOf(noisy(300, 150).jpeg()))
+
+      const derived = yield* derive(photo, target)
+
+      expect(shapeOf(derived)).toEqual(
+        ["webp", "jpeg", "png", "avif"].flatMap((format) => [
+          [`image/${format}`, 100, 50],
+          [`image/${format}`, 200, 100]
+        ])
+      )
+      expect(derived.sizes.map(({ localPath }) => localPath.slice("images/".length)).sort()).toEqual(
+        (yield* images).sort()
+      )
+      for (const { height, localPath, type, width } of derived.sizes) {
+        const file = join(directory, localPath)
+        const seen = yield* Effect.promise(() => sharp(file).metadata())
+        expect(seen).toMatchObject({ width, height, mediaType: type })
+        const { size } = yield* fs.stat(file)
+        expect(derived.files[localPath]).toEqual({ size: Number(size), sha256: yield* sha256OfFile(file) })
+      }
+    }).pipe(provided)
+  )
+
+  it.scoped("stands upright, and has no metadata", () =>
+    Effect.gen(function* () {
+      const { directory, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [150] })
+      // Lies on its side: its top left is at the top right of what people see.
+      const lying = marked(400, 300, 0.1, 0.1).withMetadata({ orientation: 6 }).jpeg()
+      const photo = yield* save("media/photo.jpg", yield* bytesOf(lying))
+
+      const { sizes } = yield* derive(photo, target)
+
+      expect(sizes).toMatchObject([{ width: 150, height: 200 }])
+      const file = join(directory, sizes[0]?.localPath ?? "")
+      expect(isBlue(yield* Effect.promise(() => colourAt(file, 0.9, 0.1)))).toBe(true)
+      const { exif, orientation } = yield* Effect.promise(() => sharp(file).metadata())
+      expect([exif, orientation]).toEqual([undefined, undefined])
+    }).pipe(provided)
+  )
+
+  it.scoped("is cut around its focal point, upright", () =>
+    Effect.gen(function* () {
+      const { directory, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [100], crop: "square" })
+      const lying = marked(400, 300, 0.7, 0.5).withMetadata({ orientation: 6 }).jpeg()
+      const photo = yield* save("media/photo.jpg", yield* bytesOf(lying))
+
+      const { sizes } = yield* derive({ ...photo, focus: { x: 0.5, y: 0.7 } }, target)
+
+      // 300 by 400 upright: a square of 300 in which the point at 280 is at 180, as far down as the picture goes.
+      expect(sizes).toMatchObject([{ width: 100, height: 100 }])
+      const file = join(directory, sizes[0]?.localPath ?? "")
+      expect(isBlue(yield* Effect.promise(() => colourAt(file, 0.5, 0.6)))).toBe(true)
+      expect(isBlue(yield* Effect.promise(() => colourAt(file, 0.5, 0.9)))).toBe(false)
+    }).pipe(provided)
+  )
+
+  it.scoped("is shown without what its document cuts off", () =>
+    Effect.gen(function* () {
+      const { directory, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [1000] })
+      const photo = yield* save("media/photo.png", yield* bytesOf(marked(400, 200, 0.75, 0.5).png()))
+
+      const { sizes } = yield* derive({ ...photo, crop: { top: 0, bottom: 0, left: 0.5, right: 0 } }, target)
+
+      expect(sizes).toMatchObject([{ width: 200, height: 200 }])
+      const file = join(directory, sizes[0]?.localPath ?? "")
+      expect(isBlue(yield* Effect.promise(() => colourAt(file, 0.5, 0.5)))).toBe(true)
+    }).pipe(provided)
+  )
+
+  it.scoped("is not enlarged: its own width is the largest", () =>
+    Effect.gen(function* () {
+      const { save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({})
+      const small = yield* save("media/small.png", yield* bytesOf(plain(50, 40).png()))
+      const middle = yield* save("media/middle.png", yield* bytesOf(plain(1000, 500).png()))
+      expect(shapeOf(yield* derive(small, target))).toEqual([["image/webp", 50, 40]])
+      expect(shapeOf(yield* derive(middle, target))).toEqual([
+        ["image/webp", 640, 320],
+        ["image/webp", 1000, 500]
+      ])
+    }).pipe(provided)
+  )
+
+  it.scoped("that is transparent is white below in JPEG", () =>
+    Effect.gen(function* () {
+      const { directory, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [10], formats: ["jpeg"] })
+      const clear = sharp({ create: { width: 20, height: 20, channels: 4, background: "#0000" } }).png()
+      const { sizes } = yield* derive(yield* save("media/clear.png", yield* bytesOf(clear)), target)
+      const colour = yield* Effect.promise(() =>
+        colourAt(join(directory, sizes[0]?.localPath ?? ""), 0.5, 0.5)
+      )
+      expect(Math.min(...colour)).toBeGreaterThan(250)
+    }).pipe(provided)
+  )
+})
+
+describe("what has no sizes", () => {
+  const gif = Effect.promise(async () => {
+    const frames = await Promise.all(["red", "blue"].map((colour) => plain(20, 20, colour).png().toBuffer()))
+    return await sharp(frames, { join: { animated: true } })
+      .gif()
+      .toBuffer()
+  })
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="20"/>'
+
+  it.scoped("is left alone: an animation, a drawing, a document", () =>
+    Effect.gen(function* () {
+      const { images, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({})
+      const files = [
+        yield* save("media/moving.gif", yield* gif),
+        yield* save("media/drawing.svg", Buffer.from(svg)),
+        yield* save("attachments/a/sheet.pdf", Buffer.from("%PDF-1.4\n")),
+        yield* save("attachments/a/empty", new Uint8Array()),
+        yield* save("attachments/a/IMG_0001.HEIC", heic)
+      ]
+      const derived = yield* Effect.forEach(files, (file) => derive(file, target))
+      expect(derived).toEqual(files.map(() => ({ sizes: [], files: {} })))
+      expect(yield* images).toEqual([])
+    }).pipe(provided)
+  )
+
+  it.scoped.each([
+    {
+      what: "is cut off in the middle",
+      change: (whole: Buffer) => whole.subarray(0, whole.length / 2),
+      reason: "premature end of JPEG"
+    },
+    {
+      what: "ends behind its first bytes",
+      change: (whole: Buffer) => whole.subarray(0, 20),
+      reason: "corrupt header"
+    },
+    {
+      what: "is a page that says that it is not there",
+      change: () => Buffer.from("<html>404"),
+      reason: "it is no picture"
+    },
+    { what: "is HEIC by another name", change: () => heic, reason: "of a kind that cannot be read" },
+    { what: "is empty", change: () => Buffer.alloc(0), reason: "it is no picture" }
+  ])("is an error that names it, where a JPEG $what", ({ change, reason }) =>
+    Effect.gen(function* () {
+      const { images, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [100] })
+      const whole = Buffer.from(yield* bytesOf(noisy(400, 300).jpeg()))
+      const error = yield* Effect.flip(derive(yield* save("media/photo.jpg", change(whole)), target))
+      expect(error.message).toMatch(/^The sizes of the picture "media\/photo.jpg" cannot be made: /)
+      expect(error.detail).toContain(reason)
+      expect(error.message.length).toBeLessThan(400)
+      expect(yield* images).toEqual([])
+
+      const good = yield* save("media/good.jpg", whole)
+      expect((yield* derive(good, target)).sizes).toHaveLength(1)
+    }).pipe(provided)
+  )
+
+  it.scoped("is an error that says why, where it cannot be written", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { directory, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [10] })
+      const photo = yield* save("media/photo.png", yield* bytesOf(plain(20, 20).png()))
+      yield* fs.writeFileString(join(directory, "images"), "")
+      expect((yield* Effect.flip(derive(photo, target))).detail).toBe(
+        "something else of this name stands there."
+      )
+    }).pipe(provided)
+  )
+})
+
+describe("the same picture", () => {
+  const formats = ["webp", "jpeg", "png", "avif"] as const
+
+  it.scoped("has equal bytes each time, in another process too", () =>
+    Effect.gen(function* () {
+      const photo = yield* bytesOf(noisy(600, 400).jpeg())
+      const once = Effect.gen(function* () {
+        const { save, target } = yield* sourceFolder
+        const { derive } = yield* Images.make({ widths: [300], formats })
+        return yield* derive(yield* save("media/photo.jpg", photo), target)
+      }).pipe(Effect.scoped)
+      const first = yield* once
+      expect(yield* once).toEqual(first)
+    }).pipe(provided)
+  )
+
+  it.scoped("is taken over from the version before, and only what is new is made", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const before = yield* sourceFolder
+      const after = yield* sourceFolder
+      const photo = yield* bytesOf(noisy(600, 400).jpeg())
+      const { derive } = yield* Images.make({ widths: [100, 200] })
+      const first = yield* derive(yield* before.save("media/photo.jpg", photo), before.target)
+
+      const wider = yield* Images.make({ widths: [100, 200, 300] })
+      const target = { ...after.target, previous: before.asPrevious(first) }
+      const second = yield* wider.derive(yield* after.save("media/photo.jpg", photo), target)
+
+      expect(second.sizes.slice(0, 2)).toEqual(first.sizes)
+      expect(second.files).toMatchObject(first.files)
+      const links = yield* Effect.forEach(second.sizes, ({ localPath }) =>
+        Effect.map(fs.stat(join(after.directory, localPath)), ({ nlink }) => Option.getOrThrow(nlink))
+      )
+      expect(links).toEqual([2, 2, 1])
+    }).pipe(provided)
+  )
+
+  it.scoped("is made again where it is listed, but is not there", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const before = yield* sourceFolder
+      const after = yield* sourceFolder
+      const photo = yield* bytesOf(plain(60, 40).jpeg())
+      const { derive } = yield* Images.make({ widths: [30] })
+      const first = yield* derive(yield* before.save("media/photo.jpg", photo), before.target)
+      const previous = before.asPrevious(first)
+      yield* fs.remove(join(before.directory, "images"), { recursive: true })
+      const target = { ...after.target, previous }
+      expect(yield* derive(yield* after.save("media/photo.jpg", photo), target)).toEqual(first)
+      expect(yield* after.images).toHaveLength(1)
+    }).pipe(provided)
+  )
+
+  it.scoped("has other files for another picture, focal point or quality", () =>
+    Effect.gen(function* () {
+      const { save, target } = yield* sourceFolder
+      const square = yield* Images.make({ widths: [30], crop: "square" })
+      const coarse = yield* Images.make({ widths: [30], crop: "square", quality: 20 })
+      const photo = yield* save("media/photo.jpg", yield* bytesOf(noisy(60, 40).jpeg()))
+      const changed = yield* save("media/photo.jpg", yield* bytesOf(noisy(60, 40).jpeg()))
+      const all = yield* Effect.all([
+        square.derive(photo, target),
+        square.derive({ ...photo, focus: { x: 0, y: 0 } }, target),
+        coarse.derive(photo, target),
+        square.derive(changed, target)
+      ])
+      const names = all.flatMap(({ sizes }) => sizes.map(({ localPath }) => localPath))
+      expect(new Set(names).size).toBe(4)
+    }).pipe(provided)
+  )
+
+  it.scoped("is made once, though it is there under two names of which one is cut around another point", () =>
+    Effect.gen(function* () {
+      const { images, save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [100] })
+      const photo = yield* bytesOf(noisy(600, 400).jpeg())
+      const one = yield* save("media/photo-0000000000000001.jpg", photo)
+      const other = yield* save("media/photo-0000000000000002.jpg", photo)
+      const cut = { ...other, focus: { x: 0, y: 0 } }
+      const [first, second] = yield* Effect.all([derive(one, target), derive(cut, target)], {
+        concurrency: "unbounded"
+      })
+      expect(second).toEqual(first)
+      expect(second.files[second.sizes[0]?.localPath ?? ""]).toBe(
+        first.files[first.sizes[0]?.localPath ?? ""]
+      )
+      expect(yield* images).toHaveLength(1)
+    }).pipe(provided)
+  )
+})
+
+describe("a picture that takes long", () => {
+  /** Its encoding has begun, and would go on for many seconds. */
+  const slow = Effect.gen(function* () {
+    const folder = yield* sourceFolder
+    const fs = yield* FileSystem.FileSystem
+    const { derive } = yield* Images.make({ widths: [2400], formats: ["avif"] })
+    const photo = yield* folder.save("media/photo.jpg", yield* bytesOf(noisy(2400, 1800).jpeg()))
+    const fiber = yield* Effect.fork(derive(photo, folder.target))
+    yield* eventually(Effect.orDie(fs.exists(join(folder.directory, "images"))))
+    return { derive, fiber, folder }
+  })
+
+  it.scoped("is an error, and others are made after it", () =>
+    Effect.gen(function* () {
+      const { derive, fiber, folder } = yield* slow
+      // The time begins when the process has the job.
+      yield* Effect.zipRight(TestClock.adjust("5 minutes"), eventLoopTurn).pipe(
+        Effect.repeat({ until: () => Effect.map(Fiber.poll(fiber), ({ _tag }) => _tag === "Some") })
+      )
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      expect(error.message).toBe(
+        'The sizes of the picture "media/photo.jpg" cannot be made: it takes longer than 1 hour.'
+      )
+      expect(yield* folder.images).toEqual([])
+      const small = yield* folder.save("media/small.png", yield* bytesOf(plain(20, 20).png()))
+      expect((yield* derive(small, folder.target)).sizes).toHaveLength(1)
+    }).pipe(provided)
+  )
+
+  it.scoped("ends when nobody waits for it", () =>
+    Effect.gen(function* () {
+      const { fiber, folder } = yield* slow
+      const began = performance.now()
+      yield* Fiber.interrupt(fiber)
+      expect(performance.now() - began).toBeLessThan(5000)
+      expect(yield* folder.images).toEqual([])
+    }).pipe(provided)
+  )
+})
+
+const bytesOf = (picture: Sharp) => Effect.promise(() => picture.toBuffer())

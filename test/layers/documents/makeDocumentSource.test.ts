@@ -1,0 +1,158 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { type Document, DocumentNotSaved, Records, Value } from "../../../src/layers/documents/Document.ts"
+import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
+
+const run = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+
+interface Given {
+  readonly documents: ReadonlyArray<Document<DocumentNotSaved>>
+  readonly lasting?: (value: unknown) => unknown
+}
+
+/** Fetches into a folder of its own each time, and gives what a version would know of it. */
+const setUp = (given: () => Given) =>
+  Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const { lasting } = given()
+    const source = yield* makeDocumentSource({
+      options: { id: "things", expect: {}, steps: [] },
+      documents: () => Effect.sync(() => given().documents),
+      ...(lasting === undefined ? {} : { lasting })
+    })
+    return Effect.fnUntraced(function* (target: Partial<FetchTarget> = {}) {
+      const directory = yield* fileSystem.makeTempDirectoryScoped()
+      const fetched = yield* source.fetch({
+        directory,
+        previous: Option.none(),
+        progress: () => Effect.void,
+        ...target
+      })
+      const previous: PreviousContent = {
+        directory,
+        fingerprint: Option.some(fetched.fingerprint),
+        files: Object.fromEntries(
+          Object.entries(fetched.digests ?? {}).map(([path, sha256]) => [path, { size: 1, sha256 }])
+        )
+      }
+      return { fetched, previous: Option.some(previous), directory }
+    })
+  })
+
+const value = (name: string, value: unknown): Document<DocumentNotSaved> => ({
+  name,
+  content: Value({ value: Effect.succeed(value) })
+})
+
+describe("a source of documents", () => {
+  it.scoped("takes over those that have not changed, though it cannot read them", () =>
+    Effect.gen(function* () {
+      let isBroken = false
+      const fetch = yield* setUp(() => ({
+        documents: [
+          value("a", isBroken ? 2 : 1),
+          {
+            name: "b",
+            content: Value({
+              value: Effect.suspend(() =>
+                isBroken
+                  ? new DocumentNotSaved({ document: "b", detail: "broken", isTransient: false })
+                  : Effect.succeed(1)
+              )
+            })
+          }
+        ]
+      }))
+      const first = yield* fetch()
+      isBroken = true
+      const second = yield* fetch({ previous: first.previous, changedParts: ["a"] })
+      const fileSystem = yield* FileSystem.FileSystem
+      expect(yield* fileSystem.readFileString(`${second.directory}/a.json`)).toBe("2\n")
+      expect(yield* fileSystem.readFileString(`${second.directory}/b.json`)).toBe("1\n")
+      expect(second.fetched.fingerprint).not.toBe(first.fetched.fingerprint)
+      const error = yield* Effect.flip(fetch({ previous: first.previous }))
+      expect(error.message).toBe('Source "things": Document "b": broken')
+    }).pipe(run)
+  )
+
+  it.scoped("is the same where only that has changed which says nothing of the content", () =>
+    Effect.gen(function* () {
+      let version = 1
+      const fetch = yield* setUp(() => ({
+        documents: [value("a", [{ title: "Bell", version }])],
+        lasting: (record) => ({ ...Object(record), version: undefined })
+      }))
+      const first = yield* fetch()
+      version = 2
+      const second = yield* fetch()
+      expect(second.fetched.fingerprint).toBe(first.fetched.fingerprint)
+      expect(second.fetched.digests).not.toEqual(first.fetched.digests)
+    }).pipe(run)
+  )
+
+  it.scoped("saves long documents page by page, and says how far it is", () =>
+    Effect.gen(function* () {
+      const progress: Array<SourceProgress> = []
+      const fetch = yield* setUp(() => ({
+        documents: [
+          { name: "a", content: Records({ pages: Stream.make([{ id: 1 }], [], [{ id: 2 }]) }), key: ["id"] },
+          value("b", { key: "value" })
+        ]
+      }))
+      const { fetched } = yield* fetch({ progress: (step) => Effect.sync(() => progress.push(step)) })
+      expect(fetched).toMatchObject({ records: 3, documents: { "a.json": { key: ["id"] }, "b.json": {} } })
+      expect(progress.map(({ document, documents, records }) => [document, documents.done, records])).toEqual(
+        [
+          ["a", 0, 0],
+          ["a", 0, 1],
+          ["a", 0, 1],
+          ["a", 0, 2],
+          ["b", 1, 1]
+        ]
+      )
+    }).pipe(run)
+  )
+
+  it.scoped("warns of records that cannot be compared by their key", () =>
+    Effect.gen(function* () {
+      const fetch = yield* setUp(() => ({ documents: [{ ...value("a", [{ id: 1 }, {}]), key: ["slug"] }] }))
+      const { fetched } = yield* fetch()
+      expect(fetched.warnings).toEqual([
+        'Document "a": 2 records without slug, by which they would be compared'
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("names itself where a poll fails, and in what a poll logs", () =>
+    Effect.gen(function* () {
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ annotations, message }) => {
+        lines.push([message, HashMap.get(annotations, "source")])
+      })
+      const { poll } = yield* makeDocumentSource({
+        options: { id: "things", expect: {}, steps: [] },
+        documents: () => Effect.succeed([]),
+        poll: () =>
+          Effect.zipRight(
+            Effect.logInfo("asking"),
+            new DocumentNotSaved({ document: "a", detail: "gone", isTransient: true })
+          )
+      })
+      const error = yield* Effect.flip(
+        Effect.flatMap(Effect.fromNullable(poll), (poll) => poll(Option.none()))
+      ).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      expect(error).toMatchObject({ _tag: "vitrine/SourceFailed", sourceId: "things", isTransient: true })
+      expect(error.message).toBe('Source "things": Document "a": gone')
+      expect(lines).toEqual([[["asking"], Option.some("things")]])
+    }).pipe(run)
+  )
+})

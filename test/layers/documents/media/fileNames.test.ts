@@ -1,0 +1,76 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import { isPortableFileName } from "../../../../src/internal/FileName.ts"
+import {
+  dispositionName,
+  fits,
+  isMediaPath,
+  localPathOf,
+  nameOfUrl
+} from "../../../../src/layers/documents/media/fileNames.ts"
+
+const key = "0123456789abcdef"
+const named = (name: string, type?: string) => localPathOf({ key, name, type: Option.fromNullable(type) })
+
+describe("the name of a media file", () => {
+  it.each([
+    ["Glocke über Köln.JPG", undefined, "Glocke-uber-Koln", ".jpg"],
+    ["photo.jpeg", "image/jpeg", "photo", ".jpeg"],
+    ["photo.png", "image/jpeg", "photo", ".jpg"],
+    ["photo", "image/webp", "photo", ".webp"],
+    ["photo.php", "image/png", "photo", ".png"],
+    ["model.glb", "application/octet-stream", "model", ".glb"],
+    ["model.glb", "text/plain", "model", ".glb"],
+    ["sound", "audio/mpeg", "sound", ".mp3"],
+    ["sound.wav", "audio/x-wav", "sound", ".wav"],
+    ["film", "video/quicktime", "film", ".mov"],
+    ["x", "application/octet-stream", "x", ".bin"],
+    ["x", undefined, "x", ""],
+    ["../../etc/passwd", undefined, "etc-passwd", ""],
+    ["日本", "image/png", "file", ".png"],
+    ["", "image/png", "file", ".png"]
+  ])("of %j as %s is %s…%s", (name, type, stem, extension) => {
+    expect(named(name, type)).toBe(`media/${stem}-${key}${extension}`)
+  })
+
+  it.prop(
+    "is a path and a relative URL as it stands, on every system",
+    [
+      FastCheck.fullUnicodeString({ maxLength: 200 }),
+      FastCheck.option(FastCheck.constantFrom("image/jpeg", "a/b", "text/html"))
+    ],
+    ([name, type]) => {
+      const path = named(name, type ?? undefined)
+      expect(isMediaPath(path)).toBe(true)
+      expect(isPortableFileName(path.slice("media/".length))).toBe(true)
+      expect(new URL(path, "http://a.example/").pathname).toBe(`/${path}`)
+      expect(fits(path, Option.fromNullable(type))).toBe(true)
+    }
+  )
+
+  it("stays while its type does", () => {
+    expect(fits(`media/a-${key}.jpg`, Option.some("image/jpeg"))).toBe(true)
+    expect(fits(`media/a-${key}.jpg`, Option.some("image/png"))).toBe(false)
+    expect(fits(`media/a-${key}.jpg`, Option.none())).toBe(true)
+  })
+})
+
+describe("a name that a server gives", () => {
+  it("prefers the one that may have all characters, and has no folders", () => {
+    expect(dispositionName("inline; filename=\"a.jpg\"; filename*=UTF-8''%C3%BC.jpg")).toEqual(
+      Option.some("ü.jpg")
+    )
+    expect(dispositionName('attachment; filename="../../x.jpg"')).toEqual(Option.some("x.jpg"))
+    for (const nothing of [undefined, "inline", "", 'attachment; filename=""']) {
+      expect(dispositionName(nothing)).toEqual(Option.none())
+    }
+  })
+
+  it("is else the last part of the address, unescaped", () => {
+    expect(nameOfUrl(new URL("https://a.example/b/c%20d.jpg?x=/y"))).toBe("c d.jpg")
+    expect(nameOfUrl(new URL("https://a.example/b/"))).toBe("b")
+    expect(nameOfUrl(new URL("https://a.example/%ff"))).toBe("%ff")
+    expect(nameOfUrl(new URL("https://a.example/"))).toBe("")
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import {
+  identityOf,
+  isAtHost,
+  looksLikeLink,
+  readAddress
+} from "../../../../src/layers/documents/media/links.ts"
+
+const identity = (url: string) => identityOf(new URL(url))
+const address = (text: string, base?: string) =>
+  Option.map(readAddress(text, base), Option.match({ onNone: () => "unknown", onSome: ({ href }) => href }))
+
+describe("the identity of a URL", () => {
+  it.each([
+    ["HTTPS://Museum.Example:443/a/./b/../c.jpg#top", "https://museum.example/a/c.jpg"],
+    ["http://user:secret@museum.example/a.jpg", "http://museum.example/a.jpg"],
+    ["https://a.example/x.jpg?w=1&X-Amz-Signature=s&X-Amz-Date=1", "https://a.example/x.jpg?w=1"],
+    ["https://a.example/x.jpg?X-Goog-Signature=s&x-goog-expires=1", "https://a.example/x.jpg"],
+    ["https://a.example/x.jpg?Expires=1&Signature=2&Key-Pair-Id=3", "https://a.example/x.jpg"],
+    ["https://a.example/x.jpg?Policy=1&Signature=2&Key-Pair-Id=3", "https://a.example/x.jpg"],
+    ["https://a.example/x.jpg?AWSAccessKeyId=1&Signature=2&Expires=3", "https://a.example/x.jpg"],
+    ["https://a.example/x.jpg?GoogleAccessId=1&Signature=2&Expires=3", "https://a.example/x.jpg"],
+    ["https://a.example/x.jpg?sv=1&se=2&sp=r&sig=3&v=4", "https://a.example/x.jpg?v=4"],
+    ["https://a.example/x.jpg?token=1", "https://a.example/x.jpg?token=1"],
+    ["https://a.example/x.jpg?st=abc&e=123", "https://a.example/x.jpg?st=abc&e=123"],
+    ["https://a.example/x.jpg?X-Amz-Date=1", "https://a.example/x.jpg?X-Amz-Date=1"],
+    ["https://a.example/x.jpg?Signature=2&Expires=1", "https://a.example/x.jpg?Signature=2&Expires=1"],
+    ["https://a.example/x.jpg?sig=1&se=2", "https://a.example/x.jpg?sig=1&se=2"],
+    ["https://a.example/x.jpg?Expires=1", "https://a.example/x.jpg?Expires=1"],
+    ["https://a.example/x.jpg?e=1", "https://a.example/x.jpg?e=1"],
+    ["https://a.example/x.jpg?b=2&a=1", "https://a.example/x.jpg?b=2&a=1"],
+    ["https://a.example/A.jpg", "https://a.example/A.jpg"]
+  ])("of %s is %s", (url, expected) => {
+    expect(identity(url)).toBe(expected)
+  })
+
+  it.prop(
+    "is its own identity",
+    [FastCheck.webUrl({ withQueryParameters: true, withFragments: true })],
+    ([url]) => {
+      expect(identity(identity(url))).toBe(identity(url))
+    }
+  )
+
+  it.prop(
+    "stays with another signature, and not with another path",
+    [FastCheck.webPath(), FastCheck.hexaString(), FastCheck.hexaString()],
+    ([path, one, two]) => {
+      const signed = (path: string, signature: string) =>
+        `https://a.example${path}?v=1&X-Amz-Signature=${signature}&X-Amz-Date=${signature}`
+      expect(identity(signed(path, one))).toBe(identity(signed(path, two)))
+      expect(identity(signed(`${path}x`, one))).not.toBe(identity(signed(path, one)))
+    }
+  )
+})
+
+describe("an address", () => {
+  it.each([
+    ["https://a.example/x y ü.jpg", undefined, "https://a.example/x%20y%20%C3%BC.jpg"],
+    ["//a.example/x.jpg", undefined, "https://a.example/x.jpg"],
+    ["//a.example/x.jpg", "http://b.example/", "http://a.example/x.jpg"],
+    ["/uploads/x.jpg", "https://cms.example/api/objects?x=1", "https://cms.example/uploads/x.jpg"],
+    ["../x.jpg", "https://cms.example/api/objects", "https://cms.example/x.jpg"],
+    ["/uploads/x.jpg", undefined, "unknown"]
+  ])("of %j in a document from %s is %s", (text, base, expected) => {
+    expect(address(text, base)).toEqual(Option.some(expected))
+  })
+
+  it.each([
+    "",
+    "  ",
+    "data:image/png;base64,AA",
+    "mailto:a@b.example",
+    "ftp://a.example/x",
+    "C:\\x.jpg",
+    "http://"
+  ])("is none of %j", (text) => {
+    expect(address(text)).toEqual(Option.none())
+    expect(address(text, "https://cms.example/")).toEqual(Option.none())
+  })
+
+  it("looks like a link with a scheme, and from the root or a dot on", () => {
+    for (const text of ["https://a.example/x", "//a.example/x", "/x", "./x", "../x"]) {
+      expect(looksLikeLink(text)).toBe(true)
+    }
+    for (const text of [
+      "x.jpg",
+      "see https://a.example/x.jpg",
+      "https://a.example/x.jpg, or",
+      "",
+      "and/or"
+    ]) {
+      expect(looksLikeLink(text)).toBe(false)
+    }
+  })
+
+  it("is at a host by name, with a port or any", () => {
+    const url = new URL("https://cdn.example:8443/x")
+    const hosts = ["cdn.example", "cdn.example:8443", "cdn.example:443", "example"]
+    expect(hosts.map((host) => isAtHost(url, [host]))).toEqual([true, true, false, false])
+  })
+})

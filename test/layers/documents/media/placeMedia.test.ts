@@ -1,0 +1,202 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { keyOf } from "../../../../src/layers/documents/media/links.ts"
+import type { MediaOptions } from "../../../../src/layers/documents/media/MediaOptions.ts"
+import { format } from "../../../../src/layers/documents/media/PathPattern.ts"
+import {
+  type FoundLink,
+  type MediaReader,
+  makePlacing
+} from "../../../../src/layers/documents/media/placeMedia.ts"
+import * as Rules from "../../../../src/layers/documents/media/Rules.ts"
+
+const base = "https://cms.example/api/objects"
+
+const pathOf = ({ identity }: Pick<FoundLink, "identity">) => `media/file-${keyOf(identity)}.jpg`
+
+/** What becomes of a document, with what was found and left out on the way. */
+const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
+  const change = makePlacing({
+    rules: Rules.fromOptions(options),
+    base,
+    ...(reader === undefined ? {} : { reader })
+  })
+  return (value: unknown, isThere: (identity: string) => boolean = () => true) => {
+    const found: Array<string> = []
+    const leftOut: Array<string> = []
+    const changed = change(value, [], {
+      place: (link) => {
+        found.push(format(link.path))
+        return isThere(link.identity) ? Option.some({ localPath: pathOf(link) }) : Option.none()
+      },
+      sizesOf: Option.none,
+      leftOut: (path) => leftOut.push(format(path))
+    })
+    return { changed, found, leftOut }
+  }
+}
+
+const a = "https://cdn.example/a.jpg"
+const b = "https://cdn.example/b.jpg"
+const localA = pathOf({ identity: a })
+const localB = pathOf({ identity: b })
+
+describe("links in documents", () => {
+  it.each([
+    ["by pattern", { find: ["**.image.url"] }, { image: { url: "/a" }, url: "/b" }, ["image.url"]],
+    ["by host", { hosts: ["cdn.example"] }, { x: a, y: { z: "https://a.example/b.jpg" } }, ["x"]],
+    ["by type", { types: ["image/*"] }, { x: { u: a }, y: { u: "https://a.example/b.mp4" } }, ["x.u"]],
+    ["by all that is given", { hosts: ["cdn.example"], types: ["video/mp4"] }, { x: { u: a } }, []],
+    [
+      "by pattern and host",
+      { find: ["*"], hosts: ["cdn.example"] },
+      { x: a, y: "https://a.example/b.jpg" },
+      ["x"]
+    ],
+    ["with a type that the answer says", { find: ["*"], types: ["image/*"] }, { x: "/asset/1" }, ["x"]],
+    ["relative with a type", { types: ["image/*"] }, { x: "/a.jpg", y: { z: "a.jpg" } }, ["x"]],
+    ["no text", { hosts: ["cdn.example"] }, { x: `see ${a}` }, []],
+    ["nothing else", { find: ["**"] }, { x: "data:image/png;base64,AA", y: "", z: 1, w: null }, []]
+  ])("are found %s", (_, options, document, expected) => {
+    expect(placing(options)(document).found).toEqual(expected)
+  })
+
+  it("get localPath beside the field url, or beside the first in the order of names", () => {
+    const { changed, leftOut } = placing({ types: ["image/*"] })([
+      { id: 1, a: b, name: "x", url: a },
+      { z: b, b: a, zz: { url: b } }
+    ])
+    expect(changed).toEqual([
+      { id: 1, a: b, localPath: localA, name: "x", url: a },
+      { b: a, localPath: localA, z: b, zz: { url: b, localPath: localB } }
+    ])
+    expect(leftOut).toEqual(["0.a", "1.z"])
+    expect(JSON.stringify(changed)).toContain(`"a":"${b}","localPath":"${localA}","name":"x","url"`)
+  })
+
+  it("become objects where they are to be replaced", () => {
+    const document = { cover: a, gallery: [a, b], media: { url: b } }
+    expect(placing({ types: ["image/*"], replace: true })(document).changed).toEqual({
+      cover: { url: a, localPath: localA },
+      gallery: [
+        { url: a, localPath: localA },
+        { url: b, localPath: localB }
+      ],
+      media: { url: b, localPath: localB }
+    })
+    expect(placing({ types: ["image/*"], replace: ["gallery.*"] })(document)).toMatchObject({
+      changed: { cover: a, localPath: localA, gallery: [{ url: a }, { url: b }] },
+      leftOut: []
+    })
+    expect(placing({ types: ["image/*"] })(document)).toMatchObject({
+      changed: { gallery: [a, b] },
+      leftOut: ["gallery.0", "gallery.1"]
+    })
+  })
+
+  it("of objects with nothing else leave those objects", () => {
+    const document = { image: { url: a } }
+    const place = placing({ find: ["**.url"], replace: true })
+    const { changed } = place(document)
+    expect(changed).toEqual({ image: { url: a, localPath: localA } })
+    expect(place(changed).changed).toEqual(changed)
+  })
+
+  it("are those of a vendor's objects where a reader says so", () => {
+    const reader: MediaReader = (value) =>
+      Predicate.isString(value.file) ? Option.some({ url: value.file, version: "1" }) : Option.none()
+    const { changed, found } = placing({}, reader)({ cover: { file: "/a", thumb: { src: a } }, url: b })
+    expect(found).toEqual(["cover"])
+    expect(changed).toEqual({
+      cover: {
+        file: "/a",
+        localPath: pathOf({ identity: "https://cms.example/a" }),
+        thumb: { src: a }
+      },
+      url: b
+    })
+  })
+
+  it("that have a path of somebody else's are left alone", () => {
+    const document = { photos: [{ url: a, localPath: "attachments/att1/a.jpg" }] }
+    expect(placing({ types: ["image/*"] })(document)).toEqual({ changed: document, found: [], leftOut: [] })
+  })
+
+  it("lose what an earlier run has written where there is no file any more", () => {
+    const document = { x: a, y: [{ url: b }] }
+    const place = placing({ types: ["image/*"], replace: ["x"] })
+    expect(place(place(document).changed, () => false).changed).toEqual(document)
+  })
+})
+
+const link = FastCheck.constantFrom(a, b, `${a}?X-Amz-Signature=1`, "/c.jpg", "//cdn.example/d.png", "e.jpg")
+const text = FastCheck.oneof(link, FastCheck.string(), FastCheck.webUrl())
+const name = FastCheck.oneof(
+  FastCheck.constantFrom("url", "image", "gallery", "id", "a", "zz", "__proto__", "7", "a.b"),
+  FastCheck.string()
+)
+const { document } = FastCheck.letrec((tie) => ({
+  document: FastCheck.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    text,
+    FastCheck.constantFrom(null, true, 1.5),
+    FastCheck.array(tie("document"), { maxLength: 4 }),
+    FastCheck.array(FastCheck.tuple(name, tie("document")), { maxLength: 5 }).map(Object.fromEntries)
+  )
+}))
+
+const options = FastCheck.record({
+  find: FastCheck.option(FastCheck.constantFrom(["**"], ["**.url"], ["*.image", "**.gallery.*"]), {
+    nil: undefined
+  }),
+  hosts: FastCheck.option(FastCheck.constant(["cdn.example"]), { nil: undefined }),
+  types: FastCheck.option(FastCheck.constant(["image/*"]), { nil: undefined }),
+  replace: FastCheck.option(FastCheck.constantFrom(true, ["**"], ["**.image"]), { nil: undefined })
+}).map(
+  (options): Partial<MediaOptions> =>
+    Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+)
+
+/** A document without what was written into it. */
+const undone = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(undone)
+  if (!Predicate.isReadonlyRecord(value)) return value
+  const entries = Object.entries(value).filter(([name]) => name !== "localPath")
+  return entries.length === 1 && Object.keys(value).length === 2 && "url" in value
+    ? value.url
+    : Object.fromEntries(entries.map(([name, part]) => [name, undone(part)]))
+}
+
+/** A string, and an object with nothing but that as `url`, come to the same. */
+const unboxed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unboxed)
+  if (!Predicate.isReadonlyRecord(value)) return value
+  return Object.keys(value).length === 1 && Predicate.isString(value.url)
+    ? value.url
+    : Object.fromEntries(Object.entries(value).map(([name, part]) => [name, unboxed(part)]))
+}
+
+describe("whatever the document", () => {
+  it.prop("nothing but its links changes", [document, options], ([document, options]) => {
+    const before = JSON.stringify(document)
+    const { changed, found } = placing(options)(document)
+    expect(unboxed(undone(changed))).toEqual(unboxed(document))
+    expect(JSON.stringify(document)).toBe(before)
+    if (found.length === 0) expect(changed).toBe(document)
+  })
+
+  it.prop("twice is once", [document, options], ([document, options]) => {
+    const once = placing(options)(document)
+    const twice = placing(options)(once.changed)
+    expect(JSON.stringify(twice.changed)).toBe(JSON.stringify(once.changed))
+    expect(twice.found).toHaveLength(once.found.length)
+  })
+
+  it.prop("a file that is gone leaves nothing behind", [document, options], ([document, options]) => {
+    const place = placing(options)
+    const gone = place(place(document).changed, () => false).changed
+    expect(unboxed(gone)).toEqual(unboxed(document))
+  })
+})

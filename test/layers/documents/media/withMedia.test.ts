@@ -1,0 +1,461 @@
+/**
+ * A source with media, over real sockets and files.
+ */
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import type { MediaSettings } from "../../../../src/layers/documents/media/AddMedia.ts"
+import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+import { withLog } from "../../../support/logged.ts"
+import { makeDocumentSource, makeFetch, mediaServices, type WebFile } from "../../../support/media.ts"
+import * as ScriptedServer from "../../../support/ScriptedServer.ts"
+import { sha256 } from "../../../support/sha256.ts"
+
+const run = Effect.provide(mediaServices)
+
+const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
+
+/** A web server of files, which answers conditional requests, and a source whose documents came from it. */
+const setUp = Effect.fnUntraced(function* (settings: Partial<MediaSettings> = { find: ["**.image.url"] }) {
+  const files = new Map<string, WebFile>()
+  const server = yield* ScriptedServer.make((response, { headers, url }) => {
+    const file = files.get(url.split("?")[0] ?? "")
+    if (file === undefined) {
+      response.writeHead(404, { "content-type": "text/html" }).end("<html>Not here</html>")
+    } else if (file.headers?.etag !== undefined && headers["if-none-match"] === file.headers.etag) {
+      response.writeHead(304, { etag: file.headers.etag }).end()
+    } else {
+      response
+        .writeHead(200, { "content-length": Buffer.byteLength(file.body), ...file.headers })
+        .end(file.body)
+    }
+  })
+  const inner = makeDocumentSource(`${server.url}/api/objects`)
+  const fetch = yield* makeFetch(settings, inner.source)
+  const requests = Effect.map(Queue.takeAll(server.received), (received) => [...received])
+  return {
+    server,
+    files,
+    ...inner,
+    fetch,
+    requests,
+    paths: Effect.map(requests, (received) => received.map(({ url }) => url).sort())
+  }
+})
+
+const jpeg = (body: string, headers: Readonly<Record<string, string>> = {}): WebFile => ({
+  body,
+  headers: { "content-type": "image/jpeg", ...headers }
+})
+
+const localPaths = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value)
+    ? value.flatMap(localPaths)
+    : Predicate.isReadonlyRecord(value)
+      ? [...("localPath" in value ? [value.localPath] : []), ...Object.values(value).flatMap(localPaths)]
+      : []
+
+describe("a source with media", () => {
+  it.scoped("has each file once, with its path beside each link, and digests of all", () =>
+    Effect.gen(function* () {
+      const { fetch, files, paths, server, set } = yield* setUp()
+      files.set("/uploads/a%20b.jpg", jpeg("aaa"))
+      files.set("/asset/7", jpeg("bbbb", { "content-disposition": 'inline; filename="Glocke.png"' }))
+      set({
+        "objects.json": [
+          { id: "1", image: { url: "/uploads/a b.jpg" } },
+          { id: "2", image: { url: `${server.url}/uploads/a%20b.jpg?X-Amz-Signature=2`, alt: "A" } }
+        ],
+        "home.json": { hero: { image: { url: "/asset/7" } } },
+        "film.mp4": "film"
+      })
+      const { fetched, files: saved, media, progress, read } = yield* fetch()
+      expect(yield* paths).toEqual(["/asset/7", "/uploads/a%20b.jpg"])
+      expect(media).toEqual([
+        expect.stringMatching(/^media\/Glocke-[0-9a-f]{16}\.jpg$/),
+        expect.stringMatching(/^media\/a-b-[0-9a-f]{16}\.jpg$/)
+      ])
+      const [bell, ab] = media
+      expect(read("home.json")).toEqual({ hero: { image: { localPath: bell, url: "/asset/7" } } })
+      expect(read("objects.json")).toMatchObject([
+        { image: { localPath: ab } },
+        { image: { alt: "A", localPath: ab } }
+      ])
+      expect(fetched.attachments).toEqual({ total: 2, bytes: 7, reused: 0 })
+      expect(fetched.digests).toMatchObject({ [bell ?? ""]: sha256("bbbb"), [ab ?? ""]: sha256("aaa") })
+      for (const [name, digest] of Object.entries(fetched.digests ?? {})) {
+        expect([name, saved[name]?.sha256]).toEqual([name, digest])
+      }
+      expect(progress.at(-1)?.attachments).toEqual({ done: 2, total: 2, bytes: 7 })
+    }).pipe(run)
+  )
+
+  it.scoped.each(["image/jpeg", "video/mp4", "audio/mpeg"])(
+    "refuses an empty file that is said to be %s",
+    (type) =>
+      Effect.gen(function* () {
+        const { fetch, files, set } = yield* setUp()
+        files.set("/a", { body: "", headers: { "content-type": type } })
+        set({ "objects.json": [{ id: "1", image: { url: "/a" } }] })
+        const failure = yield* fetch().pipe(
+          Effect.as("accepted"),
+          Effect.catchAll(({ isTransient, message }) => Effect.succeed({ isTransient, message }))
+        )
+        expect(failure).toEqual({
+          isTransient: false,
+          message: expect.stringContaining(`it is empty, not ${type}`)
+        })
+      }).pipe(run)
+  )
+
+  it.scoped("has the same fingerprint and files for the same content", () =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp()
+      files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
+      set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
+      const first = yield* fetch()
+      const again = yield* fetch()
+      expect(again.fetched.fingerprint).toBe(first.fetched.fingerprint)
+      expect(again.files).toEqual(first.files)
+      files.set("/a.jpg", jpeg("aab"))
+      expect((yield* fetch()).fetched.fingerprint).not.toBe(first.fetched.fingerprint)
+    }).pipe(run)
+  )
+
+  it.scoped("asks once for each file that it has, and links what is the same", () =>
+    Effect.gen(function* () {
+      const { fetch, files, requests, server, set } = yield* setUp()
+      files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
+      files.set("/b.jpg", jpeg("bbb", { etag: '"2"' }))
+      const objects = [{ id: "1", image: { url: "/a.jpg" } }]
+      set({ "objects.json": objects })
+      const first = yield* fetch()
+      yield* requests
+      const same = yield* fetch(first)
+      expect(same.fetched).toMatchObject({
+        fingerprint: first.fetched.fingerprint,
+        attachments: { total: 1, bytes: 3, reused: 1 }
+      })
+      const [asked, ...more] = yield* requests
+      expect([asked?.headers["if-none-match"], more]).toEqual(['"1"', []])
+
+      set({ "objects.json": [...objects, { id: "2", image: { url: `${server.url}/b.jpg` } }] })
+      const second = yield* fetch(first)
+      expect(second.fetched.attachments).toEqual({ total: 2, bytes: 6, reused: 1 })
+      const [a = ""] = first.media
+      expect(statSync(join(second.directory, a)).ino).toBe(statSync(join(first.directory, a)).ino)
+      expect(statSync(join(second.directory, "objects.json")).ino).not.toBe(
+        statSync(join(first.directory, "objects.json")).ino
+      )
+      expect(localPaths(second.read("objects.json"))).toHaveLength(2)
+    }).pipe(run)
+  )
+
+  it.scoped("takes everything else over where only a file has changed", () =>
+    Effect.gen(function* () {
+      const { beLazy, fetch, files, set } = yield* setUp()
+      beLazy()
+      files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
+      files.set("/b.jpg", jpeg("bbb", { etag: '"2"' }))
+      set({
+        "objects.json": [
+          { id: "1", image: { url: "/a.jpg" } },
+          { id: "2", image: { url: "/b.jpg" } }
+        ],
+        "plain.json": { title: "Bell" },
+        "films/film.mp4": "film"
+      })
+      const first = yield* fetch()
+      files.set("/a.jpg", jpeg("xyz!", { etag: '"3"' }))
+      const second = yield* fetch(first)
+      expect(second.fetched.fingerprint).not.toBe(first.fetched.fingerprint)
+      expect(Object.keys(second.files).sort()).toEqual(Object.keys(first.files).sort())
+      expect(second.media).toEqual(first.media)
+      expect(second.read("objects.json")).toEqual(first.read("objects.json"))
+      expect(second.text("films/film.mp4")).toBe("film")
+      for (const [name, digest] of Object.entries(second.fetched.digests ?? {})) {
+        expect([name, second.files[name]?.sha256]).toEqual([name, digest])
+      }
+      expect(yield* fetch(second)).toMatchObject({
+        fetched: { fingerprint: second.fetched.fingerprint, attachments: { reused: 2 } }
+      })
+    }).pipe(run)
+  )
+
+  it.scoped("knows of tags that have changed under the same bytes until it ends", () =>
+    Effect.gen(function* () {
+      const { fetch, files, requests, set } = yield* setUp()
+      files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
+      set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
+      const first = yield* fetch()
+      files.set("/a.jpg", jpeg("aaa", { etag: '"2"' }))
+      const second = yield* fetch(first)
+      expect(second.fetched.fingerprint).toBe(first.fetched.fingerprint)
+      yield* requests
+      expect((yield* fetch(first)).fetched.attachments?.reused).toBe(1)
+      expect((yield* requests).map(({ headers }) => headers["if-none-match"])).toEqual(['"2"'])
+    }).pipe(run)
+  )
+
+  it.scoped("does not read a file to its end that a server gives again though it is the same", () =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp()
+      files.set("/a.jpg", jpeg("aaa", { "last-modified": yesterday }))
+      set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
+      const first = yield* fetch()
+      expect((yield* fetch(first)).fetched.attachments?.reused).toBe(1)
+    }).pipe(run)
+  )
+
+  it.scoped("asks for nothing where the document proves that a file is the same", () =>
+    Effect.gen(function* () {
+      const version = { now: "1" }
+      const { fetch, files, paths, set } = yield* setUp({
+        reader: (value) =>
+          Predicate.isString(value.file)
+            ? Option.some({ url: value.file, version: version.now })
+            : Option.none()
+      })
+      files.set("/a.jpg", jpeg("aaa"))
+      set({ "objects.json": [{ id: "1", file: "/a.jpg" }] })
+      const first = yield* fetch()
+      yield* paths
+      expect((yield* fetch(first)).fetched.fingerprint).toBe(first.fetched.fingerprint)
+      expect(yield* paths).toEqual([])
+      version.now = "2"
+      yield* fetch(first)
+      expect(yield* paths).toEqual(["/a.jpg"])
+    }).pipe(run)
+  )
+
+  it.scoped("fails as a whole where a file is missing, and says where and why, without the link", () =>
+    Effect.gen(function* () {
+      const { fetch, files, server, set } = yield* setUp()
+      files.set("/a.jpg", jpeg("aaa"))
+      set({
+        "objects.json": [
+          { id: "o1", image: { url: "/a.jpg" } },
+          { id: "o2", image: { url: "/b.jpg?sig=secret" } }
+        ]
+      })
+      const { isTransient, message } = yield* Effect.flip(fetch())
+      expect(message).toBe(
+        `Source "museum": Document "objects.json", record o2, field "image.url": the file "/b.jpg" cannot be saved: ${server.url} responds with HTTP 404. "media.optional" says which files may be missing`
+      )
+      expect(isTransient).toBe(false)
+    }).pipe(run)
+  )
+
+  it.scoped("warns of files that may be missing, and keeps those that cannot be had for now", () =>
+    Effect.gen(function* () {
+      const { fetch, files, server, set } = yield* setUp({
+        find: ["**.image.url"],
+        optional: ["1.image.url"]
+      })
+      files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
+      files.set("/b.jpg", jpeg("bbb", { etag: '"2"' }))
+      const [a, b] = ["a", "b"].map((name) => ({ id: name, image: { url: `/${name}.jpg` } }))
+      set({ "objects.json": [a, b] })
+      const first = yield* fetch()
+
+      files.delete("/b.jpg")
+      const without = yield* fetch(first)
+      expect(localPaths(without.read("objects.json"))).toHaveLength(1)
+      expect(without.media).toHaveLength(1)
+      expect(without.fetched.warnings).toEqual([expect.stringContaining("record b")])
+
+      set({ "objects.json": [b, b] })
+      server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
+      expect((yield* withAdvancingClock(Effect.flip(fetch(first)))).value.message).toContain("HTTP 503")
+
+      set({ "objects.json": ["", b] })
+      server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
+      const { value } = yield* withAdvancingClock(fetch(first))
+      expect(value.media).toEqual(first.media.slice(1))
+      expect(value.fetched.warnings).toEqual([expect.stringContaining("HTTP 503")])
+    }).pipe(run)
+  )
+
+  it.scoped(
+    "puts warnings with the same reason together, and says them in the log until they are others",
+    () =>
+      Effect.gen(function* () {
+        const { fetch, files, server, set } = yield* setUp({ find: ["**.image.url"], optional: true })
+        const objects = ["a", "b", "c", "d", "e"].map((name) => ({
+          id: name,
+          image: { url: `/${name}.jpg` }
+        }))
+        set({ "objects.json": objects })
+        const logged: Array<string> = []
+        const missing = yield* withLog(logged)(fetch())
+        const place = (name: string) =>
+          `Document "objects.json", record ${name}, field "image.url" ("/${name}.jpg")`
+        const warning = `5 files cannot be saved: ${server.url} responds with HTTP 404. ${place("a")}; ${place("b")}; ${place("c")}; and 2 more`
+        expect(missing.fetched.warnings).toEqual([warning])
+        expect(logged).toEqual([`WARN ${warning}`])
+
+        yield* withLog(logged)(fetch(missing))
+        expect(logged).toEqual([`WARN ${warning}`])
+        files.set("/a.jpg", { body: "<html>", headers: { "content-type": "text/html" } })
+        yield* withLog(logged)(fetch(missing))
+        expect(logged.at(-1)).toMatch(/^WARN 2 warnings\. The first: .*record a.*HTML page/)
+      }).pipe(run)
+  )
+
+  it.scoped("gives up on a server that cannot be reached, for this fetch, and on no other", () =>
+    Effect.gen(function* () {
+      const { fetch, files, paths, set } = yield* setUp({
+        find: ["**.image.url"],
+        hosts: ["127.0.0.1"],
+        optional: true
+      })
+      const dead = yield* ScriptedServer.make(ScriptedServer.hangUp)
+      files.set("/a.jpg", jpeg("aaa"))
+      set({
+        "objects.json": [
+          ...Array.from({ length: 60 }, (_, id) => ({
+            id: `${id}`,
+            image: { url: `${dead.url}/${id}.jpg` }
+          })),
+          { id: "a", image: { url: "/a.jpg" } }
+        ]
+      })
+      const { value } = yield* withAdvancingClock(fetch())
+      // Three, and those that were under way by then: six at a time, four tries each.
+      expect((yield* Queue.takeAll(dead.received)).length).toBeLessThanOrEqual(32)
+      expect(value.fetched.warnings).toEqual([
+        expect.stringMatching(/^60 files cannot be saved: the connection to .* failed: .*; and 57 more$/)
+      ])
+      expect(value.media).toHaveLength(1)
+      expect(yield* paths).toEqual(["/a.jpg"])
+
+      yield* withAdvancingClock(fetch())
+      expect((yield* Queue.takeAll(dead.received)).length).toBeGreaterThan(0)
+    }).pipe(run)
+  )
+
+  it.scoped("does not give up on a server that responds, whatever it responds with", () =>
+    Effect.gen(function* () {
+      const { fetch, paths, set } = yield* setUp({ find: ["**.image.url"], optional: true })
+      set({
+        "objects.json": Array.from({ length: 20 }, (_, id) => ({ id: `${id}`, image: { url: `/${id}.jpg` } }))
+      })
+      yield* fetch()
+      expect(yield* paths).toHaveLength(20)
+    }).pipe(run)
+  )
+
+  it.scoped("warns where no document has a link at the places to look at", () =>
+    Effect.gen(function* () {
+      const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
+      set({ "objects.json": [{ id: "a", image: { url: "/a.jpg" } }] })
+      const first = yield* fetch()
+      const warnings = [expect.stringMatching(/^"media\.find" finds no link .*imgae/)]
+      expect(first.fetched.warnings).toEqual(warnings)
+      expect((yield* fetch(first)).fetched.warnings).toEqual(warnings)
+    }).pipe(run)
+  )
+
+  it.scoped.each([
+    ["an HTML page", { "content-type": "text/html" }, "<!doctype html><title>Log in</title>"],
+    ["an HTML page that claims to be a picture", { "content-type": "image/jpeg" }, "\n<HTML><body>Log in"],
+    ["JSON", { "content-type": "application/json" }, '{"error":"no"}'],
+    ["JSON that claims nothing", {}, '{"error":"no"}'],
+    ["another type", { "content-type": "video/mp4" }, "film"]
+  ] as const)("refuses %s where a picture is expected", ([, headers, body]) =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], types: ["image/*"] })
+      files.set("/a.jpg", { body, headers })
+      set({ "objects.json": [{ id: "o1", image: { url: "/a.jpg" } }] })
+      const { message } = yield* Effect.flip(fetch())
+      expect(message).toMatch(/: it is (an HTML page|JSON|video\/mp4), not image\/(jpeg|\*)/)
+    }).pipe(run)
+  )
+
+  it.scoped("leaves nothing behind of an empty file that may be missing", () =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp({ find: ["**.image.url"], optional: true })
+      files.set("/a.jpg", jpeg(""))
+      set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
+      const { fetched, files: saved } = yield* fetch()
+      expect(Object.keys(saved)).toEqual(["objects.json"])
+      expect(fetched.warnings).toEqual([expect.stringContaining("it is empty, not image/jpeg")])
+    }).pipe(run)
+  )
+
+  it.scoped("sends its headers to its hosts only, and to none after a redirect to another", () =>
+    Effect.gen(function* () {
+      const elsewhere = yield* ScriptedServer.make(ScriptedServer.text(200, "bbb"))
+      const { fetch, requests, server, set } = yield* setUp({
+        find: ["**.image.url"],
+        hosts: ["127.0.0.1"],
+        headers: { "X-Key": Redacted.make("secret"), Authorization: Redacted.make("Bearer secret") }
+      })
+      server.next((response) => response.writeHead(302, { location: `${elsewhere.url}/b.jpg` }).end())
+      set({ "objects.json": [{ id: "o1", image: { url: "/a.jpg" } }] })
+      yield* fetch()
+      const [asked] = yield* requests
+      expect(asked?.headers).toMatchObject({ "x-key": "secret", authorization: "Bearer secret" })
+      const { headers } = yield* Queue.take(elsewhere.received)
+      expect(headers).not.toHaveProperty("x-key")
+      expect(headers).not.toHaveProperty("authorization")
+    }).pipe(run)
+  )
+
+  it.scoped("gets nothing from other local addresses than the one that its document came from", () =>
+    Effect.gen(function* () {
+      const { fetch, set } = yield* setUp()
+      const other = yield* ScriptedServer.make(
+        ScriptedServer.text(200, "jpeg", { "content-type": "image/jpeg" })
+      )
+      set({ "objects.json": [{ id: "1", image: { url: `${other.url}/a.jpg` } }] })
+      const error = yield* Effect.flip(fetch())
+      expect(error.message).toContain("is an address of this machine or of its local link")
+      expect(yield* Queue.takeAll(other.received)).toHaveLength(0)
+    }).pipe(run)
+  )
+
+  it.scoped("gets nothing from local addresses for documents from elsewhere, unless a host is named", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(ScriptedServer.text(200, "aaa"))
+      const { set, source } = makeDocumentSource("http://museum.invalid/api")
+      set({ "objects.json": [{ id: "o1", image: { url: `${server.url}/a.jpg` } }] })
+      const fetch = yield* makeFetch({ find: ["**.image.url"] }, source)
+      expect((yield* Effect.flip(fetch())).message).toMatch(
+        /is an address of this machine.*\. Where it may lead there, name 127\.0\.0\.1:\d+ in "media\.hosts"$/
+      )
+      const named = yield* makeFetch({ find: ["**.image.url"], hosts: ["127.0.0.1"] }, source)
+      expect((yield* named()).media).toHaveLength(1)
+    }).pipe(run)
+  )
+
+  it.scoped("goes on where a download has broken off, while the file is the same", () =>
+    Effect.gen(function* () {
+      const { fetch, requests, server, set } = yield* setUp()
+      const body = "0123456789".repeat(1000)
+      const headers = { "content-type": "image/jpeg", etag: '"1"', "last-modified": yesterday }
+      server.next(
+        (response) => {
+          response.writeHead(200, { ...headers, "content-length": body.length })
+          response.write(body.slice(0, 4000), () => setImmediate(() => response.destroy()))
+        },
+        (response) =>
+          response
+            .writeHead(206, { ...headers, "content-range": `bytes 4000-9999/10000`, "content-length": 6000 })
+            .end(body.slice(4000))
+      )
+      set({ "objects.json": [{ id: "o1", image: { url: "/a.jpg" } }] })
+      const { value } = yield* withAdvancingClock(fetch())
+      expect(Object.values(value.files)).toContainEqual({ size: 10_000, sha256: sha256(body) })
+      expect((yield* requests).map(({ headers }) => [headers.range, headers["if-range"]])).toEqual([
+        [undefined, undefined],
+        ["bytes=4000-", '"1"']
+      ])
+    }).pipe(run)
+  )
+})
