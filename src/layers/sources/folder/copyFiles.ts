@@ -11,6 +11,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import { sha256OfFile } from "../../../internal/sha256.ts"
 import { explain } from "../../../internal/systemError.ts"
@@ -66,11 +67,8 @@ export const makeFileCopies = () => {
 
   const place = Effect.fnUntraced(
     function* (file: FolderFile, target: FetchTarget) {
-      const fileSystem = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const to = path.join(target.directory, ...file.path.split("/"))
-      yield* fileSystem.makeDirectory(path.dirname(to), { recursive: true })
-      yield* fileSystem.remove(to, { force: true })
       return yield* Option.match(yield* reuse(file, to, target), {
         onNone: () => copy(file, to),
         onSome: Effect.succeed
@@ -84,25 +82,46 @@ export const makeFileCopies = () => {
       )
   )
 
-  /** Gives what became of each file. `report` is told how far it has come. */
+  /** Makes the folders that files are in. */
+  const makeFolders = Effect.fnUntraced(
+    function* (files: ReadonlyArray<FolderFile>, { directory }: FetchTarget) {
+      const fileSystem = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const folders = new Set(files.map((file) => path.join(directory, path.dirname(file.path))))
+      yield* Effect.forEach(folders, (folder) => fileSystem.makeDirectory(folder, { recursive: true }), {
+        discard: true
+      })
+    },
+    (making, _files, { directory }) =>
+      Effect.mapError(
+        making,
+        (cause) => new FolderFailed({ place: directory, detail: `cannot be made: ${explain(cause)}`, cause })
+      )
+  )
+
+  /** Copies into a folder that has none of the files. Gives what became of each; `report` has how far it has come, four times a second at most. */
   return Effect.fn("FolderSource.copyFiles")(function* (
     files: ReadonlyArray<FolderFile>,
     target: FetchTarget,
     report: (progress: AttachmentProgress) => Effect.Effect<void>
   ) {
-    const totalBytes = sizeOf(files)
-    const done: CopiedFile[] = []
-    const tell = Effect.suspend(() =>
-      files.length === 0
-        ? Effect.void
-        : report({ done: done.length, total: files.length, bytes: sizeOf(done), totalBytes })
-    )
+    const all = { total: files.length, totalBytes: sizeOf(files) }
+    let done = 0
+    let bytes = 0
+    let due = 0
+    const tell = Effect.flatMap(monotonicMillis, (now) => {
+      const isDue = files.length > 0 && (now >= due || done === files.length)
+      if (isDue) due = now + reportPause
+      return isDue ? report({ ...all, done, bytes }) : Effect.void
+    })
+    yield* makeFolders(files, target)
     yield* tell
     const copied = yield* Effect.forEach(
       files,
       (file) =>
-        Effect.tap(place(file, target), (copied) => {
-          done.push(copied)
+        Effect.tap(place(file, target), ({ size }) => {
+          done += 1
+          bytes += size
           return tell
         }),
       { concurrency }
@@ -111,6 +130,9 @@ export const makeFileCopies = () => {
     return copied
   })
 }
+
+/** In milliseconds. */
+const reportPause = 250
 
 /** In bytes. */
 export const sizeOf = (files: ReadonlyArray<FolderFile>): number =>
