@@ -11,6 +11,7 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import { excerpt } from "../../../internal/printable.ts"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { FetchTarget, PreviousContent, SourceFile } from "../../../services/ContentSource.ts"
@@ -42,6 +43,8 @@ export interface Derived {
   readonly sizes: ReadonlyArray<Size>
   /** By their paths. */
   readonly files: Readonly<Record<string, SourceFile>>
+  /** What the decoder says of a picture that it could read nevertheless. */
+  readonly warning: Option.Option<string>
 }
 
 /** The folder of one fetch. */
@@ -52,7 +55,12 @@ export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous">
 /** What is made in a fetch, or was, by its path: whoever wants the same waits for it. */
 export type Made = Ref.Ref<HashMap.HashMap<string, SaveImage>>
 
-type SaveImage = Effect.Effect<SourceFile, PictureWorkers.JobFailed | PlatformError>
+type SaveImage = Effect.Effect<SavedImage, PictureWorkers.JobFailed | PlatformError>
+
+interface SavedImage {
+  readonly file: SourceFile
+  readonly warning?: string
+}
 
 export const nothingMade: Effect.Effect<Made> = Ref.make(HashMap.empty())
 
@@ -80,12 +88,14 @@ export class ImageNotMade extends Schema.TaggedError<ImageNotMade>()("vitrine/Im
   }
 }
 
-/** Names of what is no picture at all, if it cannot be read, are others. */
-const isNamedAsPicture = (localPath: string) => /\.(avif|gif|jpe?g|png|tiff?|webp)$/i.test(localPath)
+/** Names of what is no picture at all, or a drawing, are others. */
+const isNamedAsPicture = (localPath: string) =>
+  /\.(avif|bmp|gif|hei[cf]|ico|jfif|jpe?g|png|tiff?|webp)$/i.test(localPath)
 
 /**
- * Makes pictures as long as the scope lasts. A broken picture is an error, and so is a file that cannot be read though it has the
- * extension of one that could: a page would show a gap. Any other file is no picture, and has no sizes.
+ * Makes pictures as long as the scope lasts. A broken or empty picture is an error, and so is one that neither `sharp` nor a browser
+ * reads, and a file that is none though it is called so: a page would show a gap. What browsers show and `sharp` cannot make smaller,
+ * and any other file, has no sizes.
  *
  * `derive` makes the same whenever it is given the same, in a fetch only once.
  */
@@ -101,7 +111,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
   const planOf = Effect.fnUntraced(function* (input: ImageFile) {
     const seen = yield* workers.look(input.file)
     if (seen.is === "unknown" && isNamedAsPicture(input.localPath)) {
-      return yield* notMade("it is no picture, or of a kind that cannot be read.")
+      return yield* notMade("it is no picture, or none of the kind that its name says.")
     }
     if (seen.is !== "picture") {
       return Option.none()
@@ -120,7 +130,12 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
     const unfinished = `${to}.unfinished`
     return workers.make({ ...job, to: unfinished }).pipe(
       Effect.zipLeft(fileSystem.rename(unfinished, to)),
-      Effect.map(({ bytes, sha256 }): SourceFile => ({ size: bytes, sha256 })),
+      Effect.map(
+        ({ bytes, sha256, warning }): SavedImage => ({
+          file: { size: bytes, sha256 },
+          ...(warning === undefined ? {} : { warning: excerpt(warning) })
+        })
+      ),
       Effect.onError(() => Effect.ignore(fileSystem.remove(unfinished, { force: true })))
     )
   }
@@ -129,6 +144,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
   const takeOver = ({ directory, files }: PreviousContent, localPath: string, to: string) =>
     Effect.fromNullable(files[localPath]).pipe(
       Effect.tap(linkOrCopy(path.join(directory, localPath), to)),
+      Effect.map((file): SavedImage => ({ file })),
       Effect.provideService(FileSystem.FileSystem, fileSystem)
     )
 
@@ -140,7 +156,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
       }
       const { outputs, part } = plan.value
       yield* fileSystem.makeDirectory(path.join(directory, "images"), { recursive: true })
-      const files = yield* Effect.forEach(
+      const saved = yield* Effect.forEach(
         outputs,
         ({ format, height, localPath, width }) => {
           const to = path.join(directory, localPath)
@@ -149,7 +165,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
               encode({ file: input.file, format, height, width, ...part, ...encoding }, to)
             )
           )
-          return Effect.map(once(made, localPath, save), (file) => [localPath, file] as const)
+          return Effect.map(once(made, localPath, save), (saved) => ({ localPath, ...saved }))
         },
         { concurrency: "unbounded" }
       )
@@ -160,7 +176,8 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
           height,
           type: `image/${format}` as const
         })),
-        files: Object.fromEntries(files)
+        files: Object.fromEntries(saved.map(({ file, localPath }) => [localPath, file])),
+        warning: Option.fromNullable(saved.find(({ warning }) => warning !== undefined)?.warning)
       } satisfies Derived
     },
     (effect, { localPath }) =>
@@ -177,6 +194,6 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
   return { derive }
 })
 
-const nothing: Derived = { sizes: [], files: {} }
+const nothing: Derived = { sizes: [], files: {}, warning: Option.none() }
 
 const notMade = (detail: string) => new PictureWorkers.JobFailed({ detail, hasEnded: false })

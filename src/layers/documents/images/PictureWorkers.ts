@@ -49,7 +49,8 @@ const Looked: Schema.Schema<Worker.Looked> = Schema.Union(
 const Made: Schema.Schema<Worker.Made> = Schema.Struct({
   is: Schema.Literal("made"),
   bytes: Schema.Int,
-  sha256: Sha256
+  sha256: Sha256,
+  warning: Schema.optionalWith(Schema.String, { exact: true })
 })
 
 const Failed: Schema.Schema<Worker.Failed> = Schema.Struct({
@@ -61,6 +62,9 @@ const Failed: Schema.Schema<Worker.Failed> = Schema.Struct({
 /** AVIF of 12 megapixels takes up to 22 seconds on a machine of today. */
 const limitMsOf = ({ format }: Pick<Worker.Make, "format">) => (format === "avif" ? 600_000 : 120_000)
 
+/** To read the head of a picture. */
+const lookLimitMs = 30_000
+
 /** How long a job may take where its process does not even use the processor. */
 const longest = "1 hour"
 
@@ -68,8 +72,8 @@ const longest = "1 hour"
  * Starts processes when there is work, and ends them when there has been none for half a minute to a minute, and with the
  * scope.
  *
- * Where a job is interrupted or takes longer than it may (10 minutes of the processor for AVIF, else 2; an hour by the clock), its
- * process is killed: nothing goes on.
+ * Where a job is interrupted or takes longer than it may (10 minutes of the processor for AVIF, else 2, half a minute to
+ * find out what it is; an hour by the clock) or more than 3 GiB of memory, its process is killed: nothing goes on.
  * A process that ends by itself is replaced, and the job begun again, up to twice.
  */
 export const make = Effect.gen(function* () {
@@ -93,7 +97,7 @@ export const make = Effect.gen(function* () {
     )
 
   return {
-    look: (file: string) => run({ job: "look", file }, Looked),
+    look: (file: string) => run({ job: "look", file, limitMs: lookLimitMs }, Looked),
     make: (job: Omit<Worker.Make, "job" | "limitMs">) =>
       run({ ...job, job: "make", limitMs: limitMsOf(job) }, Made)
   }

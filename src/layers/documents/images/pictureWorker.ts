@@ -5,24 +5,28 @@
  * nothing but this. It has no Effect in it, so that it starts quickly.
  */
 import { createHash } from "node:crypto"
-import { writeFile } from "node:fs/promises"
+import { open as openFile, writeFile } from "node:fs/promises"
 import type { Sharp } from "sharp"
 import type { ImageFormat } from "./ImageConfig.ts"
+import { formatOf, headBytes, notShown } from "./pictureFormat.ts"
 import type { Area } from "./recipe.ts"
 
 /** What it may be told: to read the size of a picture, or to write one. */
 export type Job = Look | Make
 
-export interface Look {
-  readonly job: "look"
+interface Limited {
   /** Absolute path. */
   readonly file: string
+  /** How much time of the processor it may take, in milliseconds. */
+  readonly limitMs: number
 }
 
-export interface Make {
+export interface Look extends Limited {
+  readonly job: "look"
+}
+
+export interface Make extends Limited {
   readonly job: "make"
-  /** Absolute path. */
-  readonly file: string
   /** Where it is written (absolute path). */
   readonly to: string
   /** The part of the picture, upright. Default all of it. */
@@ -31,8 +35,6 @@ export interface Make {
   readonly height: number
   readonly format: ImageFormat
   readonly quality?: number
-  /** How much time of the processor it may take, in milliseconds. */
-  readonly limitMs: number
 }
 
 /** Said once, before all answers. */
@@ -51,7 +53,7 @@ export interface Picture {
   readonly versions: Readonly<Record<string, string>>
 }
 
-/** An animation or a drawing, which is left alone; or nothing that `sharp` knows. */
+/** What browsers show as it is, an animation for example; or no picture that is known, a drawing too. */
 export interface NoPicture {
   readonly is: "left alone" | "unknown"
 }
@@ -60,6 +62,8 @@ export interface Made {
   readonly is: "made"
   readonly bytes: number
   readonly sha256: string
+  /** What the decoder says of a file that it could read nevertheless. */
+  readonly warning?: string
 }
 
 export interface Failed {
@@ -83,53 +87,83 @@ const start = async () => {
   // The bytes of AVIF depend on it.
   sharp.concurrency(1)
 
+  /** Only what is cut is refused: decoders warn of much that every browser shows. */
+  const open = (file: string, limitInputPixels: number | false) =>
+    sharp(file, { failOn: "truncated", limitInputPixels })
+
   const look = async ({ file }: Look): Promise<Looked> => {
-    try {
-      const { autoOrient, compression, format, pages = 1 } = await sharp(file).metadata()
-      // HEIC, of which the head alone can be read.
-      if (compression === "hevc") {
-        return { is: "unknown" }
-      }
-      const isLeftAlone = format === "svg" || (pages > 1 && format !== "tiff")
-      return isLeftAlone
-        ? { is: "left alone" }
-        : { is: "picture", ...autoOrient, versions: versionsOf(sharp) }
-    } catch (error) {
-      if (error instanceof Error && error.message.includes("unsupported image format")) {
-        return { is: "unknown" }
-      }
-      throw error
+    const format = formatOf(await headOf(file))
+    if (format === undefined) {
+      return { is: "unknown" }
     }
+    if (format.decoder === undefined || !sharp.format[format.decoder].input.file) {
+      const wrong = notShown(format)
+      if (wrong !== undefined) throw new Error(`${wrong}.`)
+      return { is: "left alone" }
+    }
+    const {
+      autoOrient: { height, width },
+      pages = 1
+    } = await decoded(open(file, false).metadata())
+    if (pages > 1 && format.isShown) {
+      return { is: "left alone" }
+    }
+    if (width * height > maxPixels) {
+      const [has, limit] = [width * height, maxPixels].map((pixels) => Math.round(pixels / 1e6))
+      throw new Error(`it has ${width} × ${height} pixels, ${has} megapixels, of ${limit} that it may have.`)
+    }
+    return { is: "picture", width, height, versions: versionsOf(sharp) }
   }
 
   const make = async ({ area, file, format, height, quality, to, width }: Make): Promise<Made> => {
-    const upright = sharp(file).autoOrient()
+    const warnings: Array<string> = []
+    const upright = open(file, maxPixels)
+      .on("warning", (warning: string) => warnings.push(warning))
+      .autoOrient()
     const part = area === undefined ? upright : upright.extract(area)
     const resized = part.resize({ width, height, fit: "fill", withoutEnlargement: true })
-    const bytes = await encode(resized, format, quality).toBuffer()
+    const bytes = await decoded(encode(resized, format, quality).toBuffer())
     await writeFile(to, bytes)
-    return { is: "made", bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") }
+    const warning = warnings.find((warning) => !/^read gave \d+ warnings$/.test(warning))
+    return {
+      is: "made",
+      bytes: bytes.length,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+      ...(warning === undefined ? {} : { warning })
+    }
   }
 
   process.on("message", (job: unknown) => {
     if (isJob(job)) {
-      const work = job.job === "look" ? look(job) : within(job.limitMs, () => make(job))
-      work.then(answer, fail)
+      const work = (): Promise<Looked | Made> => (job.job === "look" ? look(job) : make(job))
+      within(job.limitMs, work).then(answer, fail)
     }
   })
   answer({ is: "ready" })
 }
 
-/** By the time of the processor: a process of low priority may have to wait for that as long as others need it. */
+/** A picture of 400 megapixels whose decoder needs all of it at once takes 2.4 GB. */
+const maxMemory = 3 * 1024 ** 3
+
+/** A scan of 20,000 by 20,000. */
+const maxPixels = 400_000_000
+
+/**
+ * In a limited time, and in 3 GiB of memory. It is the time of the processor: a process of low priority may have to wait for that as
+ * long as others need it.
+ */
 const within = async <A>(limitMs: number, work: () => Promise<A>): Promise<A> => {
   const start = process.cpuUsage()
+  const giveUp = (message: string) =>
+    process.send?.({ is: "failed", message } satisfies Failed, undefined, undefined, end)
   const timer = setInterval(() => {
     const { system, user } = process.cpuUsage(start)
     if ((system + user) / 1000 > limitMs) {
-      const message = `it takes longer than ${Math.round(limitMs / 1000)} s of the processor's time.`
-      process.send?.({ is: "failed", message } satisfies Failed, undefined, undefined, end)
+      giveUp(`it takes longer than ${Math.round(limitMs / 1000)} s of the processor's time.`)
+    } else if (process.memoryUsage.rss() > maxMemory) {
+      giveUp("it takes more than 3 GiB of memory.")
     }
-  }, 500)
+  }, 200)
   try {
     return await work()
   } finally {
@@ -139,6 +173,23 @@ const within = async <A>(limitMs: number, work: () => Promise<A>): Promise<A> =>
 
 /** Node itself would wait for what is being encoded. */
 const end = () => process.kill(process.pid, "SIGKILL")
+
+const decoded = <A>(work: Promise<A>): Promise<A> =>
+  work.catch((error) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`it is cut or damaged, as sharp says: ${reason}`)
+  })
+
+const headOf = async (file: string): Promise<Uint8Array> => {
+  const handle = await openFile(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+    if (bytesRead === 0) throw new Error("it is empty.")
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
 
 const versionsOf = ({ versions }: { readonly versions: Readonly<Record<string, string | undefined>> }) =>
   Object.fromEntries(

@@ -10,7 +10,7 @@ import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts
 import { filesAtOnce } from "../../httpClient/downloadCounter.ts"
 import type { ImageConfig } from "../images/ImageConfig.ts"
 import * as Images from "../images/Images.ts"
-import { SizesNotMade, warningsOf } from "./errors.ts"
+import { PictureFlawed, SizesNotMade, warningsOf } from "./errors.ts"
 import { type FoundMedia, type OwnFile, pictureKey } from "./findMedia.ts"
 import type { MediaFile } from "./MediaFiles.ts"
 import { format } from "./PathPattern.ts"
@@ -24,7 +24,7 @@ export interface Pictures {
   readonly sizesOf: (found: FoundLink) => Option.Option<Sizes>
   /** Of a file of the source itself. */
   readonly sizesOfOwn: (localPath: string) => Option.Option<Sizes>
-  /** Why pictures have no sizes that may be missing. */
+  /** Why pictures have no sizes that may be missing, and what is wrong with others that could be made smaller. */
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -54,15 +54,22 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
     if (Option.isNone(images)) return noPictures
     const target = { directory, previous, made: yield* Images.nothingMade }
 
-    const derive = ({ image, isOptional, key, place }: Picture) =>
-      images.value.derive({ ...image, file: path.join(directory, image.localPath) }, target).pipe(
-        Effect.map((derived) => Either.right({ key, derived })),
-        Effect.catchAll(({ detail, localPath }) => {
-          const { document, path, record } = place
-          const error = new SizesNotMade({ document, record, field: format(path), localPath, detail })
+    const derive = ({ image, isOptional, key, place: { document, path: field, record } }: Picture) => {
+      const place = { document, record, field: format(field), localPath: image.localPath }
+      return images.value.derive({ ...image, file: path.join(directory, image.localPath) }, target).pipe(
+        Effect.map((derived) =>
+          Either.right({
+            key,
+            derived,
+            flaw: Option.map(derived.warning, (detail) => new PictureFlawed({ ...place, detail }))
+          })
+        ),
+        Effect.catchAll(({ detail }) => {
+          const error = new SizesNotMade({ ...place, detail })
           return isOptional ? Effect.succeed(Either.left(error)) : Effect.fail(error)
         })
       )
+    }
 
     const [errors, made] = Array.separate(
       yield* Effect.forEach(picturesOf(files), derive, { concurrency: filesAtOnce })
@@ -74,7 +81,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
       files: Object.fromEntries(made.flatMap(({ derived }) => Object.entries(derived.files))),
       sizesOf: (found) => sizesOf(pictureKey(found.identity, found)),
       sizesOfOwn: (localPath) => sizesOf(ownKey(localPath)),
-      warnings: warningsOf(errors)
+      warnings: warningsOf([...errors, ...Array.getSomes(made.map(({ flaw }) => flaw))])
     } satisfies Pictures
   })
 })

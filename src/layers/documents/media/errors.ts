@@ -38,8 +38,7 @@ export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/
   }
 }
 
-/** Smaller pictures of a picture cannot be made: it is broken, takes too long, or they cannot be written. */
-export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/SizesNotMade", {
+const pictureFields = {
   /** Its path in the folder of the source. */
   document: Schema.String,
   /** What identifies the record, where the document is a list of such. */
@@ -50,13 +49,16 @@ export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/Si
   localPath: Schema.String,
   /** Why, as a sentence for people. */
   detail: Schema.String
-}) {
+}
+
+/** Smaller pictures of a picture cannot be made: it is broken, takes too long, or they cannot be written. */
+export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/SizesNotMade", pictureFields) {
   override get message() {
     return `${placeText(this)}: the sizes of the picture ${JSON.stringify(this.localPath)} cannot be made: ${this.detail}`
   }
 
   get place(): string {
-    return `${placeText(this)} (${JSON.stringify(this.localPath)})`
+    return pictureText(this)
   }
 
   /** What has happened to so many. */
@@ -68,6 +70,28 @@ export class SizesNotMade extends Schema.TaggedError<SizesNotMade>()("vitrine/Si
     return false
   }
 }
+
+/** The decoder warns of a picture whose sizes are made nevertheless. */
+export class PictureFlawed extends Schema.TaggedClass<PictureFlawed>()(
+  "vitrine/PictureFlawed",
+  pictureFields
+) {
+  get message() {
+    return `${placeText(this)}: the picture ${JSON.stringify(this.localPath)} is not as it should be: ${this.detail}`
+  }
+
+  get place(): string {
+    return pictureText(this)
+  }
+
+  /** What is said of so many. */
+  severally(count: number): string {
+    return `${countText(count, "picture")} are not as they should be: ${this.detail}`
+  }
+}
+
+const pictureText = (picture: Place & { readonly localPath: string }): string =>
+  `${placeText(picture)} (${JSON.stringify(picture.localPath)})`
 
 /** A document cannot be read, or cannot be written. */
 export class MediaDocumentNotSaved extends Schema.TaggedError<MediaDocumentNotSaved>()(
@@ -106,8 +130,10 @@ export const placeText = ({ document, field, record }: Place): string =>
 /** In how many places something is wrong, before the others are only counted. */
 const maxPlaces = 3
 
-/** Warnings of what may be missing: one for each reason. */
-export const warningsOf = (errors: ReadonlyArray<MediaNotSaved | SizesNotMade>): ReadonlyArray<string> =>
+/** Warnings of what may be missing, or is flawed: one for each reason. */
+export const warningsOf = (
+  errors: ReadonlyArray<MediaNotSaved | SizesNotMade | PictureFlawed>
+): ReadonlyArray<string> =>
   Object.values(
     Array.groupBy(
       // A picture that is cut in several ways has failed as often.
@@ -119,5 +145,5 @@ export const warningsOf = (errors: ReadonlyArray<MediaNotSaved | SizesNotMade>):
     if (same.length === 1) return first.message
     const places = same.slice(0, maxPlaces).map(({ place }) => place)
     const more = same.length - places.length
-    return `${first.severally(same.length)}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
+    return `${first.severally(same.length).replace(/\.$/, "")}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
   })

@@ -1,0 +1,95 @@
+/**
+ * What kind of picture a file is, by its first bytes: names and types of files are often wrong.
+ *
+ * It decodes nothing, so that no file makes it slow. It has no Effect in it: `pictureWorker.ts` starts quickly.
+ */
+
+export interface PictureFormat {
+  /** As people call it. */
+  readonly name: string
+  /** The decoder of `sharp` for still pictures; none where `sharp` makes nothing of it. */
+  readonly decoder?: "gif" | "heif" | "jp2" | "jpeg" | "jxl" | "png" | "tiff" | "webp"
+  /** Whether Chromium shows it. */
+  readonly isShown: boolean
+}
+
+/** How many of the first bytes of a file tell its format. */
+export const headBytes = 256 * 1024
+
+/** `undefined` where it is no picture, a drawing, or of a kind that is not known. */
+export const formatOf = (bytes: Uint8Array): PictureFormat | undefined => {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes))
+  const start = head.toString("latin1", 0, 64)
+  return formats.find(({ is }) => (is instanceof RegExp ? is.test(start) : is(head)))
+}
+
+/** What is wrong with a picture of this format that nobody would see; `undefined` where nothing is. */
+export const notShown = ({ isShown, name }: PictureFormat): string | undefined =>
+  isShown ? undefined : `it is ${name}, which browsers do not show: export it as JPEG`
+
+interface Signature extends PictureFormat {
+  /** Looks at the beginning: an expression at 64 bytes of Latin-1. */
+  readonly is: RegExp | ((head: Buffer) => boolean)
+}
+
+/** The brands of a file in boxes, as MP4 has them. */
+const brandsOf = (head: Buffer): ReadonlyArray<string> =>
+  head.length >= 12 && head.toString("latin1", 4, 8) === "ftyp"
+    ? (head.toString("latin1", 8, Math.min(head.readUInt32BE(0), 256)).match(/.{4}/gs) ?? [])
+    : []
+
+const hasBrand = (pattern: RegExp) => (head: Buffer) => brandsOf(head).some((brand) => pattern.test(brand))
+
+/** A PNG says before its first picture whether more follow. */
+const isAnimatedPng = (head: Buffer): boolean => {
+  if (!png.test(head.toString("latin1", 0, 8))) return false
+  for (let at = 8; at + 12 <= head.length; at += 12 + head.readUInt32BE(at)) {
+    const chunk = head.toString("latin1", at + 4, at + 8)
+    if (chunk === "acTL") return head.readUInt32BE(at + 8) > 1
+    if (chunk === "IDAT") return false
+  }
+  return false
+}
+
+const png = /^\x89PNG\r\n\x1a\n/
+const tiff = /^(?:II[*+]\0|MM\0[*+])/
+
+/** Files of cameras have the form of TIFF, and begin with a thumbnail, or say that they are DNG. */
+const isRawTiff = (head: Buffer): boolean => {
+  const start = head.toString("latin1", 0, 10)
+  if (!/^(?:II\*\0|MM\0\*)/.test(start)) return false
+  if (start.endsWith("CR")) return true
+  const isLittle = start.startsWith("II")
+  const read16 = (at: number) => (isLittle ? head.readUInt16LE(at) : head.readUInt16BE(at))
+  const read32 = (at: number) => (isLittle ? head.readUInt32LE(at) : head.readUInt32BE(at))
+  const directory = head.length >= 8 ? read32(4) : head.length
+  if (directory + 2 > head.length) return false
+  const entries = Array.from({ length: read16(directory) }, (_, index) => directory + 2 + 12 * index)
+  return entries
+    .filter((at) => at + 12 <= head.length)
+    .some((at) => read16(at) === dngVersion || (read16(at) === subfileType && (read32(at + 8) & 1) === 1))
+}
+const dngVersion = 50_706
+const subfileType = 254
+
+/** In the order in which they are looked for. */
+const formats: ReadonlyArray<Signature> = [
+  { name: "JPEG", decoder: "jpeg", isShown: true, is: /^\xff\xd8\xff/ },
+  { name: "animated PNG", isShown: true, is: isAnimatedPng },
+  { name: "PNG", decoder: "png", isShown: true, is: png },
+  { name: "WebP", decoder: "webp", isShown: true, is: /^RIFF.{4}WEBP/s },
+  { name: "GIF", decoder: "gif", isShown: true, is: /^GIF8[79]a/ },
+  { name: "animated AVIF", isShown: true, is: hasBrand(/^avis$/) },
+  { name: "AVIF", decoder: "heif", isShown: true, is: hasBrand(/^avif$/) },
+  { name: "HEIC", isShown: false, is: hasBrand(/^(?:he(?:ic|ix|im|is|vc|vx)|mif[12]|msf1)$/) },
+  { name: "BMP", isShown: true, is: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0/s },
+  { name: "ICO", isShown: true, is: /^\0\0[\x01\x02]\0[^\0]\0.{3}\0/s },
+  { name: "the RAW of a camera", isShown: false, is: isRawTiff },
+  { name: "the RAW of a camera", isShown: false, is: /^(?:II[RU]|MMOR|FUJIFILMCCD-RAW|FOVb|\0MRM)/ },
+  { name: "the RAW of a camera", isShown: false, is: hasBrand(/^crx $/) },
+  { name: "TIFF", decoder: "tiff", isShown: false, is: tiff },
+  { name: "a file of Photoshop", isShown: false, is: /^8BPS\0[\x01\x02]/ },
+  { name: "JPEG XL", decoder: "jxl", isShown: false, is: /^(?:\xff\x0a|\0\0\0\x0cJXL )/ },
+  { name: "JPEG 2000", decoder: "jp2", isShown: false, is: /^(?:\0\0\0\x0cjP {2}|\xff\x4f\xff\x51)/ },
+  { name: "JPEG XR", isShown: false, is: /^II\xbc/ }
+]
