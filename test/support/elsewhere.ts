@@ -4,7 +4,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
-import { LocalAddressesAllowed } from "../../src/layers/httpClient/localAddress.ts"
+import { naming } from "../../src/layers/httpClient/localAddress.ts"
 
 /** Reaches the hosts, wherever they are in truth. */
 export const reaching = (hosts: Readonly<Record<string, string>>) =>
@@ -17,7 +17,7 @@ export const reaching = (hosts: Readonly<Record<string, string>>) =>
             ? client.execute(request)
             : client.pipe(
                 HttpClient.mapRequest(HttpClientRequest.setUrl(request.url.replace(host, hosts[host] ?? ""))),
-                HttpClient.transformResponse(Effect.provideService(LocalAddressesAllowed, true)),
+                HttpClient.transformResponse(naming(hosts[host] ?? "")),
                 (client) => client.execute(request)
               )
         }),

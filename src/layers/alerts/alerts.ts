@@ -19,6 +19,7 @@ import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { deepestMessage, originOf } from "../httpClient/HttpFailure.ts"
+import { naming } from "../httpClient/localAddress.ts"
 import { maxProblems } from "../status/remembered.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
 import type { Found, ProblemChange } from "./problemChanges.ts"
@@ -122,6 +123,7 @@ export const make = Effect.fnUntraced(function* (
   /** Gives whether it was taken; fails where the next one would not be taken either. */
   const post = (alert: Alert) =>
     client.execute(request(alert)).pipe(
+      naming(address),
       Effect.mapError((error) => deepestMessage(error.cause ?? error)),
       Effect.timeoutFail({ duration: postTimeout, onTimeout: () => `no response within ${postTimeout}` }),
       Effect.scoped,

@@ -17,6 +17,7 @@ import type { DownloadFailed } from "../httpClient/DownloadFailed.ts"
 import type { DownloadPace } from "../httpClient/DownloadPace.ts"
 import * as Get from "../httpClient/Get.ts"
 import { Retryable, retryAfter, withRetries } from "../httpClient/HttpFailure.ts"
+import { naming } from "../httpClient/localAddress.ts"
 import { makeRememberedAnswers } from "./rememberedAnswers.ts"
 
 /** What a server answered. */
@@ -50,6 +51,8 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
 export interface RequestOptions {
   /** Milliseconds for each response to begin, and for every pause in it. */
   readonly maxTimeout: number
+  /** The URLs that the configuration names: their hosts may be local ones. Default those that the caller names (`naming`). */
+  readonly urls?: ReadonlyArray<string>
   /** The most that a response may have, compressed and decompressed, in bytes. */
   readonly maxBytes: number
 }
@@ -63,8 +66,10 @@ export type Requests = Effect.Effect.Success<ReturnType<typeof make>>
  * Requests through the proxy of the environment: `get`, `getJson` and `post`, which fail with `RequestFailed`. A try that may succeed
  * later is made again, three times at most. What has not changed since it was asked for last is not sent again.
  */
-export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: RequestOptions) {
-  const send = yield* Get.make(maxTimeout)
+export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout, urls }: RequestOptions) {
+  const requested = yield* Get.make(maxTimeout)
+  const send: Get.Get = (...request) =>
+    urls === undefined ? requested(...request) : naming(...urls)(requested(...request))
   const remembered = makeRememberedAnswers()
 
   /** What a URL answers now. `headers` go to its origin only. */

@@ -11,6 +11,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import { fileName } from "../../internal/FileName.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
+import { naming } from "../httpClient/localAddress.ts"
 import { type Answer, parseCsv, parseJson, type RequestFailed, type Requests } from "./Requests.ts"
 import type { Get, GetOptions, SourceContext } from "./SourceConfig.ts"
 
@@ -22,7 +23,9 @@ export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, sig
   ): Promise<ReadonlyArray<Readonly<Record<string, string>>>>
   function get<Json>(url: string | URL, options?: GetOptions): Promise<Json>
   function get(url: string | URL, { as = "json", headers = {} }: GetOptions = {}): Promise<unknown> {
-    const answer = requests.get(String(url), { accept: accepted[as], ...inSmallLetters(headers) })
+    const answer = naming(String(url))(
+      requests.get(String(url), { accept: accepted[as], ...inSmallLetters(headers) })
+    )
     return run(Effect.flatMap(answer, readers[as]), runtime, signal)
   }
   return get

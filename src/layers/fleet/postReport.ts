@@ -16,6 +16,7 @@ import { connectionFailed } from "../httpClient/DownloadFailed.ts"
 import * as DownloadPace from "../httpClient/DownloadPace.ts"
 import * as Get from "../httpClient/Get.ts"
 import { originOf, Retryable, withTimeout } from "../httpClient/HttpFailure.ts"
+import { naming } from "../httpClient/localAddress.ts"
 import type { ReportOptions } from "./ReportOptions.ts"
 
 /** A report was not taken. */
@@ -50,7 +51,7 @@ export const make = ({ to, token }: ReportOptions): Effect.Effect<PostReport, ne
       // Of 16 KiB at most: a thread would take longer.
       const body = gzipSync(JSON.stringify(report))
       const response = yield* Effect.mapError(
-        http.execute(HttpClientRequest.bodyUint8Array(request, body, "application/json")),
+        naming(to)(http.execute(HttpClientRequest.bodyUint8Array(request, body, "application/json"))),
         ({ cause }) => connectionFailed(url, cause)
       )
       if (response.status !== 200) {

@@ -54,9 +54,8 @@ export const retryable = (detail: string, asked?: Duration.Duration) =>
 export const connectionFailed = (url: URL, cause: unknown): Failure => {
   const { origin } = url
   if (cause instanceof LocalAddressRefused) {
-    return failed(
-      `its link or a redirect leads to ${origin}, but ${cause.message}, and the server that gave it is not`
-    )
+    const advice = cause.isMetadata ? "" : ", and the configuration does not name that host"
+    return failed(`its link or a redirect leads to ${origin}, but ${cause.message}${advice}`, { cause })
   }
   return isCertificateProblem(cause)
     ? failed(

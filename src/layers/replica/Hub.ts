@@ -17,7 +17,7 @@ import * as Download from "../httpClient/Download.ts"
 import type { DownloadPace } from "../httpClient/DownloadPace.ts"
 import * as Get from "../httpClient/Get.ts"
 import { Retryable, withTimeout } from "../httpClient/HttpFailure.ts"
-import { LocalAddressesAllowed, leadsToLocalAddress } from "../httpClient/localAddress.ts"
+import { naming } from "../httpClient/localAddress.ts"
 import * as Text from "../httpClient/Text.ts"
 import { decodeManifest, type HubVersion, maxManifestBytes } from "./HubManifest.ts"
 import type { Address } from "./ReplicaOptions.ts"
@@ -55,10 +55,6 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
   const fetchText = yield* Text.make(maxTimeout)
   const headers = authorization === undefined ? {} : { authorization: Redacted.value(authorization) }
   const failed: Hub["failed"] = (detail, more) => new CopyFailed({ from: url, detail, ...more })
-  const isLocalAllowed = yield* Effect.cachedWithTTL(leadsToLocalAddress(url), "1 minute")
-  /** Its redirects must not reach the services of this machine, unless it is on it. */
-  const request = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.flatMap(isLocalAllowed, (allowed) => Effect.provideService(effect, LocalAddressesAllowed, allowed))
   const notReached = (detail: string) => failed(detail, { isTransient: true })
 
   /** Its newest version, and under which tag it gave that. */
@@ -109,7 +105,7 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
         )
     )
   ).pipe(
-    request,
+    naming(url),
     withTimeout(maxTimeout, () =>
       notReached(`its manifest.json took longer than ${maxTimeout} ms ("maxTimeout")`)
     ),
@@ -145,12 +141,12 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
     ),
     fetchList: (file) =>
       fetchText({ url: addressOf(file), headers, name: file, maxBytes: maxListBytes }).pipe(
-        request,
+        naming(url),
         notGot(file)
       ),
     download: (file, target) =>
       download({ ...target, url: addressOf(file), headers, name: file, resumes: true }).pipe(
-        request,
+        naming(url),
         notGot(file)
       ),
     failed,

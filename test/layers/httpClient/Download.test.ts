@@ -8,6 +8,7 @@ import { describe, expect, it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import { flow } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -15,6 +16,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as Download from "../../../src/layers/httpClient/Download.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import { naming } from "../../../src/layers/httpClient/localAddress.ts"
 import { type Wait, WaitObserver } from "../../../src/services/WaitObserver.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
@@ -48,7 +50,10 @@ const setUp = Effect.gen(function* () {
   }
 })
 
-const run = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+const run = flow(
+  naming("http://localhost"),
+  Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
+)
 
 describe("a download", () => {
   it.scoped("is in its file, and reported", () =>

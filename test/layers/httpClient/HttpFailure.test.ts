@@ -5,6 +5,7 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { deepestMessage } from "../../../src/layers/httpClient/HttpFailure.ts"
+import { naming } from "../../../src/layers/httpClient/localAddress.ts"
 
 /** What a request to https says where the server does this with the connection. */
 const failureOf = (serve: (socket: Socket) => void) =>
@@ -29,7 +30,7 @@ const failureOf = (serve: (socket: Socket) => void) =>
     const { port } = server.address() as AddressInfo
     const { cause } = yield* Effect.flip(HttpClient.get(`https://127.0.0.1:${port}/`))
     return deepestMessage(cause)
-  }).pipe(Effect.scoped, Effect.provide(httpClient.layer))
+  }).pipe(naming("https://127.0.0.1"), Effect.scoped, Effect.provide(httpClient.layer))
 
 it.scopedLive.each(["HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH\r\n"])(
   "a port without TLS is named as that: %j",

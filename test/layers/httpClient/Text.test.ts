@@ -4,8 +4,10 @@
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { flow } from "effect/Function"
 import * as Queue from "effect/Queue"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import { naming } from "../../../src/layers/httpClient/localAddress.ts"
 import * as Text from "../../../src/layers/httpClient/Text.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as ScriptedServer from "../../support/ScriptedServer.ts"
@@ -28,7 +30,7 @@ const gzip =
   (response) =>
     response.writeHead(200, { "content-encoding": "gzip", "content-length": body.length }).end(body)
 
-const run = Effect.provide(HttpClientNode.layer)
+const run = flow(naming("http://localhost"), Effect.provide(HttpClientNode.layer))
 
 describe("a text", () => {
   it.scoped("comes as it is, or in gzip", () =>

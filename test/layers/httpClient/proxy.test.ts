@@ -7,7 +7,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
-import { LocalAddressesAllowed } from "../../../src/layers/httpClient/localAddress.ts"
+import { naming } from "../../../src/layers/httpClient/localAddress.ts"
 
 const names = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"]
 
@@ -73,11 +73,13 @@ const setUp = Effect.gen(function* () {
   }
 })
 
-const get = (url: string) =>
+const get = (url: string) => unnamed(url).pipe(naming(url))
+
+const unnamed = (url: string) =>
   Effect.flatMap(HttpClient.get(url), ({ text }) => text).pipe(Effect.provide(httpClient.layer))
 
-const failure = (url: string) =>
-  Effect.map(Effect.flip(get(url)), (error) => (error._tag === "RequestError" ? String(error.cause) : ""))
+const failure = (url: string, ask = get) =>
+  Effect.map(Effect.flip(ask(url)), (error) => (error._tag === "RequestError" ? String(error.cause) : ""))
 
 describe("the proxy of the environment", () => {
   it.scopedLive("forwards http, with its password, and needs no scheme in its address", () =>
@@ -126,13 +128,22 @@ describe("the proxy of the environment", () => {
 
   it.scopedLive("is reached where local addresses must not be", () =>
     Effect.gen(function* () {
-      const { proxy, server } = yield* setUp
+      const { asked, proxy, server } = yield* setUp
       yield* withEnvironment({ HTTP_PROXY: `http://${proxy}` })
-      const elsewhere = Effect.provideService(LocalAddressesAllowed, false)
-      expect(yield* elsewhere(get("http://tables.example/"))).toBe("forwarded")
-      expect(yield* elsewhere(failure(`http://${server}/`))).toContain(
-        "127.0.0.1 is an address of this machine"
-      )
+      expect(yield* unnamed("http://tables.example/")).toBe("forwarded")
+      for (const [host, address] of [
+        [server, "127.0.0.1"],
+        ["127.0.0.2", "127.0.0.2"],
+        ["[fe80::1]", "fe80::1"]
+      ] as const) {
+        expect(yield* failure(`http://${host}/`, unnamed)).toContain(
+          `${address} is an address of this machine`
+        )
+      }
+      for (const host of ["169.254.169.254", "[fd00:ec2::254]", "metadata.google.internal"]) {
+        expect(yield* failure(`http://${host}/`)).toContain("an address of a cloud's metadata service")
+      }
+      expect(asked).toEqual(["GET http://tables.example/"])
     })
   )
 

@@ -12,7 +12,7 @@ import { explain } from "../../../internal/systemError.ts"
 import * as Body from "../../httpClient/Body.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
-import { LocalAddressesAllowed, leadsToLocalAddress } from "../../httpClient/localAddress.ts"
+import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost, keyOf } from "./links.ts"
 import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
@@ -58,10 +58,6 @@ export const make = Effect.fnUntraced(function* (
     ...(url.origin === serverOrigin ? serverCredentials : {}),
     ...(isAtHost(url, hosts) ? credentials : {})
   })
-
-  /** Whether requests may go to local addresses: a host that is named is one itself, and not only redirects there. */
-  const isLocalAllowed = ({ isFromLocal }: WantedFile, url: URL) =>
-    isFromLocal || !isAtHost(url, hosts) ? Effect.succeed(isFromLocal) : leadsToLocalAddress(url.href)
 
   const downloadFile = Effect.fnUntraced(function* (
     url: URL,
@@ -141,25 +137,23 @@ export const make = Effect.fnUntraced(function* (
       return yield* notSaved(wanted, { detail })
     }
     const url = new URL(wanted.url.value)
-    const isAllowed = yield* isLocalAllowed(wanted, url)
     return yield* downloadFile(url, target).pipe(
-      Effect.provideService(LocalAddressesAllowed, isAllowed),
+      naming(...(wanted.isAtServer || isAtHost(url, hosts) ? [url.href] : [])),
       Effect.catchTag("vitrine/DownloadFailed", (cause) =>
-        Effect.flatMap(isAllowed ? Effect.succeed(false) : leadsToLocalAddress(url.href), (isRefused) =>
-          notSaved(
-            wanted,
-            isRefused
-              ? {
-                  detail: `${cause.detail}. Where it may lead there, name ${url.host} in "media.hosts"`,
-                  cause
-                }
-              : cause
-          )
+        notSaved(
+          wanted,
+          isRefused(cause.cause, url)
+            ? { detail: `${cause.detail}. Where it may lead there, name ${url.host} in "media.hosts"`, cause }
+            : cause
         )
       )
     )
   })
 })
+
+/** Whether it is the host of the link itself that would have to be named. */
+const isRefused = (cause: unknown, { hostname }: URL): boolean =>
+  cause instanceof LocalAddressRefused && !cause.isMetadata && cause.hostname === hostname
 
 /** Whether the response is about the file that is there: not modified, or the same by what servers say that do not compare. */
 const isUnchanged = (response: Download.Response, { etag, lastModified, size }: RememberedFile): boolean => {

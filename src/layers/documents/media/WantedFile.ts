@@ -20,8 +20,8 @@ export interface WantedFile {
   readonly place: LinkPlace
   /** Whether it may be missing everywhere. */
   readonly isOptional: boolean
-  /** Whether a document with a link to it came from the same host, and that is a local address: then the file may as well. */
-  readonly isFromLocal: boolean
+  /** Whether a document with a link to it came from the same host, which may be a local one then. */
+  readonly isAtServer: boolean
 }
 
 /** Where a link is; `path` is in the record, or else in the document. */

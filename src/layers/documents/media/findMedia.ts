@@ -6,7 +6,6 @@ import * as Option from "effect/Option"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { FetchedDocument } from "../../../services/ContentSource.ts"
-import { leadsToLocalAddress } from "../../httpClient/localAddress.ts"
 import type { Cut } from "../images/recipe.ts"
 import { type DocumentFile, type DocumentPart, forEachPart } from "./documentFiles.ts"
 import { MediaDocumentNotSaved, type Place, placeText } from "./errors.ts"
@@ -80,15 +79,14 @@ export const findMedia = Effect.fn("Media.find")(function* (
   const searched = yield* Effect.forEach(documents, (document) =>
     Effect.gen(function* () {
       const base = document.url ?? finding.url
-      const localHost =
-        base !== undefined && (yield* leadsToLocalAddress(base)) ? new URL(base).host : undefined
+      const baseHost = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
       let hasMedia = false
       let hasFiles = false
 
       const add = (found: FoundLink, place: Place) => {
         const { address, identity, name, path, size, version } = found
         const known = files.get(identity)
-        const isFromLocal = Option.exists(address, ({ host }) => host === localHost)
+        const isAtServer = Option.exists(address, ({ host }) => host === baseHost)
         if (finding.wantsPictures === true) {
           pictures.set(pictureKey(identity, found), { identity, cut: cutOf(found) })
         }
@@ -102,15 +100,15 @@ export const findMedia = Effect.fn("Media.find")(function* (
             size,
             version: known?.version ?? version,
             isOptional,
-            isFromLocal: isFromLocal || known?.isFromLocal === true
+            isAtServer: isAtServer || known?.isAtServer === true
           })
         } else if (
-          (isFromLocal && !known.isFromLocal) ||
+          (isAtServer && !known.isAtServer) ||
           (known.version === undefined && version !== undefined)
         ) {
           files.set(identity, {
             ...known,
-            isFromLocal: isFromLocal || known.isFromLocal,
+            isAtServer: isAtServer || known.isAtServer,
             version: known.version ?? version
           })
         }

@@ -18,6 +18,7 @@ import {
   withRetries,
   withTimeout
 } from "../../httpClient/HttpFailure.ts"
+import { naming } from "../../httpClient/localAddress.ts"
 import { makeCalendarCount } from "../tableSource/calendarCount.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
@@ -45,15 +46,14 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
   const pacer = yield* pacing.pacer(baseKey(options), interval)
 
   const send = Effect.fnUntraced(function* <A>(request: Request, decode: Decode<A>) {
-    const response = yield* client
-      .execute(httpRequest(options, request))
-      .pipe(
-        Effect.mapError(({ cause }) =>
-          isCertificateProblem(cause)
-            ? errors.untrusted(request, cause)
-            : new Retryable(errors.unreachable(request, cause))
-        )
+    const response = yield* client.execute(httpRequest(options, request)).pipe(
+      naming(options.endpointUrl),
+      Effect.mapError(({ cause }) =>
+        isCertificateProblem(cause)
+          ? errors.untrusted(request, cause)
+          : new Retryable(errors.unreachable(request, cause))
       )
+    )
     return response.status >= 200 && response.status < 300
       ? yield* readResponse(request, response, decode)
       : yield* reject(request, response)

@@ -28,7 +28,7 @@ export const makeAsk = (
   { token, url, ...limits }: Pick<DirectusOptions, "maxBytes" | "maxTimeout" | "token" | "url">,
   credentials: Headers
 ) =>
-  Effect.map(Requests.make(limits), ({ getJson }): Ask => {
+  Effect.map(Requests.make({ ...limits, urls: [url] }), ({ getJson }): Ask => {
     const headers = Record.map(credentials, Redacted.value)
     const bodyOf = bodyWithout(token)
 

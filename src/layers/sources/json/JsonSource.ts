@@ -15,7 +15,10 @@ export const jsonSource = (config: JsonSourceConfig): ContentSourceDefinition =>
   define("the JSON source", JsonSourceOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: JsonSourceOptions) {
-  const requests = yield* Requests.make(options)
+  const requests = yield* Requests.make({
+    ...options,
+    urls: Object.values(options.documents).map(({ url }) => url)
+  })
   const documents = Object.entries(options.documents).map(([name, document]) =>
     readDocument(requests, name, document)
   )

@@ -31,7 +31,10 @@ export interface Api {
 
 export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
   const { apiVersion, dataset } = options
-  const requests = yield* Requests.make(options)
+  const requests = yield* Requests.make({
+    ...options,
+    urls: [originOf(options, false), originOf(options, true)]
+  })
   const errors = makeErrors(options)
   const headers = headersOf(options)
   const perspective = [options.perspective].flat().join(",")

@@ -19,6 +19,7 @@ import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import { plainRequests } from "../../httpClient/Get.ts"
 import { deepestMessage, retryAfter, withTimeout } from "../../httpClient/HttpFailure.ts"
+import { naming } from "../../httpClient/localAddress.ts"
 import { headersOf, originOf } from "./api.ts"
 import { EventTooLong, readEvents, type ServerEvent } from "./eventStream.ts"
 import { makeErrors } from "./requestErrors.ts"
@@ -99,6 +100,7 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
         })
       )
       .pipe(
+        naming(url),
         Effect.mapError(({ cause }) => broken(cause)),
         withTimeout(maxTimeout, () => notHeard(`no answer within ${maxTimeout} ms ("maxTimeout")`))
       )

@@ -20,7 +20,7 @@ export const makeAsk = ({
   token,
   url
 }: Pick<StrapiOptions, "maxBytes" | "maxTimeout" | "token" | "url">) =>
-  Effect.map(Requests.make({ maxBytes, maxTimeout }), ({ getJson }): Ask => {
+  Effect.map(Requests.make({ maxBytes, maxTimeout, urls: [url] }), ({ getJson }): Ask => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }
     const bodyOf = bodyWithout(token)
 

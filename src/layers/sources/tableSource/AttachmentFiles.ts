@@ -21,7 +21,7 @@ import type {
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
-import { LocalAddressesAllowed, leadsToLocalAddress } from "../../httpClient/localAddress.ts"
+import { naming } from "../../httpClient/localAddress.ts"
 import { makeFreshLinks } from "./freshLinks.ts"
 import { type FoundAttachment, notSaved } from "./NotSaved.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
@@ -35,8 +35,8 @@ export interface AttachmentTarget extends Pick<FetchTarget, "directory" | "previ
 
 export interface AttachmentOptions extends Pick<TableSourceOptions, "maxAttachmentBytes" | "maxTimeout"> {
   /**
-   * Where the API is. Unless that is a local address itself, nothing is downloaded from local addresses, whatever links
-   * and redirects say. Where it is not known, that is allowed.
+   * Where the API is. Local addresses are refused to links and redirects, but for its own host; where it is not known, for that of
+   * the link.
    */
   readonly endpointUrl?: string
 }
@@ -61,7 +61,6 @@ export const make = Effect.fnUntraced(function* ({
   ) {
     const files = distinct(found)
     const [missing, kept] = Array.partitionMap(files, findIn(previous))
-    const isLocalAllowed = endpointUrl === undefined || (yield* leadsToLocalAddress(endpointUrl))
     const withFreshLink = makeFreshLinks(tables)
     const counter = yield* makeDownloadCounter(
       files.length,
@@ -71,8 +70,8 @@ export const make = Effect.fnUntraced(function* ({
 
     const fetchFile = (found: FoundAttachment, file: string, onBytes: Download.OnBytes) =>
       withFreshLink(found, (url) =>
-        download({ url, file, name: found.localPath, size: found.size, onBytes })
-      ).pipe(Effect.provideService(LocalAddressesAllowed, isLocalAllowed))
+        naming(endpointUrl ?? url)(download({ url, file, name: found.localPath, size: found.size, onBytes }))
+      )
 
     const makeFolderFor = Effect.fnUntraced(function* (found: FoundAttachment) {
       const file = path.join(directory, found.localPath)

@@ -64,7 +64,7 @@ it.scopedLive("a public API can name no file on this machine, in a link or by a 
         `the file "a.png" cannot be saved: its link or a redirect leads to ${origin}, but `
       )
       expect(message).toMatch(
-        /but (127\.0\.0\.1|::1) is an address of this machine or of its local link, and the server that gave it is not$/
+        /but (127\.0\.0\.1|::1|localhost) is an address of this machine or of its local link, and the configuration does not name that host$/
       )
     }
     expect(yield* Queue.size(inside.received)).toBe(0)

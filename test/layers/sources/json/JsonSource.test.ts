@@ -1,4 +1,5 @@
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
@@ -12,6 +13,7 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import { jsonSource } from "../../../../src/layers/sources/json/JsonSource.ts"
 import type { JsonSourceConfig } from "../../../../src/layers/sources/json/JsonSourceConfig.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
+import { reaching } from "../../../support/elsewhere.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 
@@ -228,6 +230,37 @@ describe("what goes wrong with JSON at a URL", () => {
         `Source "museum": Document "events": ${url}: the server responds with HTTP 401; "headers" may have to say who asks`
       )
     }).pipe(run)
+  )
+
+  it.scopedLive.each([
+    ["http://127.0.0.1:1/latest", "127.0.0.1 is an address of this machine"],
+    ["http://localhost:1/latest", "is an address of this machine"],
+    ["http://[::ffff:127.0.0.1]:1/", "::ffff:7f00:1 is an address of this machine"],
+    ["http://169.254.169.254/latest/meta-data", "169.254.169.254 is an address of a cloud's metadata service"]
+  ])("is said where a server elsewhere redirects to %s", (location, reason) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location }))
+      const url = "http://192.0.2.1"
+      const message = yield* failure({ documents: { events: { url: `${url}/events` } } }).pipe(
+        Effect.provideServiceEffect(HttpClient.HttpClient, reaching({ [url]: server.url }))
+      )
+      expect(message).toContain(`: its link or a redirect leads to ${new URL(location).origin}, but `)
+      expect(message).toContain(reason)
+    }).pipe(run)
+  )
+
+  it.scopedLive(
+    "is said where the configuration or a redirect from this machine leads to a metadata service",
+    () =>
+      Effect.gen(function* () {
+        const url = "http://[::ffff:169.254.169.254]/"
+        const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location: url }))
+        for (const named of [url, server.url]) {
+          expect(yield* failure({ documents: { events: { url: named } } })).toContain(
+            "::ffff:a9fe:a9fe is an address of a cloud's metadata service, which is never asked"
+          )
+        }
+      }).pipe(run)
   )
 
   it.scopedLive("is said where the headers are not sent to what it redirects to", () =>
