@@ -232,12 +232,12 @@ describe("what goes wrong with JSON at a URL", () => {
     }).pipe(run)
   )
 
-  it.scopedLive.each([
+  it.scopedLive.each<readonly [location: string, reason: string]>([
     ["http://127.0.0.1:1/latest", "127.0.0.1 is an address of this machine"],
     ["http://localhost:1/latest", "is an address of this machine"],
     ["http://[::ffff:127.0.0.1]:1/", "::ffff:7f00:1 is an address of this machine"],
     ["http://169.254.169.254/latest/meta-data", "169.254.169.254 is an address of a cloud's metadata service"]
-  ])("is said where a server elsewhere redirects to %s", (location, reason) =>
+  ])("is said where a server elsewhere redirects to %s", ([location, reason]) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(302, "", { location }))
       const url = "http://192.0.2.1"
