@@ -25,7 +25,7 @@ const batchLength = 64 * 1024
 const batchSize = 1000
 
 const beginning = "[\n  {\n"
-const ending = "\n  }\n]"
+const ending = "\n  }\n]\n"
 const between = "\n  },\n"
 
 /** Tables of records as Vitrine saves them; `None` where the form is another one. */
@@ -46,11 +46,11 @@ export const savedTables = (
 const savedRecords = Option.match({
   onNone: () => Option.some(Buffer.alloc(0)),
   onSome: (bytes: Buffer) =>
-    bytes.equals(Buffer.from("[]"))
+    bytes.equals(Buffer.from("[]\n"))
       ? Option.some(Buffer.alloc(0))
       : bytes.toString("latin1", 0, beginning.length) === beginning &&
           bytes.subarray(-ending.length).toString("latin1") === ending
-        ? Option.some(bytes.subarray("[\n".length, -"]".length))
+        ? Option.some(bytes.subarray("[\n".length, -"]\n".length))
         : Option.none()
 })
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
-import { savedText } from "../../../src/layers/documents/sortedJson.ts"
+import { encodeValue } from "../../../src/layers/documents/jsonFile.ts"
 import { registerOnDisk } from "../../../src/layers/fetching/contentCommands.ts"
 import { makeUndo } from "../../../src/layers/fetching/undo.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
@@ -31,7 +31,7 @@ const version = (files: Readonly<Record<string, unknown>>) =>
     yield* TestClock.adjust("1 second")
     const texts = Object.entries(files).map(([name, value]) => [
       name,
-      typeof value === "string" ? value : savedText(value)
+      typeof value === "string" ? value : new TextDecoder().decode(encodeValue(value).encoded)
     ])
     const { manifest } = yield* promoteSources({ objects: Object.fromEntries(texts) })
     return manifest.held?.waiting ?? manifest.versionId
@@ -46,6 +46,22 @@ const lamp = { id: "rec2", title: "Lamp" }
 const films = { "film.mp4": "one" }
 
 describe("the difference of versions", () => {
+  it.scoped("names the record that has changed in a table of more than 16 MiB", () =>
+    Effect.gen(function* () {
+      yield* registered
+      const table = (title: string) => [
+        ...Array.from({ length: 9000 }, (_, index) => ({ id: `rec${index}`, text: "x".repeat(2000) })),
+        { id: "last", title }
+      ]
+      yield* version({ "Objects.json": table("Lamp") })
+      yield* version({ "Objects.json": table("Fog Bell") })
+      expect(yield* diff()).toMatchObject({
+        documents: [{ changed: 1, records: [{ id: "last", fields: [{ to: '"Fog Bell"' }] }] }],
+        files: { changed: 0 }
+      })
+    }).pipe(Effect.provide(services("task")))
+  )
+
   it.scoped("names records, fields and files, and says the first three changes in words", () =>
     Effect.gen(function* () {
       yield* registered
