@@ -9,6 +9,7 @@ import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { nextTurn } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import {
@@ -243,10 +244,4 @@ const compareTables = Effect.fnUntraced(function* ({ batches, holds }: Tables, r
     })
   }
   return { ...counts, records }
-})
-
-/** A turn of the event loop, in which sockets are read and written. */
-const nextTurn = Effect.async<void>((resume) => {
-  const turn = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(turn))
 })

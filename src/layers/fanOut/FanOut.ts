@@ -6,6 +6,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { nextTurn } from "../../internal/nextTurn.ts"
 
 /** Where the frames of one client go. No method waits or throws. */
 export interface FrameSink {
@@ -46,12 +47,6 @@ const batchLength = 64 * 1024
 /** A client with more bytes queued is lagging. The next batch waits for it, but only so long. */
 const laggingBytes = 256 * 1024
 const stallTimeoutMs = 100
-
-/** A turn of the event loop, in which sockets are read and written. */
-const nextTurn = Effect.async<void>((resume) => {
-  const turn = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(turn))
-})
 
 interface Member<Client> {
   readonly client: Client
