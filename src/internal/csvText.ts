@@ -1,92 +1,265 @@
 /**
- * CSV text as rows of cells, all of them texts.
+ * CSV text as rows of cells, all of them texts, as people and their programs write it.
  *
- * The first line names the columns. Where that line has semicolons and no comma, semicolons separate the cells. Empty
- * lines are skipped: a row of empty cells has its commas.
+ * The first line with text names the columns; `csvHeader.ts` finds it, and what separates cells. Empty lines are skipped. Rows may be
+ * longer than the header line where nothing is in the cells beyond it.
  */
-import { CsvError, parse } from "csv-parse/sync"
+import { CsvError, type Options, parse } from "csv-parse"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { type Delimiter, findHeader, maxColumns } from "./csvHeader.ts"
 import type { TextMistake } from "./editedText.ts"
+import { makeGiveWay } from "./nextTurn.ts"
+import { sizeText } from "./readable.ts"
+import { makeValueCount, TooManyValues, type ValueCount } from "./valueCount.ts"
 
 export interface CsvContent {
   /** No two are the same, and none is empty. */
   readonly columns: ReadonlyArray<string>
-  /** Each has as many cells as there are columns. */
+  /** Each has as many cells as there are columns, or more that are empty. */
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
 }
+
+export type CsvRecord = Readonly<Record<string, string>>
+
+/** In bytes: more has no end, or more cells than a memory holds. */
+const maxRow = 16 * 1024 * 1024
+
+/** In bytes, some milliseconds of work. */
+const pieceSize = 16 * 1024
 
 /** `nameOf` makes the name of a column of its header. */
 export const parseCsvText = (
   text: string,
-  nameOf: (header: string) => string = (header) => header
+  nameOf?: (header: string) => string
 ): Either.Either<CsvContent, TextMistake> =>
-  Either.flatMap(readLines(text), ([columns = [], ...rows]) =>
-    Either.map(checkNames(columns.map(nameOf)), () => ({ columns, rows }))
-  )
-
-/** The rows as objects, by the names of the columns. Empty cells are left out. */
-export const parseCsvRecords = (
-  text: string
-): Either.Either<ReadonlyArray<Readonly<Record<string, string>>>, TextMistake> =>
-  Either.map(parseCsvText(text), ({ columns, rows }) =>
-    rows.map((row) =>
-      Object.fromEntries(
-        columns.flatMap((column, index) => {
-          const cell = row[index] ?? ""
-          return cell === "" ? [] : [[column, cell]]
-        })
-      )
-    )
-  )
-
-const readLines = (text: string) =>
   Either.try({
-    try: () =>
-      parse(text, {
-        delimiter: delimiterOf(text),
-        record_delimiter: ["\r\n", "\n", "\r"],
-        skip_empty_lines: true,
-        max_record_size: 0
-      }),
-    catch: describe
+    try: () => {
+      const { columns, pages } = openTable(text, { nameOf })
+      return { columns, rows: [...pages].flat() }
+    },
+    catch: mistakeOf
   })
 
-/** Spreadsheet programs write semicolons where the comma is the decimal sign. */
-const delimiterOf = (text: string): string => {
-  const [header = ""] = text.split(/[\r\n]/, 1)
-  return header.includes(";") && !header.includes(",") ? ";" : ","
+export interface RecordOptions {
+  /** What separates cells, where the header line does not show it. */
+  readonly delimiter?: Delimiter | undefined
+  /** Counts rows and cells. */
+  readonly count?: ValueCount
 }
 
-const describe = (error: unknown): TextMistake => {
-  if (!(error instanceof CsvError)) {
-    return { problem: `is not valid CSV: ${String(error)}` }
+/** The rows as objects, by the names of the columns, in turns of 10 ms. Empty cells are left out, and so are rows without text. */
+export const parseCsvRecords = (
+  text: string,
+  { count = makeValueCount(), delimiter }: RecordOptions = {}
+): Effect.Effect<ReadonlyArray<CsvRecord>, TextMistake> =>
+  Effect.gen(function* () {
+    const { columns, pages } = yield* reading(() => openTable(text, { delimiter }))
+    const giveWay = makeGiveWay()
+    const records: Array<CsvRecord> = []
+    const readPage = reading(() => {
+      const page = pages.next()
+      for (const row of page.done === true ? [] : page.value) {
+        const record = recordOf(columns, row)
+        if (record === undefined) continue
+        count.add(1 + columns.length)
+        records.push(record)
+      }
+      return page.done === true
+    })
+    while (!(yield* readPage)) yield* giveWay
+    return records
+  })
+
+const reading = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
+
+/** Nothing where the row has no text. */
+const recordOf = (columns: ReadonlyArray<string>, row: ReadonlyArray<string>): CsvRecord | undefined => {
+  if (row.every((cell) => cell === "")) return undefined
+  const record: Record<string, string> = {}
+  for (const [index, column] of columns.entries()) {
+    const cell = row[index] ?? ""
+    if (cell === "") continue
+    if (column === "__proto__") Object.defineProperty(record, column, { ...dataProperty, value: cell })
+    else record[column] = cell
   }
-  return { ...(typeof error.lines === "number" ? { line: error.lines } : {}), problem: advice(error) }
+  return record
 }
 
-const advice = (error: CsvError): string => {
-  switch (error.code) {
-    case "CSV_RECORD_INCONSISTENT_FIELDS_LENGTH":
-      return "the row has not as many cells as the header line. Cells that hold a comma or a line break need double quotes around them."
+const dataProperty = { configurable: true, enumerable: true, writable: true }
+
+type Page = ReadonlyArray<ReadonlyArray<string>>
+
+/** A text from its header line on, and the number of that line. */
+interface Body {
+  readonly text: string
+  readonly delimiter: Delimiter
+  readonly line: number
+}
+
+interface TableOptions extends Pick<RecordOptions, "delimiter"> {
+  readonly nameOf?: ((header: string) => string) | undefined
+}
+
+/** Gives the columns, and the rows as they are read. Both throw what `mistakeOf` explains. */
+const openTable = (text: string, { delimiter, nameOf = (header) => header }: TableOptions) => {
+  const header = findHeader(text, delimiter)
+  const body = {
+    text: text.slice(header.start),
+    delimiter: header.delimiter,
+    line: lineAt(text, header.start)
+  }
+  if (header.cells > maxColumns) {
+    throw new Mistake(`there are more than ${maxColumns.toLocaleString("en")} columns.`, body.line)
+  }
+  const pages = readPages(body)
+  const [names = [], ...rows] = firstOf(pages)
+  const columns = names.slice(0, names.findLastIndex((name) => name !== "") + 1)
+  checkNames(columns.map(nameOf), columns.length === 0 ? 1 : body.line)
+  return { columns, pages: checkedPages(body, columns.length, rows, pages) }
+}
+
+const firstOf = (pages: Generator<Page, void>): Page => {
+  for (let next = pages.next(); next.done !== true; next = pages.next()) {
+    if (next.value.length > 0) return next.value
+  }
+  return []
+}
+
+function* checkedPages(
+  body: Body,
+  columns: number,
+  first: Page,
+  more: Iterable<Page>
+): Generator<Page, void> {
+  let read = 1
+  const checked = (page: Page) => {
+    for (const row of page) {
+      read++
+      if (row.length < columns || row.some((cell, index) => index >= columns && cell !== "")) {
+        throw new Mistake(
+          `the row has not as many cells as the header line. Cells that hold a line break or ${named[body.delimiter]}, which separates cells here, need double quotes around them. Where something else separates cells, a first line such as "sep=;" says what.`,
+          lineOfRow(body, read)
+        )
+      }
+    }
+    return page
+  }
+  yield checked(first)
+  for (const page of more) yield checked(page)
+}
+
+const named: Readonly<Record<Delimiter, string>> = {
+  ",": "a comma",
+  ";": "a semicolon",
+  "\t": "a tab",
+  "|": 'a "|"'
+}
+
+/** Only for a row that is wrong: what tells its line takes longer than the rest. */
+const lineOfRow = (body: Body, row: number): number => {
+  let line = 0
+  const told: Options = {
+    from: row,
+    to: row,
+    on_record: (record, { lines }) => {
+      line = lines
+      return record
+    }
+  }
+  for (const page of readPages(body, told)) {
+    if (page.length > 0) break
+  }
+  return line + body.line - 1
+}
+
+/** The rows of one piece of the text after the other. */
+function* readPages({ delimiter, line, text }: Body, options?: Options): Generator<Page, void> {
+  const parser = parse({
+    delimiter,
+    record_delimiter: ["\r\n", "\n", "\r"],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    ...options
+  })
+  // Thrown below.
+  parser.on("error", () => {})
+  const take = (): Page => {
+    const rows: Array<ReadonlyArray<string>> = []
+    for (let row = parser.read(); row !== null; row = parser.read()) rows.push(row)
+    if (parser.errored !== null) throw explained(parser.errored, { delimiter, line, text })
+    return rows
+  }
+  const bytes = Buffer.from(text)
+  let rowEnd = 0
+  for (let start = 0; start < bytes.length; start += pieceSize) {
+    parser.write(bytes.subarray(start, start + pieceSize))
+    const page = take()
+    if (page.length > 0) rowEnd = start
+    if (start - rowEnd > maxRow) throw new Mistake(`a row has more than ${sizeText(maxRow)}.`)
+    yield page
+  }
+  parser.end()
+  yield take()
+}
+
+const explained = (error: Error, body: Body): Mistake => {
+  const { code, lines } = { code: "", lines: undefined, ...(error instanceof CsvError ? error : {}) }
+  const line = typeof lines === "number" ? lines + body.line - 1 : undefined
+  switch (code) {
     case "CSV_QUOTE_NOT_CLOSED":
-      return "a cell begins with a double quote and none ends it."
-    case "INVALID_OPENING_QUOTE":
+      return new Mistake("a cell begins with a double quote and none ends it.", brokenQuoteLine(body))
     case "CSV_INVALID_CLOSING_QUOTE":
-      return "a double quote inside a cell must be written twice, and the cell needs double quotes around it."
+      return new Mistake(
+        "a double quote inside a cell must be written twice, and one that begins a cell needs one that ends it.",
+        brokenQuoteLine(body)
+      )
+    case "INVALID_OPENING_QUOTE":
+      return new Mistake(
+        "a double quote inside a cell must be written twice, and the cell needs double quotes around it.",
+        line
+      )
     default:
-      return error.message
+      return new Mistake(`is not valid CSV: ${error.message}`, line)
   }
 }
 
-const checkNames = (names: ReadonlyArray<string>): Either.Either<void, TextMistake> => {
-  const invalid = (problem: string) => Either.left({ line: 1, problem })
-  if (names.length === 0) {
-    return invalid("the header line with the names of the fields is missing.")
+/** Of the first double quote that begins a cell and is not closed, or not at the end of the cell. */
+const brokenQuoteLine = ({ delimiter, line, text }: Body): number => {
+  const ends = ["", "\r", "\n", delimiter]
+  let open = text.indexOf('"')
+  while (open !== -1) {
+    let close = text.indexOf('"', open + 1)
+    while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
+    if (close === -1 || !ends.includes(text.charAt(close + 1))) break
+    open = text.indexOf('"', close + 1)
   }
-  const nameless = names.indexOf("")
-  if (nameless !== -1) {
-    return invalid(`column ${nameless + 1} has no name.`)
-  }
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  return twice === undefined ? Either.void : invalid(`two columns are named ${JSON.stringify(twice)}.`)
+  return lineAt(text, Math.max(open, 0)) + line - 1
 }
+
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split(/\r\n|\r|\n/).length
+
+const checkNames = (names: ReadonlyArray<string>, line: number): void => {
+  if (names.length === 0) throw new Mistake("the header line with the names of the fields is missing.", line)
+  const nameless = names.indexOf("")
+  if (nameless !== -1) throw new Mistake(`column ${nameless + 1} has no name.`, line)
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name)) throw new Mistake(`two columns are named ${JSON.stringify(name)}.`, line)
+    seen.add(name)
+  }
+}
+
+class Mistake extends Error {
+  constructor(
+    readonly problem: string,
+    readonly line?: number
+  ) {
+    super(problem)
+  }
+}
+
+const mistakeOf = (error: unknown): TextMistake =>
+  error instanceof Mistake || error instanceof TooManyValues
+    ? error
+    : { problem: `is not valid CSV: ${String(error)}` }

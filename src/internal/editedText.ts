@@ -21,22 +21,37 @@ export const placeText = (file: string, { column, line }: Omit<TextMistake, "pro
     ...(column === undefined ? [] : [`column ${column}`])
   ].join(", ")
 
-/** UTF-8 text, without its byte order mark. */
+/** UTF-8 text, or UTF-16 text that begins with a byte order mark, as Excel writes "Unicode Text". The mark is left out. */
 export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake> =>
-  Either.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    catch: () => ({ problem: "is not UTF-8 text. Save it with that encoding." })
-  })
+  Either.try(() => new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)).pipe(
+    // UTF-16 without a mark.
+    Either.filterOrLeft(
+      (text) => !text.includes("\0"),
+      () => undefined
+    ),
+    Either.mapLeft(() => ({
+      problem: 'is not UTF-8 text. Save it with that encoding, in Excel with the file type "CSV UTF-8".'
+    }))
+  )
+
+const encodingOf = ([first, second]: Uint8Array): string =>
+  first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 
 /** What JSON text says. */
 export const parseJsonText = (text: string): Either.Either<unknown, TextMistake> =>
   Either.try({
     try: (): unknown => JSON.parse(text),
-    catch: (error) => {
-      const reason = printableLine(error instanceof Error ? error.message : String(error), 200)
-      return { ...placeOf(text, endOfJson(text)), problem: `is not valid JSON: ${reason}` }
-    }
+    catch: (error) => jsonMistake(text, error)
   })
+
+/** Where a text is no JSON, and why not as the parser has it. Places in long texts, which programs write, are not looked for. */
+export const jsonMistake = (text: string, error: unknown): TextMistake => ({
+  ...(text.length > maxPlaced ? {} : placeOf(text, endOfJson(text))),
+  problem: `is not valid JSON: ${printableLine(error instanceof Error ? error.message : String(error), 200)}`
+})
+
+/** In characters: some milliseconds of looking. */
+const maxPlaced = 1024 * 1024
 
 const placeOf = (text: string, offset: number) => {
   const before = text.slice(0, offset)

@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { type Delimiter, delimiters } from "../../internal/csvHeader.ts"
 import { isPlainFileName } from "../../internal/FileName.ts"
 import { decodeOptions, expects, issuesOf, optional } from "../../internal/Options.ts"
 import type {
@@ -34,6 +35,15 @@ export const recordKey = expects(
     return fields.length > 0 && fields.every((field) => Predicate.isString(field) && field.trim() !== "")
   }),
   'a field such as "id", or an array of fields'
+)
+
+/** What separates the cells of CSV. */
+export const delimiter = Schema.optionalWith(
+  expects(
+    Schema.declare((input): input is Delimiter => delimiters.some((delimiter) => delimiter === input)),
+    '";", ",", "\\t" (a tab) or "|"'
+  ),
+  { exact: true }
 )
 
 /**

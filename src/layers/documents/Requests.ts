@@ -8,16 +8,19 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { parseCsvRecords } from "../../internal/csvText.ts"
+import type { Delimiter } from "../../internal/csvHeader.ts"
+import type { CsvRecord } from "../../internal/csvText.ts"
 import { placeText } from "../../internal/editedText.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { TooManyValues } from "../../internal/valueCount.ts"
 import * as Body from "../httpClient/Body.ts"
 import type { DownloadFailed } from "../httpClient/DownloadFailed.ts"
 import type { DownloadPace } from "../httpClient/DownloadPace.ts"
 import * as Get from "../httpClient/Get.ts"
 import { Retryable, retryAfter, withRetries } from "../httpClient/HttpFailure.ts"
 import { naming } from "../httpClient/localAddress.ts"
+import * as outsideText from "./outsideText.ts"
 import { makeRememberedAnswers } from "./rememberedAnswers.ts"
 
 /** What a server answered. */
@@ -174,31 +177,35 @@ const leastSecret = 8
 
 /** The JSON of an answer. */
 export const parseJson = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
-  Effect.try({
-    try: (): unknown => JSON.parse(text),
-    catch: () => {
-      const type = printableLine(headers["content-type"] ?? "no type", 100)
-      const isPage = /^\s*</.test(text)
-      return new RequestFailed({
-        url: shownUrl(url),
-        detail: `this is no JSON (${type})${isPage ? ": it looks like a web page, perhaps one to log in" : ""}`,
-        isTransient: false
-      })
-    }
+  Effect.mapError(outsideText.parseJson(text), (mistake) => {
+    const type = printableLine(headers["content-type"] ?? "no type", 100)
+    const isPage = /^\s*</.test(text)
+    return unreadable(
+      url,
+      mistake instanceof TooManyValues
+        ? mistake.problem
+        : `this is no JSON (${type})${isPage ? ": it looks like a web page, perhaps one to log in" : ""}`
+    )
   })
 
 /** The rows of CSV as records. */
-export const parseCsv = ({
-  text,
-  url
-}: Answer): Effect.Effect<ReadonlyArray<Readonly<Record<string, string>>>, RequestFailed> => {
-  const failed = (detail: string) => new RequestFailed({ url: shownUrl(url), detail, isTransient: false })
-  return /^\s*<(!doctype|html)/i.test(text)
-    ? failed("this is no CSV: it looks like a web page, perhaps one to log in")
-    : Effect.mapError(parseCsvRecords(text), (mistake) =>
-        failed(`${placeText("this is no CSV", mistake)}: ${mistake.problem}`)
+export const parseCsv = (
+  { text, url }: Answer,
+  delimiter?: Delimiter
+): Effect.Effect<ReadonlyArray<CsvRecord>, RequestFailed> =>
+  /^\s*<(!doctype|html)/i.test(text)
+    ? unreadable(url, "this is no CSV: it looks like a web page, perhaps one to log in")
+    : Effect.mapError(outsideText.parseCsv(text, delimiter), (mistake) =>
+        unreadable(
+          url,
+          mistake instanceof TooManyValues
+            ? mistake.problem
+            : `${placeText("this is no CSV", mistake)}: ${mistake.problem}`
+        )
       )
-}
+
+const unreadable = (url: string, detail: string) =>
+  new RequestFailed({ url: shownUrl(url), detail, isTransient: false })
 
 /** Without what may be secret in it. */
 const shownUrl = (address: string): string => {

@@ -7,6 +7,8 @@ import type { DocumentConfig } from "./DocumentConfig.ts"
 export interface GetOptions<As extends "json" | "text" | "csv" = "json" | "text" | "csv"> {
   /** Default `json`. */
   readonly as?: As
+  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  readonly delimiter?: ";" | "," | "\t" | "|"
   /** Sent to the origin of the URL, and to no other one that it redirects to. */
   readonly headers?: Readonly<Record<string, string>>
 }

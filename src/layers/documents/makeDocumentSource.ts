@@ -34,6 +34,7 @@ import { makeKnownDocuments, takeOver } from "./knownDocuments.ts"
 import { type FileOptions, withFiles } from "./media/fileOptions.ts"
 import { withoutSignatures } from "./media/links.ts"
 import type { MediaReader } from "./media/placeMedia.ts"
+import { withWarnings } from "./outsideText.ts"
 import { makeProgressReporter } from "./progressReporter.ts"
 import { saveDocument } from "./saveDocument.ts"
 import { sourceFailed } from "./sourceAnswers.ts"
@@ -102,20 +103,22 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     yield* Effect.annotateCurrentSpan("document", document.name)
     const name = fileOf(document)
     const isSample = target.isSample === true
-    const { check, holds, ...saved } = yield* saveDocument(isSample ? firstPage(document) : document, {
-      path: path.join(target.directory, name),
-      progress,
-      begin: isSample ? Option.none : expectations.begin,
-      steps,
-      lasting: lastingParts
-    })
+    const [{ check, holds, warnings, ...saved }, noticed] = yield* withWarnings(
+      saveDocument(isSample ? firstPage(document) : document, {
+        path: path.join(target.directory, name),
+        progress,
+        begin: isSample ? Option.none : expectations.begin,
+        steps,
+        lasting: lastingParts
+      })
+    )
     const verdict = yield* expectations.end(check, target.previous, name, holds)
-    return { ...saved, document: document.name, name, verdict }
+    return { ...saved, document: document.name, name, verdict, warnings: [...noticed, ...warnings] }
   })
 
   const fetch = Effect.fn("DocumentSource.fetch")(function* (target: FetchTarget) {
     yield* Effect.annotateCurrentSpan("source", id)
-    const found = yield* documents(target)
+    const [found, noticed] = yield* withWarnings(documents(target))
     yield* checkNames(found, expect)
     const progress = makeProgressReporter<Step>(found.length, target.progress)
     const known = knownDocuments.of(target.previous)
@@ -138,8 +141,10 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
     yield* requireExpected(files.map(({ verdict }) => verdict))
     const content = fingerprint(files)
     knownDocuments.add(content, files)
-    const warnings = files.flatMap(({ document, warnings }) =>
-      warnings.map((warning) => `Document "${document}": ${warning}`)
+    const warnings = noticed.concat(
+      files.flatMap(({ document, warnings }) =>
+        warnings.map((warning) => `Document "${document}": ${warning}`)
+      )
     )
     return {
       ...(warnings.length === 0 ? {} : { warnings }),
@@ -196,9 +201,8 @@ const checkNames = (
   expect: DocumentOptions["expect"]
 ): Effect.Effect<void, DocumentNotSaved> => {
   const names = documents.map(({ name }) => name)
-  const clash = names.find((name, index) =>
-    names.slice(0, index).some((other) => fileKey(other) === fileKey(name))
-  )
+  const files = new Set<string>()
+  const clash = names.find((name) => files.size === files.add(fileKey(name)).size)
   const unknown = Object.keys(expect).find((name) => !names.includes(name))
   return clash !== undefined
     ? new DocumentNotSaved({

@@ -9,8 +9,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
-import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { explain } from "../../internal/systemError.ts"
 import { asJson, maxDetail } from "./asJson.ts"
@@ -19,6 +17,7 @@ import type { Step } from "./DocumentConfig.ts"
 import type { Expectations } from "./expect/Expectations.ts"
 import type { CheckFields, TableCheck } from "./expect/TableCheck.ts"
 import * as jsonFile from "./jsonFile.ts"
+import { makeRecordIds } from "./recordIds.ts"
 import { sorted } from "./sortedJson.ts"
 
 export interface DocumentTarget {
@@ -95,17 +94,15 @@ const saveRecords = <E>(
   { begin, lasting, path, progress }: DocumentTarget
 ): Saving<E> =>
   Effect.gen(function* () {
-    const { key = defaultKey, name } = document
-    const idOf = recordId(key)
+    const { key, name } = document
+    const ids = makeRecordIds(key)
     const check = begin(name, "records")
     const file = yield* writing(document, path, jsonFile.openArray(path))
     let records = 0
-    let withoutKey = 0
 
     const add = (page: ReadonlyArray<unknown>) => {
       for (const record of page) {
-        const id = idOf(record)
-        if (Option.isNone(id)) withoutKey++
+        const id = ids.add(record)
         if (Option.isSome(check)) checkRecord(check.value.add, record, Option.getOrUndefined(id))
       }
       const items = page.map(sorted)
@@ -126,12 +123,7 @@ const saveRecords = <E>(
       records,
       holds: "records" as const,
       check,
-      warnings:
-        document.key === undefined || withoutKey === 0
-          ? []
-          : [
-              `${countText(withoutKey, "record")} without ${key.join(" and ")}, by which they would be compared`
-            ]
+      warnings: ids.warnings()
     }
   }).pipe(Effect.scoped)
 

@@ -22,11 +22,20 @@ export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, sig
     options: { readonly as: "csv" }
   ): Promise<ReadonlyArray<Readonly<Record<string, string>>>>
   function get<Json>(url: string | URL, options?: GetOptions): Promise<Json>
-  function get(url: string | URL, { as = "json", headers = {} }: GetOptions = {}): Promise<unknown> {
+  function get(
+    url: string | URL,
+    { as = "json", delimiter, headers = {} }: GetOptions = {}
+  ): Promise<unknown> {
     const answer = naming(String(url))(
       requests.get(String(url), { accept: accepted[as], ...inSmallLetters(headers) })
     )
-    return run(Effect.flatMap(answer, readers[as]), runtime, signal)
+    const read = (answer: Answer): Effect.Effect<unknown, RequestFailed> =>
+      as === "json"
+        ? parseJson(answer)
+        : as === "csv"
+          ? parseCsv(answer, delimiter)
+          : Effect.succeed(answer.text)
+    return run(Effect.flatMap(answer, read), runtime, signal)
   }
   return get
 }
@@ -35,14 +44,6 @@ const inSmallLetters = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 const accepted = { json: "application/json", text: "*/*", csv: "text/csv" }
-
-const readers: Readonly<
-  Record<keyof typeof accepted, (answer: Answer) => Effect.Effect<unknown, RequestFailed>>
-> = {
-  json: parseJson,
-  text: ({ text }) => Effect.succeed(text),
-  csv: parseCsv
-}
 
 /** Reads documents of the version before. */
 export const makePrevious = (

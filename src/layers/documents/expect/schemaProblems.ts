@@ -5,6 +5,7 @@
  */
 import * as Array from "effect/Array"
 import type * as ParseResult from "effect/ParseResult"
+import { isInexact } from "../../../internal/exactNumber.ts"
 import { printableLine } from "../../../internal/printable.ts"
 
 /** A mistake, and where it is. */
@@ -58,7 +59,9 @@ const maxFound = 80
 /** A cell as it is shown. */
 export const cellText = (cell: unknown): string => {
   if (typeof cell === "string") {
-    return cell.trim() === "" ? "nothing" : JSON.stringify(printableLine(cell, maxFound))
+    if (cell.trim() === "") return "nothing"
+    const text = JSON.stringify(printableLine(cell, maxFound))
+    return isInexact(cell) ? `${text}, which is text because a number would lose digits` : text
   }
   if (Array.isArray(cell)) {
     return cell.length === 0 ? "nothing" : `a list of ${cell.length}`

@@ -26,7 +26,13 @@ import {
   type SourceChanges
 } from "../../../services/ContentSource.ts"
 import { type Document, Value } from "../../documents/Document.ts"
-import { type DocumentConfig, DocumentOptions, define, Keys } from "../../documents/DocumentOptions.ts"
+import {
+  type DocumentConfig,
+  DocumentOptions,
+  define,
+  delimiter,
+  Keys
+} from "../../documents/DocumentOptions.ts"
 import { fingerprint } from "../../documents/fingerprint.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { withFiles } from "../../documents/media/fileOptions.ts"
@@ -46,6 +52,9 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
   /** What identifies the records of a document, by its name: a field, or several, as paths with dots. Default `id`. */
   readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
 
+  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  readonly delimiter?: ";" | "," | "\t" | "|"
+
   /** The most that a CSV or JSON file at the top of the folder may have, in bytes; it is held in memory. Default 64 MiB. */
   readonly maxBytes?: number
 }
@@ -53,7 +62,8 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
 export const FolderOptions = Schema.Struct({
   ...DocumentOptions.fields,
   directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
-  keys: optional(Keys, {})
+  keys: optional(Keys, {}),
+  delimiter
 })
 type FolderOptions = typeof FolderOptions.Type
 
@@ -71,7 +81,7 @@ const patience = "30 seconds"
 const pollPatience = "3 seconds"
 
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
-  const { id, keys, maxBytes } = options
+  const { id, keys } = options
   const path = yield* Path.Path
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const directory = path.resolve(yield* BaseFolder, options.directory)
@@ -87,7 +97,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       const name = documentName(file.path)
       if (name === undefined) return []
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      const content = Value({ value: Effect.provide(readDocument(file, maxBytes), environment) })
+      const content = Value({ value: Effect.provide(readDocument(file, options), environment) })
       return [{ name, content, ...(key === undefined ? {} : { key: [key].flat() }) }]
     })
 

@@ -3,18 +3,18 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import { parseCsvRecords } from "../../../internal/csvText.ts"
-import { decodeText, parseJsonText, type TextMistake } from "../../../internal/editedText.ts"
+import type { Delimiter } from "../../../internal/csvHeader.ts"
+import { decodeText } from "../../../internal/editedText.ts"
 import { sizeText } from "../../../internal/readable.ts"
 import { explain } from "../../../internal/systemError.ts"
+import { parseCsv, parseJson } from "../../documents/outsideText.ts"
 import { FolderFailed, mistaken } from "./FolderFailed.ts"
 import type { FolderFile } from "./lookAtFolder.ts"
 
 /** A row of CSV is an object of texts, without its empty cells. */
 export const readDocument = Effect.fnUntraced(function* (
   { path, place, size }: FolderFile,
-  maxBytes: number
+  { delimiter, maxBytes }: { readonly delimiter?: Delimiter; readonly maxBytes: number }
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   if (size > maxBytes) {
@@ -27,10 +27,8 @@ export const readDocument = Effect.fnUntraced(function* (
     fileSystem.readFile(place),
     (cause) => new FolderFailed({ place: path, detail: `cannot be read: ${explain(cause)}`, cause })
   )
-  const parsed = Either.flatMap(
-    decodeText(bytes),
-    (text): Either.Either<unknown, TextMistake> =>
-      /\.csv$/i.test(path) ? parseCsvRecords(text) : parseJsonText(text)
+  return yield* decodeText(bytes).pipe(
+    Effect.flatMap((text) => (/\.csv$/i.test(path) ? parseCsv(text, delimiter) : parseJson(text))),
+    Effect.mapError((mistake) => mistaken(path, mistake))
   )
-  return yield* Either.mapLeft(parsed, (mistake) => mistaken(path, mistake))
 })

@@ -19,6 +19,9 @@ export interface JsonDocument {
   /** `"csv"` for a table whose first row has the names; each other row is a record. Default `"json"`. */
   readonly as?: "json" | "csv"
 
+  /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
+  readonly delimiter?: ";" | "," | "\t" | "|"
+
   /** Path to the list of records in an answer. Default: all of it. */
   readonly items?: string
 

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { isHttpUrl } from "../../../internal/httpAddress.ts"
 import { expects, expectsSecret, optional } from "../../../internal/Options.ts"
 import { secret } from "../../../internal/secret.ts"
-import { DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
+import { DocumentOptions, delimiter, recordKey } from "../../documents/DocumentOptions.ts"
 import { parameterOf } from "./parameters.ts"
 
 const header = secret((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), "the text of a header, in one line")
@@ -36,6 +36,7 @@ export const JsonDocument = Schema.Struct({
   ),
   headers: optional(Headers, {}),
   as: optional(expects(Schema.Literal("json", "csv"), '"json" or "csv"'), "json"),
+  delimiter,
   items: Schema.optionalWith(path, exact),
   key: Schema.optionalWith(recordKey, exact),
   next: Schema.optionalWith(path, exact),
@@ -49,10 +50,11 @@ export type JsonDocument = typeof JsonDocument.Type
 
 /** What does not go together. */
 const mistakes = (document: JsonDocument): ReadonlyArray<Schema.FilterIssue> => {
-  const { as, cursor, items, next, offset, page, size, total, url } = document
+  const { as, cursor, delimiter, items, next, offset, page, size, total, url } = document
   const isCounted = page !== undefined || offset !== undefined
   const wrong: Readonly<Record<string, string | false>> = {
     items: as === "csv" && items !== undefined && "CSV has no paths: leave it out",
+    delimiter: as === "json" && delimiter !== undefined && 'needs as: "csv"',
     next: as === "csv" && next !== undefined && next !== "link" && 'CSV has no paths: expected "link"',
     cursor:
       cursor !== undefined &&

@@ -54,18 +54,21 @@ const mistake = (document: string, detail: string, isTransient = false) =>
   new DocumentNotSaved({ document, detail, isTransient })
 
 /** Asks an address of a document. Headers go to the origin of its URL. */
-const makeAsk = (requests: Pick<Requests, "get">, name: string, { as, headers, url }: JsonDocument) => {
+const makeAsk = (
+  requests: Pick<Requests, "get">,
+  name: string,
+  { as, delimiter, headers, url }: JsonDocument
+) => {
   const { origin } = new URL(url)
   const own = Record.mapEntries(headers, (value, header) => [header.toLowerCase(), Redacted.value(value)])
   const accept = as === "csv" ? "text/csv" : "application/json"
-  const parse = as === "csv" ? parseCsv : parseJson
   return (address: string) =>
     Effect.gen(function* () {
       const answer = yield* requests.get(address, {
         accept,
         ...(new URL(address).origin === origin ? own : {})
       })
-      const json: unknown = yield* parse(answer)
+      const json: unknown = yield* as === "csv" ? parseCsv(answer, delimiter) : parseJson(answer)
       return { ...answer, json }
     }).pipe(Effect.mapError((error) => refused(name, url, error)))
 }

@@ -1,0 +1,102 @@
+/**
+ * JSON text from outside as a value: in turns, with its values counted, and without losing a digit.
+ */
+import { Tokenizer, TokenParser, TokenType } from "@streamparser/json"
+import * as Effect from "effect/Effect"
+import { isExact, mayHaveInexactNumbers } from "./exactNumber.ts"
+import { makeGiveWay } from "./nextTurn.ts"
+import type { ValueCount } from "./valueCount.ts"
+
+export interface JsonReading {
+  /** Counts objects, lists, and what is in them. */
+  readonly count: ValueCount
+  /** Told of each number that becomes the text of its digits, because it would be another one as a number. */
+  readonly keepDigits: (digits: string) => void
+}
+
+/** In characters: `JSON.parse` takes some milliseconds for as many. */
+const shortLength = 256 * 1024
+
+/** In bytes, some milliseconds of work. */
+const pieceSize = 64 * 1024
+
+/** What the text says. It fails with what the parser throws, or with `TooManyValues`. */
+export const readJson = (text: string, reading: JsonReading): Effect.Effect<unknown, unknown> =>
+  text.length <= shortLength && !mayHaveInexactNumbers(text)
+    ? attempt(() => {
+        const value: unknown = JSON.parse(text)
+        reading.count.add(valuesIn(value))
+        return value
+      })
+    : readPieces(text, reading)
+
+const attempt = <A>(evaluate: () => A) => Effect.try({ try: evaluate, catch: (error) => error })
+
+/** Without recursion: it may be nested deeply. */
+const valuesIn = (value: unknown): number => {
+  const left = [value]
+  let values = 0
+  while (left.length > 0) {
+    const next = left.pop()
+    values++
+    if (typeof next === "object" && next !== null) {
+      for (const member of Object.values(next)) left.push(member)
+    }
+  }
+  return values
+}
+
+const readPieces = Effect.fnUntraced(function* (text: string, reading: JsonReading) {
+  const giveWay = makeGiveWay()
+  const parser = makeParser(reading)
+  const bytes = Buffer.from(text)
+  for (let start = 0; start < bytes.length; start += pieceSize) {
+    yield* attempt(() => parser.write(bytes.subarray(start, start + pieceSize)))
+    yield* giveWay
+  }
+  return yield* attempt(parser.end)
+})
+
+/** Keeps the last number as it is written. */
+class ExactTokenizer extends Tokenizer {
+  written = ""
+
+  override parseNumber(written: string): number {
+    this.written = written
+    return Number(written)
+  }
+}
+
+const makeParser = ({ count, keepDigits }: JsonReading) => {
+  const tokenizer = new ExactTokenizer()
+  const parser = new TokenParser({ paths: ["$"] })
+  let whole: unknown
+  parser.onValue = ({ value }) => {
+    whole = value
+  }
+  tokenizer.onToken = (token) => {
+    count.add(weights[token.token] ?? 1)
+    if (token.token === TokenType.NUMBER && !isExact(tokenizer.written)) {
+      keepDigits(tokenizer.written)
+      parser.write({ token: TokenType.STRING, value: tokenizer.written })
+    } else {
+      parser.write(token)
+    }
+  }
+  return {
+    write: (bytes: Uint8Array) => tokenizer.write(bytes),
+    end: (): unknown => {
+      tokenizer.end()
+      if (!parser.isEnded) throw new SyntaxError("Unexpected end of JSON input")
+      return whole
+    }
+  }
+}
+
+/** Each token is a value but for these; the name before a colon is none. */
+const weights: Readonly<Partial<Record<TokenType, number>>> = {
+  [TokenType.COLON]: -1,
+  [TokenType.COMMA]: 0,
+  [TokenType.RIGHT_BRACE]: 0,
+  [TokenType.RIGHT_BRACKET]: 0
+}

@@ -1,0 +1,28 @@
+/**
+ * How much is made of texts from outside: a short text may say more objects than a memory holds.
+ */
+
+/** Of one document, or of one text that belongs to none: 100,000 records of 30 fields have three million. */
+export const maxValues = 5_000_000
+
+/** Counts values: objects, rows, lists, and what is in them. */
+export interface ValueCount {
+  /** It throws `TooManyValues` above the limit. */
+  readonly add: (values: number) => void
+}
+
+export class TooManyValues extends Error {
+  readonly problem =
+    `it has more than ${maxValues.toLocaleString("en")} values, more than are held in memory. Split it, or ask for less.`
+}
+
+export const makeValueCount = (): ValueCount => {
+  // Added to for each value of a text: a `Ref` takes longer than what is counted.
+  let counted = 0
+  return {
+    add: (values) => {
+      counted += values
+      if (counted > maxValues) throw new TooManyValues()
+    }
+  }
+}

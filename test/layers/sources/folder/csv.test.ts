@@ -1,0 +1,243 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
+import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
+import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/FolderSource.ts"
+import { BaseFolder } from "../../../../src/services/ContentSource.ts"
+import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+
+const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
+
+/** Fetches a folder with these files, and gives what was saved of each document. */
+const fetchFiles = (
+  files: Readonly<Record<string, string | Uint8Array>>,
+  config: Partial<FolderSourceConfig> = {}
+) =>
+  Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const folder = yield* fileSystem.makeTempDirectoryScoped()
+    const directory = join(folder, "version")
+    yield* Effect.promise(async () => {
+      await mkdir(join(folder, "content"))
+      await mkdir(directory)
+      for (const [name, content] of Object.entries(files))
+        await writeFile(join(folder, "content", name), content)
+    })
+    const source = yield* folderSource({ id: "exhibits", directory: "content", ...config }).make.pipe(
+      Effect.provideService(BaseFolder, folder)
+    )
+    const { value } = yield* withAdvancingClock(
+      source.fetch({ directory, previous: Option.none(), progress: () => Effect.void })
+    )
+    const read = (name: string) =>
+      Effect.promise(
+        async (): Promise<unknown> =>
+          JSON.parse(await readFile(join(directory, name.replace(/\.\w+$/, ".json")), "utf8"))
+      )
+    return { warnings: value.warnings ?? [], documents: yield* Effect.forEach(Object.keys(files), read) }
+  }).pipe(Effect.scoped, Effect.provide(environment))
+
+/** The records of a table. */
+const fetchTable = (content: string | Uint8Array = "", config?: Partial<FolderSourceConfig>) =>
+  Effect.map(fetchFiles({ "T.csv": content }, config), ({ documents: [table] }) => table)
+
+const failureOf = (content: string | Uint8Array = "") =>
+  Effect.map(Effect.flip(fetchTable(content)), ({ message }) => message)
+
+/** What spreadsheet programs and exports write: cells in quotes where they need them, or all of them. */
+const tables = FastCheck.uniqueArray(FastCheck.string({ minLength: 1, unit: "grapheme" }), {
+  minLength: 2,
+  maxLength: 6,
+  selector: (name) => name
+})
+  .filter(([first = ""]) => first.trim() !== "" && !/^sep=/i.test(first))
+  .chain((columns) =>
+    FastCheck.record({
+      columns: FastCheck.constant(columns),
+      rows: FastCheck.array(
+        FastCheck.array(FastCheck.string({ unit: "grapheme" }), {
+          minLength: columns.length,
+          maxLength: columns.length
+        }),
+        { maxLength: 6 }
+      ),
+      delimiter: FastCheck.constantFrom(",", ";", "\t", "|"),
+      lineEnd: FastCheck.constantFrom("\n", "\r\n", "\r"),
+      isQuoted: FastCheck.boolean(),
+      isDeclared: FastCheck.boolean(),
+      hasLastEnd: FastCheck.boolean(),
+      emptyCells: FastCheck.nat(3),
+      before: FastCheck.constantFrom(...["blank", "delimiters", "nothing"]),
+      encoding: FastCheck.constantFrom("utf-8", "utf-8 with a mark", "utf-16le", "utf-16be")
+    })
+  )
+
+type Table = typeof tables extends FastCheck.Arbitrary<infer A> ? A : never
+
+const write = ({
+  before,
+  columns,
+  delimiter,
+  emptyCells,
+  encoding,
+  hasLastEnd,
+  isDeclared,
+  isQuoted,
+  lineEnd,
+  rows
+}: Table) => {
+  const cell = (text: string) =>
+    isQuoted || /["\r\n,;|\t]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const line = (cells: ReadonlyArray<string>) =>
+    [...cells.map(cell), ...Array.from({ length: emptyCells }, () => "")].join(delimiter)
+  const blank = { blank: [""], delimiters: [delimiter.repeat(columns.length)], nothing: [] }[before] ?? []
+  const lines = [
+    ...(isDeclared ? [`sep=${delimiter}`] : []),
+    ...blank,
+    line(columns),
+    ...rows.map(line),
+    ...blank
+  ]
+  return encode(`${lines.join(lineEnd)}${hasLastEnd ? lineEnd : ""}`, encoding)
+}
+
+const encode = (text: string, encoding: string): Uint8Array => {
+  if (encoding.startsWith("utf-8")) return Buffer.from(encoding === "utf-8" ? text : `\ufeff${text}`)
+  const bytes = Buffer.from(`\ufeff${text}`, "utf16le")
+  return encoding === "utf-16le" ? bytes : bytes.swap16()
+}
+
+const recordsOf = ({ columns, rows }: Table) =>
+  rows
+    .map((row) =>
+      Object.fromEntries(columns.flatMap((name, index) => (row[index] ? [[name, row[index]]] : [])))
+    )
+    .filter((record) => Object.keys(record).length > 0)
+
+describe("a table that people make", () => {
+  it.effect.prop(
+    "is read back as it was written, by whatever program",
+    { tables: FastCheck.array(tables, { minLength: 20, maxLength: 20 }) },
+    ({ tables }) =>
+      Effect.gen(function* () {
+        const { documents } = yield* fetchFiles(
+          Object.fromEntries(tables.map((table, index) => [`T${index}.csv`, write(table)]))
+        )
+        expect(documents).toEqual(tables.map(recordsOf))
+      }),
+    { fastCheck: { numRuns: 20 }, timeout: 60_000 }
+  )
+
+  it.effect.each([
+    ['Nr;"Title, short"\n1;Bell\n'],
+    ["Nr;Title (long, or short)\n1;Bell\n"],
+    ["Nr\tTitle\n1\tBell\n"],
+    ["Nr|Title\n1|Bell\n"],
+    ["\n \n;\nNr;Title\n1;Bell\n"],
+    ['"Nr\n(old, new, any)";Title\n1;Bell\n'],
+    ["sep=;\r\nNr;Title\r\n1;Bell\r\n"],
+    ["sep=|\nNr|a,b,c\n1|Bell\n"],
+    ["Nr,Title,,\n1,Bell,,\n,,,\n"],
+    ["Nr,Title\n1,Bell,\n"]
+  ])("has its columns found: %j", ([text]) =>
+    Effect.gen(function* () {
+      const [record = {}] = (yield* fetchTable(text)) as ReadonlyArray<object>
+      expect(Object.values(record)).toEqual(["1", "Bell"])
+    })
+  )
+
+  it.effect("has its columns where the option says, if its names mislead", () =>
+    Effect.gen(function* () {
+      const text = "Price, net, EUR;Price, gross, EUR\n1,50;2,50\n"
+      expect(yield* failureOf(text)).toMatch(
+        /T\.csv, line 2: the row has not as many cells as the header line/
+      )
+      expect(yield* fetchTable(text, { delimiter: ";" })).toEqual([
+        { "Price, net, EUR": "1,50", "Price, gross, EUR": "2,50" }
+      ])
+      expect(folderSource({ id: "a", directory: "b", delimiter: ":" } as never).issues).toMatchObject([
+        { path: "delimiter" }
+      ])
+    })
+  )
+
+  it.effect.each<readonly [string | Uint8Array, RegExp]>([
+    ['a;b\n1;2\n3;"x\n4;5\n6;7\n', /T\.csv, line 3: a cell begins with a double quote and none ends it/],
+    ['a;b\n"1\n";"x\n4;"y"\n6;7\n', /T\.csv, line 3: a double quote inside a cell must be written twice/],
+    ['\na;b\n1;5" wide\n', /T\.csv, line 3: a double quote inside a cell/],
+    ["sep=;\n\na;b\n\n1;2;3\n", /T\.csv, line 5: the row has not as many cells/],
+    ["a;b;a\n", /T\.csv, line 1: two columns are named "a"/],
+    ["a;;c\n1;2;3\n", /T\.csv, line 1: column 2 has no name/],
+    [
+      Buffer.from("Name\nM\xfcller\n", "latin1"),
+      /T\.csv: is not UTF-8 text\. .*in Excel with the file type "CSV UTF-8"/
+    ],
+    [Buffer.from("Name\nMüller\n", "utf16le"), /T\.csv: is not UTF-8 text/],
+    ["a;".repeat(300_000), /T\.csv, line 1: there are more than 10,000 columns/],
+    [`a;b\n${";".repeat(20_000_000)}`, /T\.csv: a row has more than 16\.0 MiB/]
+  ])("has its mistake told", ([content, message]) =>
+    Effect.map(failureOf(content), (failure) => expect(failure).toMatch(message))
+  )
+
+  it.effect("has ids that are missing or there twice told, where records have any", () =>
+    Effect.gen(function* () {
+      const { warnings } = yield* fetchFiles(
+        { "A.csv": "id;x\n1;a\n2;b\n1;c\n;d\n", "B.csv": "x;y\n1;1\n1;1\n", "C.json": '[{"nr":1},{"nr":1}]' },
+        { keys: { C: "nr" } }
+      )
+      expect(warnings).toEqual([
+        'Document "A": 1 record without id, by which they would be compared',
+        'Document "A": 1 record with the id of another one, 1 first',
+        'Document "C": 1 record with the nr of another one, 1 first'
+      ])
+    })
+  )
+})
+
+describe("JSON that programs write", () => {
+  it.effect("keeps the digits of numbers, with one warning a document, and no number by expectation", () =>
+    Effect.gen(function* () {
+      const files = {
+        "A.json":
+          '[{"id":12345678901234567890,"n":12.50},{"id":9007199254740993,"n":1e400},{"id":-0,"n":0.1}]',
+        "B.json": '{"id": 9007199254740991}'
+      }
+      const { documents, warnings } = yield* fetchFiles(files)
+      expect(documents).toEqual([
+        [
+          { id: "12345678901234567890", n: 12.5 },
+          { id: "9007199254740993", n: "1e400" },
+          { id: 0, n: 0.1 }
+        ],
+        { id: 9007199254740991 }
+      ])
+      expect(warnings).toEqual([
+        'Document "A": 3 numbers saved as text, to lose no digit: 12345678901234567890 first'
+      ])
+      const refused = yield* Effect.flip(fetchFiles(files, { expect: { A: { fields: { id: "number" } } } }))
+      expect(refused.message).toMatch(
+        /expected a number, found "12345678901234567890", which is text because a number would lose digits/
+      )
+    })
+  )
+
+  it.effect(
+    "has more values than are held in memory told",
+    () =>
+      Effect.gen(function* () {
+        const failure = yield* Effect.flip(fetchFiles({ "A.json": `[${"{},".repeat(6_000_000)}{}]` }))
+        expect(failure.message).toMatch(/A\.json: it has more than 5,000,000 values/)
+        expect(yield* failureOf(`a\n${"x\n".repeat(3_000_000)}`)).toMatch(
+          /T\.csv: it has more than 5,000,000 values/
+        )
+      }),
+    60_000
+  )
+})
