@@ -99,7 +99,8 @@ export const make = Effect.fnUntraced(function* (
           }
         )
       },
-      onBeginning: (bytes) => wrong(wrongBeginning(url, Option.flatMap(response, typeOfResponse), bytes))
+      onBeginning: (bytes) =>
+        wrong(wrongBeginning(url, Option.flatMap(response, typeOfResponse), types, bytes))
     })
     const type = Option.flatMap(response, typeOfResponse)
     const kept = Option.filter(before, (before) => fits(before.path, type))

@@ -81,13 +81,20 @@ const extensionFor = (extension: string, type: Option.Option<string>): string =>
     Option.getOrElse(() => extension)
   )
 
-/** What servers say of files that they do not know. */
+/** What servers say of files that they do not know, or of which they know only how they are written. */
 export const saysNothing: ReadonlySet<string> = new Set([
   "application/octet-stream",
   "binary/octet-stream",
   "application/x-download",
   "application/force-download",
-  "text/plain"
+  "text/plain",
+  "text/html",
+  "application/xhtml+xml",
+  "application/json",
+  "text/json",
+  "application/xml",
+  "text/xml",
+  "application/zip"
 ])
 
 const usual: ReadonlyMap<string, string> = new Map([

@@ -95,7 +95,7 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped.each(["image/jpeg", "video/mp4", "audio/mpeg"])(
+  it.scoped.each(["image/jpeg", "video/mp4", "model/gltf-binary", "text/vtt", "application/octet-stream"])(
     "refuses an empty file that is said to be %s",
     (type) =>
       Effect.gen(function* () {
@@ -108,7 +108,7 @@ describe("a source with media", () => {
         )
         expect(failure).toEqual({
           isTransient: false,
-          message: expect.stringContaining(`it is empty, not ${type}`)
+          message: expect.stringMatching(/: it is empty/)
         })
       }).pipe(run)
   )
@@ -374,6 +374,59 @@ describe("a source with media", () => {
       set({ "objects.json": [{ id: "o1", image: { url: "/a.jpg" } }] })
       const { message } = yield* Effect.flip(fetch())
       expect(message).toMatch(/: it is (an HTML page|JSON|video\/mp4), not image\/(jpeg|\*)/)
+    }).pipe(run)
+  )
+
+  const json = '{"asset":{"version":"2.0"}}'
+  const html = "<!doctype html><title>Bell</title>"
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+
+  it.scoped.each([
+    ["bell.gltf", "application/json", json],
+    ["bell.gltf", "text/html; charset=utf-8", json],
+    ["map.geojson", "text/plain", json],
+    ["map.topojson", "application/json", json],
+    ["wave.json", "application/json", '[{"v":1}]'],
+    ["app.webmanifest", "application/json", json],
+    ["move.lottie", "application/json", json],
+    ["wave", "application/json", json],
+    ["subtitles.vtt", "text/html", "WEBVTT\n"],
+    ["bell.obj", "text/plain", "v 0 0 0\n"],
+    ["glow.glsl", "text/plain", "void main() {}"],
+    ["notes.md", "text/markdown", "<h1>Bell</h1>"],
+    ["bell.glb", "application/json", "glTF\x02\0\0\0"],
+    ["bell.usdz", "application/zip", "PK\x03\x04"],
+    ["bell.jpg", "text/html", "\xff\xd8\xff\xe0"],
+    ["bell.svg", "application/xml", `<?xml version="1.0"?>${svg}`],
+    ["bell.svg", "text/xml", svg],
+    ["page.html", "text/html", html]
+  ] as const)("saves %s under its name, though a server calls it %s", ([name, type, body]) =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
+      files.set(`/${name}`, { body: Buffer.from(body, "latin1"), headers: { "content-type": type } })
+      set({ "objects.json": [{ id: "1", file: `/${name}` }] })
+      const { media } = yield* fetch()
+      const [stem = "", extension = "json"] = name.split(".")
+      expect(media).toEqual([expect.stringMatching(new RegExp(`^media/${stem}-\\w+\\.${extension}$`))])
+    }).pipe(run)
+  )
+
+  it.scoped.each([
+    ["bell.gltf", "text/html", html],
+    ["map.geojson", "application/json", "<html>Log in"],
+    ["bell.glb", "application/json", '{"error":"no"}'],
+    ["bell.pdf", "application/octet-stream", '{"error":"no"}'],
+    ["bell.svg", "text/html", html],
+    ["bell.svg", "application/json", '{"error":"no"}'],
+    ["subtitles.vtt", "text/html", html],
+    ["notes", "text/html", html],
+    ["file.php", "text/html", html]
+  ] as const)("refuses for %s what a server calls %s and is a page or an answer", ([name, type, body]) =>
+    Effect.gen(function* () {
+      const { fetch, files, set } = yield* setUp({ find: ["**.file"] })
+      files.set(`/${name}`, { body, headers: { "content-type": type } })
+      set({ "objects.json": [{ id: "1", file: `/${name}` }] })
+      expect((yield* Effect.flip(fetch())).message).toMatch(/: it is (?:an HTML page|JSON), not .*perhaps/)
     }).pipe(run)
   )
 
