@@ -1,8 +1,11 @@
 /**
- * A file that is taken over from another folder.
+ * Files that are taken over from another folder.
  */
+import { copyFile, link, mkdir, rm } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import { forEachFile, toError } from "./fileBatch.ts"
 
 /** Links a file, or copies it: gives whether it is a link. Where neither can be done, nothing is left of it. */
 export const linkOrCopy = (from: string, to: string) =>
@@ -14,3 +17,23 @@ export const linkOrCopy = (from: string, to: string) =>
       )
     )
   )
+
+/** As `linkOrCopy`, of many files by their paths in the folder, with the folders that they are in. */
+export const linkOrCopyAll = Effect.fnUntraced(function* (files: Iterable<string>, from: string, to: string) {
+  const all = [...files]
+  const folders = new Set([to, ...all.map((file) => dirname(join(to, file)))])
+  yield* forEachFile(folders, (folder) => mkdir(folder, { recursive: true }), toError)
+  yield* forEachFile(
+    all,
+    async (file) => {
+      const place = join(to, file)
+      await link(join(from, file), place).catch(() =>
+        copyFile(join(from, file), place).catch(async (cause) => {
+          await rm(place, { force: true }).catch(() => undefined)
+          throw cause
+        })
+      )
+    },
+    toError
+  )
+})

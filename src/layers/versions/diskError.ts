@@ -9,7 +9,7 @@ import { VersionStoreError } from "../../services/VersionStore.ts"
 /** Says what could not be done to which file or folder, and why. */
 export const mapDiskError =
   (action: string, file: string) =>
-  <A, R>(effect: Effect.Effect<A, PlatformError, R>): Effect.Effect<A, VersionStoreError, R> =>
+  <A, R>(effect: Effect.Effect<A, PlatformError | Error, R>): Effect.Effect<A, VersionStoreError, R> =>
     Effect.mapError(
       effect,
       (cause) => new VersionStoreError({ action, path: file, detail: explain(cause), cause })

@@ -8,7 +8,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { linkOrCopy } from "../../internal/reuseFile.ts"
+import { linkOrCopyAll } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import { fileListName, type ListedSource } from "../../services/FileList.ts"
@@ -150,18 +150,4 @@ export const makeStage = Effect.fnUntraced(function* (
     Effect.provide(platform)
   )
   return Effect.map(Effect.all([downloads.staged, previous]), (parts) => stagedVersion(...parts))
-})
-
-/** As `linkOrCopy`, for files of a folder, by their paths in it. */
-const linkOrCopyAll = Effect.fnUntraced(function* (files: ReadonlyArray<string>, from: string, to: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const folders = new Set([to, ...files.map((file) => path.dirname(path.join(to, file)))])
-  for (const folder of folders) {
-    yield* fs.makeDirectory(folder, { recursive: true })
-  }
-  yield* Effect.forEach(files, (file) => linkOrCopy(path.join(from, file), path.join(to, file)), {
-    concurrency: 8,
-    discard: true
-  })
 })

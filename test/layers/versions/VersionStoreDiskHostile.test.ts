@@ -1,13 +1,11 @@
 /**
  * What can happen to a downloads folder, and what becomes of its versions.
  */
-import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
@@ -277,28 +275,27 @@ describe("a table of the active version", () => {
   scenario("cannot be taken over: it is fetched anew the next time", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const refuse = () =>
-        new SystemError({ reason: "Unknown", module: "FileSystem", method: "copyFile", description: "EIO" })
-      const unreadable = Layer.succeed(FileSystem.FileSystem, { ...fs, link: refuse, copyFile: refuse })
       yield* Effect.gen(function* () {
-        const promoteBoth = (tours: string) =>
+        const promoteBoth = (tours: string, beforePromotion: Effect.Effect<void, unknown> = Effect.void) =>
           Effect.gen(function* () {
             const staged = yield* Effect.flatMap(VersionStore, ({ stage }) => stage)
             for (const sourceId of ["objects", "tours"]) {
               yield* fs.writeFileString(`${yield* staged.sourceDirectory(sourceId)}/text`, "one")
             }
+            yield* Effect.orDie(beforePromotion)
             return yield* staged.promote([
               { sourceId: "objects", fingerprint: "one" },
               { sourceId: "tours", fingerprint: tours }
             ])
           }).pipe(Effect.scoped)
         const first = yield* promoteBoth("one")
-        const error = yield* Effect.flip(promoteBoth("two"))
+        const lost = fs.remove(`${directory}/${first.manifest.versionPath}/objects/text`)
+        const error = yield* Effect.flip(promoteBoth("two", lost))
         expect(error).toMatchObject({ _tag: "vitrine/VersionStoreError", action: "reuse" })
         expect(yield* manifest).toEqual({ status: "ok", manifest: first.manifest })
         expect(yield* promoteBoth("two")).toMatchObject({ changed: true })
         expect(yield* promoteBoth("two")).toMatchObject({ changed: false })
-      }).pipe(Effect.provide(storeIn(directory)), Effect.provide(unreadable), withLog([]))
+      }).pipe(Effect.provide(storeIn(directory)), withLog([]))
     })
   )
 })

@@ -3,7 +3,9 @@
  */
 import * as Schema from "effect/Schema"
 import { placeText, type TextMistake } from "../../../internal/editedText.ts"
+import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
+import { errorCode, explain } from "../../../internal/systemError.ts"
 
 /** A folder, or a file of it, cannot become part of a version. */
 export class FolderFailed extends Schema.TaggedError<FolderFailed>()("vitrine/FolderFailed", {
@@ -20,17 +22,45 @@ export class FolderFailed extends Schema.TaggedError<FolderFailed>()("vitrine/Fo
   }
 }
 
-/** A file that somebody writes just now. */
-export class StillWritten extends Schema.TaggedError<StillWritten>()("vitrine/StillWritten", {
+/** Somebody writes in the folder just now, or has a file of it open: the next try is a matter of seconds. */
+export class FolderInUse extends Schema.TaggedError<FolderInUse>()("vitrine/FolderInUse", {
   /** Its path in the folder. */
-  file: Schema.String
+  file: Schema.String,
+  detail: Schema.String,
+  cause: OptionalErrorChain
 }) {
   readonly isTransient = true
 
   override get message() {
-    return `${this.file}: it is still being written, or has just changed.`
+    return `${shown(this.file)}: ${this.detail}`
   }
 }
+
+/** The path of a file, for people. */
+export const shown = (path: string): string => printableLine(path, 200)
+
+export const stillWritten = (path: string): FolderInUse =>
+  new FolderInUse({ file: path, detail: "it is still being written, or has just changed." })
+
+/** What the system says of a file that another program has open for itself, or of a share that has a hiccup. */
+const passing: ReadonlySet<string | undefined> = new Set([
+  "EAGAIN",
+  "EBUSY",
+  "EIO",
+  ...(process.platform === "win32" ? ["EACCES", "EPERM"] : [])
+])
+
+export const isPassing = (cause: unknown): boolean => passing.has(errorCode(cause))
+
+/** Of a file that could not be read. One that is gone was there when the folder was looked at. */
+export const unreadable =
+  (path: string) =>
+  (cause: Error): FolderFailed | FolderInUse =>
+    errorCode(cause) === "ENOENT"
+      ? stillWritten(path)
+      : isPassing(cause)
+        ? new FolderInUse({ file: path, detail: `cannot be read: ${explain(cause)}`, cause })
+        : new FolderFailed({ place: shown(path), detail: `cannot be read: ${explain(cause)}`, cause })
 
 /** For the people who edit the file. */
 export const mistaken = (file: string, mistake: TextMistake): FolderFailed =>

@@ -11,7 +11,6 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
@@ -22,8 +21,7 @@ import {
   type ContentSource,
   type ContentSourceDefinition,
   type FetchedSource,
-  type FetchTarget,
-  type SourceChanges
+  type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import {
@@ -36,13 +34,12 @@ import {
 import { fingerprint } from "../../documents/fingerprint.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { withFiles } from "../../documents/media/fileOptions.ts"
-import { changesSince, sourceFailed } from "../../documents/sourceAnswers.ts"
-import { makeFileCopies, sizeOf } from "./copyFiles.ts"
-import { FolderFailed, StillWritten } from "./FolderFailed.ts"
-import { documentName, type FolderLook, lookAtFolder } from "./lookAtFolder.ts"
+import { sourceFailed } from "../../documents/sourceAnswers.ts"
+import { FolderFailed, type FolderInUse } from "./FolderFailed.ts"
+import { documentName, type FolderLook } from "./lookAtFolder.ts"
 import { readDocument } from "./readDocument.ts"
-import { makeResting } from "./resting.ts"
-import { folderChanges } from "./watchFolder.ts"
+import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
+import * as WatchedFolder from "./WatchedFolder.ts"
 
 /** The options of `folderSource`. */
 export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
@@ -74,30 +71,21 @@ type FolderOptions = typeof FolderOptions.Type
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)
 
-/** How long a fetch waits for those who write. */
-const patience = "30 seconds"
-
-/** How long a question waits: what rests later is found by the next one. */
-const pollPatience = "3 seconds"
-
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const { id, keys } = options
   const path = yield* Path.Path
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const directory = path.resolve(yield* BaseFolder, options.directory)
-  const looking = Effect.provide(lookAtFolder(directory), environment)
-  const resting = makeResting(looking)
-  const copyFiles = makeFileCopies()
-  /** What the last poll has said. */
-  const answered = yield* Ref.make(Option.none<string>())
+  const folder = yield* WatchedFolder.make(directory)
+  const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
 
-  const documentsIn = ({ files }: FolderLook): ReadonlyArray<Document<FolderFailed>> =>
+  const documentsIn = ({ files }: FolderLook): ReadonlyArray<Document<FolderFailed | FolderInUse>> =>
     files.flatMap((file) => {
       const name = documentName(file.path)
       if (name === undefined) return []
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      const content = Value({ value: Effect.provide(readDocument(file, options), environment) })
+      const content = Value({ value: readDocument(file, options) })
       return [{ name, content, ...(key === undefined ? {} : { key: [key].flat() }) }]
     })
 
@@ -119,69 +107,48 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       })
     }
     yield* Ref.set(latest, documents)
+    yield* empty(target.directory)
     const saved = yield* documentSource.fetch(target)
     const others = look.files.filter(({ path }) => documentName(path) === undefined)
     const progress = { documents: { done: documents.length, total: documents.length }, records: 0 }
-    const copied = yield* copyFiles(others, target, (attachments) =>
+    const files = yield* takeFiles(others, target, (attachments) =>
       target.progress({ document: "files", ...progress, attachments })
     )
-    const digests = Object.fromEntries(copied.map(({ path, sha256 }) => [path, sha256]))
-    const bytes = sizeOf(copied)
-    const reused = copied.filter(({ isReused }) => isReused).length
+    const content = fingerprint([
+      { name: "", digest: saved.fingerprint },
+      ...files.map(({ path, sha256 }) => ({ name: path, digest: sha256 }))
+    ])
+    // What has not changed as a whole is not looked for in the new version.
+    if (!Option.exists(target.previous, (before) => Option.contains(before.fingerprint, content))) {
+      yield* linkReused(files, target)
+    }
+    const bytes = sizeOf(files)
+    const reused = files.filter(({ isReused }) => isReused).length
+    const unnamed = look.unnamed.map(
+      (path) => `${path}: the name of this file is no UTF-8, so it is left out. Rename it.`
+    )
+    const warnings = [...(saved.warnings ?? []), ...unnamed]
     return {
       ...saved,
-      fingerprint: fingerprint([
-        { name: "", digest: saved.fingerprint },
-        ...copied.map(({ path, sha256 }) => ({ name: path, digest: sha256 }))
-      ]),
+      fingerprint: content,
       bytes: saved.bytes + bytes,
-      ...(copied.length === 0 ? {} : { attachments: { total: copied.length, bytes, reused } }),
-      digests: { ...saved.digests, ...digests }
+      ...(files.length === 0 ? {} : { attachments: { total: files.length, bytes, reused } }),
+      digests: { ...saved.digests, ...Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256])) },
+      ...(warnings.length === 0 ? {} : { warnings })
     } satisfies FetchedSource
-  })
-
-  /** What fails while somebody writes is half of something: only what rests is read, and only what still rests counts. */
-  const saveResting = Effect.fnUntraced(function* (target: FetchTarget) {
-    const look = yield* resting.wait(patience)
-    yield* empty(target.directory)
-    const saved = yield* Effect.either(save(look, target))
-    const after = yield* looking
-    if (after.stamp !== look.stamp) {
-      return yield* new StillWritten({ file: directory })
-    }
-    return yield* saved
   })
 
   const source: ContentSource = {
     ...documentSource,
     fetch: (target) =>
       notInside(directory, target).pipe(
-        Effect.zipRight(
-          Effect.retry(saveResting(target), {
-            while: (error) => error._tag === "vitrine/StillWritten",
-            schedule: Schedule.recurs(2)
-          })
-        ),
+        Effect.zipRight(folder.take((look) => save(look, target))),
         Effect.mapError(sourceFailed(id)),
         withPermits(1),
         Effect.provide(environment)
       ),
-    poll: (cursor) =>
-      resting.wait(pollPatience).pipe(
-        Effect.map(({ stamp }) => changesSince(cursor, stamp)),
-        Effect.catchTag("vitrine/StillWritten", (error) =>
-          Option.match(cursor, {
-            onNone: () => error,
-            onSome: (cursor) => Effect.succeed<SourceChanges>({ cursor, changed: "nothing" })
-          })
-        ),
-        Effect.tapBoth({
-          onFailure: ({ message }) => Ref.set(answered, Option.some(message)),
-          onSuccess: ({ cursor }) => Ref.set(answered, Option.some(cursor))
-        }),
-        Effect.mapError(sourceFailed(id))
-      ),
-    changes: Stream.provideContext(folderChanges(resting, answered), environment)
+    poll: (cursor) => Effect.mapError(folder.poll(cursor), sourceFailed(id)),
+    changes: Stream.provideContext(folder.changes, environment)
   }
   return yield* withFiles(options)(source)
 })

@@ -1,42 +1,45 @@
 /**
  * What is in a folder: the files that belong into a version, with their sizes and dates.
  */
-import type { Dirent } from "node:fs"
-import { readdir, realpath, stat } from "node:fs/promises"
-import * as Path from "@effect/platform/Path"
-import * as Array from "effect/Array"
+import { createHash } from "node:crypto"
+import { type Dirent, lstat, readdir, realpath, type Stats } from "node:fs"
+import { join, sep } from "node:path"
+import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { fileName, foldCase, isPortableFileName } from "../../../internal/FileName.ts"
-import { printableLine } from "../../../internal/printable.ts"
-import { sha256OfText } from "../../../internal/sha256.ts"
+import { forEachFile, toError } from "../../../internal/fileBatch.ts"
 import { errorCode, explain } from "../../../internal/systemError.ts"
-import { FolderFailed } from "./FolderFailed.ts"
+import { FolderFailed, FolderInUse, shown, unreadable } from "./FolderFailed.ts"
 
-export interface FolderFile {
-  /** In the folder, with forward slashes and composed characters. */
-  readonly path: string
-  /** Absolute. */
-  readonly place: string
+/** What tells whether a file is as it was. */
+interface Seen {
   /** In bytes. */
   readonly size: number
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, whole ones. */
   readonly modified: number
+  /** When the system has noted the last change of anything: nobody can set it. Milliseconds since 1970. */
+  readonly changed: number
+}
+
+export interface FolderFile extends Seen {
+  /** In the folder, with forward slashes and composed characters. */
+  readonly path: string
+  /** Absolute; of a link, where it leads. */
+  readonly place: string
+  /** The folder: absolute, without links in it. */
+  readonly root: string
 }
 
 export interface FolderLook {
-  /** Absolute, without links in it. */
-  readonly directory: string
-  /** Sorted by their paths. */
+  /** Folder by folder, in each sorted by their names. */
   readonly files: ReadonlyArray<FolderFile>
-  /** All folders, by their absolute paths; the first is the one that was looked at. */
+  /** All folders, by their absolute paths; the first is the one that was looked at, without links in it. */
   readonly folders: ReadonlyArray<string>
   /** Another one where names, sizes or dates are. */
   readonly stamp: string
+  /** Files that are left out, because their names are no UTF-8: as far as they can be shown. */
+  readonly unnamed: ReadonlyArray<string>
 }
-
-/** How many files are looked at concurrently. */
-const concurrency = 8
 
 /** What the operating system, an editor or a browser puts there, while it works or for good. */
 const ignored =
@@ -51,51 +54,79 @@ const pathInVersion = (path: string): string => {
   return document === undefined ? path : `${fileName(document)}.json`
 }
 
-/** Looks at a folder and all folders in it. `directory` is absolute. */
+export const seenOf = ({ ctimeMs, mtimeMs, size }: Stats): Seen => ({
+  size,
+  modified: Math.floor(mtimeMs),
+  changed: ctimeMs
+})
+
+export const isSame = (one: Seen, other: Seen): boolean =>
+  one.size === other.size && one.modified === other.modified && one.changed === other.changed
+
+/** Whether an absolute path leads into the folder. */
+export const isIn = (root: string, path: string): boolean =>
+  path.startsWith(root.endsWith(sep) ? root : root + sep)
+
+// They take half the processor time of `node:fs/promises`.
+const disk = { lstat: promisify(lstat), readdir: promisify(readdir), realpath: promisify(realpath) }
+
+/** Looks at a folder and all folders in it: one call for each file. `directory` is absolute. */
 export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory: string) {
-  const path = yield* Path.Path
-  const root = yield* Effect.mapError(
-    attempt(() => realpath(directory)),
-    cannotRead(directory)
-  )
+  const root = yield* attempt(() => disk.realpath(directory), cannotRead(directory))
   const files: FolderFile[] = []
   const folders: string[] = []
+  const unnamed: string[] = []
+  const hash = createHash("sha256")
 
-  const lookAtFile = Effect.fnUntraced(function* (entry: Dirent, place: string, name: string) {
-    if (entry.isSymbolicLink()) yield* checkLink(root, place, name)
-    const found = yield* ifThere(
-      attempt(() => stat(place)),
-      name
-    )
-    if (Option.isSome(found) && found.value.isFile()) {
-      files.push({ path: name, place, size: found.value.size, modified: Math.floor(found.value.mtimeMs) })
+  /** What is gone since its folder was listed is not there; what is no UTF-8 cannot be asked for. */
+  const ifThere = <A>(path: string, asking: Promise<A>) =>
+    asking.catch((cause: Error) => {
+      if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
+      if (path.includes("\ufffd")) unnamed.push(shown(path))
+      return undefined
+    })
+
+  const lookAtFile = async (entry: Dirent, place: string, path: string): Promise<FolderFile | undefined> => {
+    const target = entry.isSymbolicLink() ? await targetOf(root, place, path) : place
+    const stats = await ifThere(path, disk.lstat(target))
+    if (entry.isSymbolicLink() && stats?.isDirectory()) {
+      throw new FolderFailed({ place: shown(path), detail: "is a link to a folder. Copy the folder itself." })
     }
-  })
+    return stats?.isFile() ? { path, place: target, root, ...seenOf(stats) } : undefined
+  }
 
-  const lookInside = (folder: string, prefix: string): Effect.Effect<void, FolderFailed, Path.Path> =>
+  const list = (folder: string, prefix: string) =>
+    prefix === ""
+      ? attempt(() => disk.readdir(folder, { withFileTypes: true }), cannotRead(directory))
+      : attempt(() => ifThere(prefix.slice(0, -1), disk.readdir(folder, { withFileTypes: true })))
+
+  const lookInside = (folder: string, prefix: string): Effect.Effect<void, FolderFailed | FolderInUse> =>
     Effect.gen(function* () {
-      const reading = attempt(() => readdir(folder, { withFileTypes: true }))
-      const read =
-        prefix === ""
-          ? Effect.asSome(Effect.mapError(reading, cannotRead(directory)))
-          : ifThere(reading, prefix.slice(0, -1))
-      const entries = Option.getOrElse(yield* read, () => []).filter(({ name }) => !ignored.test(name))
+      const listed = (yield* list(folder, prefix)) ?? []
+      const entries = listed
+        .filter(({ name }) => !ignored.test(name))
+        .map((entry) => ({ entry, place: join(folder, entry.name), name: entry.name.normalize() }))
+        .sort((one, other) => (one.name < other.name ? -1 : 1))
       folders.push(folder)
       yield* checkNames(
         prefix,
-        entries.map(({ name }) => name.normalize())
+        entries.map(({ name }) => name)
       )
-      const placed = entries.map((entry) => ({
-        entry,
-        place: path.join(folder, entry.name),
-        name: prefix + entry.name.normalize()
-      }))
-      const [others, inside] = Array.partition(placed, ({ entry }) => entry.isDirectory())
-      yield* Effect.forEach(others, ({ entry, name, place }) => lookAtFile(entry, place, name), {
-        concurrency,
-        discard: true
-      })
-      yield* Effect.forEach(inside, ({ name, place }) => lookInside(place, `${name}/`), { discard: true })
+      const others = entries.filter(({ entry }) => !entry.isDirectory())
+      const looked = yield* forEachFile(
+        others,
+        ({ entry, name, place }) => lookAtFile(entry, place, prefix + name),
+        failureOf
+      )
+      for (const file of looked) {
+        if (file !== undefined) {
+          files.push(file)
+          hash.update(JSON.stringify([file.path, file.size, file.modified, file.changed]))
+        }
+      }
+      for (const { entry, name, place } of entries) {
+        if (entry.isDirectory()) yield* lookInside(place, `${prefix}${name}/`)
+      }
     })
 
   yield* lookInside(root, "")
@@ -106,16 +137,16 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory:
       isTransient: true
     })
   }
-  files.sort((one, other) => (one.path < other.path ? -1 : 1))
-  const stamp = sha256OfText(JSON.stringify(files.map(({ modified, path, size }) => [path, size, modified])))
-  return { directory: root, files, folders, stamp } satisfies FolderLook
+  return { files, folders, stamp: hash.digest("hex"), unnamed } satisfies FolderLook
 })
 
-const attempt = <A>(action: () => Promise<A>) =>
-  Effect.tryPromise({
-    try: action,
-    catch: (error) => (error instanceof Error ? error : new Error(String(error)))
-  })
+const failureOf = (cause: unknown): FolderFailed | FolderInUse =>
+  cause instanceof FolderFailed || cause instanceof FolderInUse ? cause : unreadable("")(toError(cause))
+
+const attempt = <A>(
+  action: () => Promise<A>,
+  failed: (cause: Error) => FolderFailed | FolderInUse = failureOf
+) => Effect.tryPromise({ try: action, catch: (cause) => failed(toError(cause)) })
 
 const cannotRead = (directory: string) => (cause: Error) =>
   new FolderFailed({
@@ -134,37 +165,15 @@ const advice = (cause: Error): string => {
       : explain(cause)
 }
 
-/** What is gone since the folder was listed is not there. */
-const ifThere = <A>(
-  looking: Effect.Effect<A, Error>,
-  name: string
-): Effect.Effect<Option.Option<A>, FolderFailed> =>
-  Effect.catchAll(Effect.asSome(looking), (cause) =>
-    errorCode(cause) === "ENOENT"
-      ? Effect.succeedNone
-      : new FolderFailed({ place: shown(name), detail: `cannot be read: ${explain(cause)}`, cause })
-  )
-
 /** Links to files of the folder are followed. One to a folder could lead around in a circle. */
-const checkLink = Effect.fnUntraced(function* (root: string, place: string, name: string) {
-  const path = yield* Path.Path
-  const refuse = (detail: string) => new FolderFailed({ place: shown(name), detail })
-  const target = yield* Effect.orElseFail(
-    attempt(() => realpath(place)),
-    () => refuse("is a link that leads nowhere.")
-  )
-  if (!target.startsWith(root.endsWith(path.sep) ? root : root + path.sep)) {
-    return yield* refuse("is a link that leads out of the folder. Copy the file into it.")
-  }
-  const found = yield* ifThere(
-    attempt(() => stat(place)),
-    name
-  )
-  return yield* Option.exists(found, (found) => found.isDirectory())
-    ? refuse("is a link to a folder. Copy the folder itself.")
-    : Effect.void
-})
-
+const targetOf = async (root: string, place: string, path: string): Promise<string> => {
+  const refuse = (detail: string) => new FolderFailed({ place: shown(path), detail })
+  const target = await disk.realpath(place).catch(() => {
+    throw refuse("is a link that leads nowhere.")
+  })
+  if (!isIn(root, target)) throw refuse("is a link that leads out of the folder. Copy the file into it.")
+  return target
+}
 /** Each name can be stored on every system, beside the others. */
 const checkNames = (prefix: string, names: ReadonlyArray<string>): Effect.Effect<void, FolderFailed> => {
   const wrong = names.find((name) => !isPortableFileName(name))
@@ -191,5 +200,3 @@ const checkNames = (prefix: string, names: ReadonlyArray<string>): Effect.Effect
   }
   return Effect.void
 }
-
-const shown = (name: string): string => printableLine(name, 200)

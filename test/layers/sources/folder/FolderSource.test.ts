@@ -1,7 +1,9 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import {
   appendFile,
   chmod,
   mkdir,
+  readdir,
   readFile,
   rename,
   rm,
@@ -15,6 +17,8 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -72,6 +76,10 @@ const setUp = (files: Files = example, config: Partial<FolderSourceConfig> = {})
         yield* Effect.promise(() => mkdir(directory, { recursive: true }))
         const given = { directory, previous: Option.none(), progress: () => Effect.void, ...target }
         const { value: fetched } = yield* withAdvancingClock(source.fetch(given))
+        const isUnchanged = Option.exists(given.previous, ({ fingerprint }) =>
+          Option.contains(fingerprint, fetched.fingerprint)
+        )
+        if (isUnchanged) return { ...fetched, directory, previous: given.previous }
         const digests = Object.entries(fetched.digests ?? {})
         const sizes = yield* Effect.promise(() =>
           Promise.all(digests.map(([path]) => stat(join(directory, path))))
@@ -136,6 +144,28 @@ const waysToSave: Readonly<Record<string, (file: string, content: string) => Pro
   },
   "by removing it": (file) => rm(file)
 }
+
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fileSystem) => fileSystem.makeTempDirectoryScoped())
+
+const leasing = `
+import fcntl, os, signal, sys, time
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(os.open(sys.argv[1], os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print("held", flush=True)
+time.sleep(60)
+`
+
+/** A program that holds a file until it is killed, where there is Python and a kernel that lets it. */
+const hold = (file: string) =>
+  Effect.acquireRelease(
+    Effect.async<{ readonly holder: ChildProcess; readonly isHeld: boolean }>((resume) => {
+      const holder = spawn("python3", ["-c", leasing, file], { stdio: ["ignore", "pipe", "ignore"] })
+      holder.stdout.once("data", () => resume(Effect.succeed({ holder, isHeld: true })))
+      holder.once("error", () => resume(Effect.succeed({ holder, isHeld: false })))
+      holder.once("exit", () => resume(Effect.succeed({ holder, isHeld: false })))
+    }),
+    ({ holder }) => Effect.sync(() => holder.kill("SIGKILL"))
+  )
 
 describe("a folder that is watched", () => {
   it.scopedLive.each(Object.entries(waysToSave))("is another one after it was saved %s", ([, save]) =>
@@ -388,6 +418,114 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
+  it.scoped(
+    "links nothing, and reads nothing again, where nothing has changed since a controller before this one",
+    () =>
+      Effect.gen(function* () {
+        const { edit, fetch, folder, place } = yield* setUp()
+        yield* edit(() => utimes(place("photos/bell.jpg"), 1_700_000_000, 1_700_000_000.25))
+        const { directory, fingerprint, previous } = yield* fetch()
+        const started = yield* folderSource({ id: "exhibits", directory: join(folder, "content") }).make
+        const target = { directory: join(folder, "unchanged"), previous, progress: () => Effect.void }
+        yield* edit(() => mkdir(target.directory))
+        yield* edit(() => writeFile(join(directory, "photos/bell.jpg"), "a boat"))
+        yield* edit(() => utimes(join(directory, "photos/bell.jpg"), 1_700_000_000, 1_700_000_000.25))
+        const { value } = yield* withAdvancingClock(started.fetch(target))
+        expect(value).toMatchObject({ fingerprint, attachments: { total: 1, reused: 1 } })
+        expect(yield* edit(() => readdir(target.directory))).toEqual(["Objects.json", "Settings.json"])
+      }).pipe(run)
+  )
+
+  it.scoped.each<readonly [string, (place: (path: string) => string) => Promise<unknown>, RegExp]>([
+    [
+      "a link that leads out",
+      (place) => rm(place("photos/bell.jpg")).then(() => symlink("/etc/hostname", place("photos/bell.jpg"))),
+      /photos\/bell\.jpg: is a link that leads out of the folder/
+    ],
+    [
+      "a pipe that nobody writes into",
+      async (place) => {
+        await rm(place("photos/bell.jpg"))
+        execFileSync("mkfifo", [place("photos/bell.jpg")])
+      },
+      /^none$/
+    ],
+    [
+      "a folder that is somewhere else now",
+      async (place) => {
+        await rename(place("photos"), place("../photos"))
+        await symlink(place("../photos"), place("photos"))
+      },
+      /photos: is a link that leads out of the folder/
+    ]
+  ])("copies nothing of what is exchanged, when it was looked at, for %s", ([, exchange, message]) =>
+    Effect.gen(function* () {
+      const { edit, fetch, place } = yield* setUp()
+      let isExchanged = false
+      const fetched = yield* Effect.either(
+        fetch({
+          progress: ({ attachments }) => {
+            if (isExchanged || attachments?.done !== 0) return Effect.void
+            isExchanged = true
+            return edit(() => exchange(place))
+          }
+        })
+      )
+      expect(isExchanged).toBe(true)
+      const said = Either.match(fetched, {
+        onLeft: (error) => error.message,
+        onRight: ({ attachments }) => (attachments === undefined ? "none" : "copied")
+      })
+      expect(said).toMatch(message)
+    }).pipe(run)
+  )
+
+  it.scoped("copies what a link leads to, and something else when it leads elsewhere", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place, text, write } = yield* setUp()
+      yield* edit(() => symlink("photos/bell.jpg", place("first.jpg")))
+      yield* write("photos/boat.jpg", "a boat")
+      const first = yield* fetch()
+      expect(yield* text(first.directory, "first.jpg")).toBe("a bell")
+      yield* edit(() => rm(place("first.jpg")))
+      yield* edit(() => symlink("photos/boat.jpg", place("first.jpg")))
+      const second = yield* fetch({ previous: first.previous })
+      expect(yield* text(second.directory, "first.jpg")).toBe("a boat")
+    }).pipe(run)
+  )
+
+  // The kernel refuses a file to others while a program has a lease on it, as Windows does while one has it open.
+  it.scopedLive("waits for the program that holds a file", () =>
+    Effect.gen(function* () {
+      const { place, source, write } = yield* setUp()
+      const { holder, isHeld } = yield* hold(place("photos/bell.jpg"))
+      if (!isHeld) return
+      yield* write("photos/boat.jpg", "a boat")
+      const { cursor } = yield* source.poll(Option.none())
+      const fetching = yield* Effect.fork(
+        source.fetch({ directory: yield* temporary, previous: Option.none(), progress: () => Effect.void })
+      )
+      yield* Effect.sleep("2 seconds")
+      expect(Option.isNone(yield* Fiber.poll(fetching))).toBe(true)
+      holder.kill("SIGKILL")
+      expect((yield* Fiber.join(fetching)).attachments).toMatchObject({ total: 2 })
+      expect((yield* source.poll(Option.some(cursor))).changed).toBe("everything")
+    }).pipe(run)
+  )
+
+  it.scoped("leaves out a file whose name is no UTF-8, and says so", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place } = yield* setUp()
+      if (process.platform !== "linux") return
+      const folder = Buffer.from(`${place("photos")}/`)
+      yield* edit(() => writeFile(Buffer.concat([folder, Buffer.from("b\xfccher.jpg", "latin1")]), "x"))
+      expect(yield* fetch()).toMatchObject({
+        attachments: { total: 1 },
+        warnings: ["photos/b\ufffdcher.jpg: the name of this file is no UTF-8, so it is left out. Rename it."]
+      })
+    }).pipe(run)
+  )
+
   it.scoped("reads no file that its user may not read, and says so", () =>
     Effect.gen(function* () {
       const { edit, failure, place } = yield* setUp()
@@ -395,7 +533,7 @@ describe("a folder as a source", () => {
       yield* edit(() => chmod(place("Objects.csv"), 0))
       expect(yield* failure).toMatch(/Objects\.csv: cannot be read: permission denied/)
       yield* edit(() => rename(place("Objects.csv"), place("photos/Objects.csv")))
-      expect(yield* failure).toMatch(/photos\/Objects\.csv: cannot be copied: permission denied/)
+      expect(yield* failure).toMatch(/photos\/Objects\.csv: cannot be read: permission denied/)
     }).pipe(run)
   )
 })

@@ -1,0 +1,140 @@
+/**
+ * The files of a folder in a version: copied, or taken over from the version before.
+ *
+ * A link to a file of the folder would change with it, which no version may. What has not changed is only linked when it is known that
+ * there is a new version.
+ */
+import { lstat, mkdir } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { forEachFile, toError } from "../../../internal/fileBatch.ts"
+import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
+import { linkOrCopyAll } from "../../../internal/reuseFile.ts"
+import { explain } from "../../../internal/systemError.ts"
+import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
+import { FolderFailed } from "./FolderFailed.ts"
+import { copyFile, digestOf } from "./folderFiles.ts"
+import { type FolderFile, isSame } from "./lookAtFolder.ts"
+
+interface TakenFile extends FolderFile {
+  readonly sha256: string
+  /** Whether the version before has it. */
+  readonly isReused: boolean
+}
+
+/** Disks are no faster with more at a time. */
+const concurrency = 2
+
+/** From one report to the next, in milliseconds. */
+const reportPause = 250
+
+export const makeTakeFiles = () => {
+  /** Of the last fetch, by their paths: a digest holds while size and dates stay the same. */
+  let known: ReadonlyMap<string, TakenFile> = new Map()
+
+  /** Finds the digests of files without reading them, by their paths. */
+  const provenDigests = Effect.fnUntraced(function* (
+    files: ReadonlyArray<FolderFile>,
+    previous: Option.Option<PreviousContent>
+  ) {
+    const proven = new Map<string, string>()
+    const unknown: FolderFile[] = []
+    for (const file of files) {
+      const before = known.get(file.path)
+      if (before !== undefined && isSame(before, file)) proven.set(file.path, before.sha256)
+      else unknown.push(file)
+    }
+    // A copy has the date of its file: a controller that has just started reads nothing of what it has.
+    if (known.size === 0 && Option.isSome(previous)) {
+      const { directory } = previous.value
+      yield* forEachFile(
+        unknown,
+        async ({ modified, path, size }) => {
+          const before = fileIn(previous.value, path)
+          if (before?.size !== size) return
+          const copy = await lstat(join(directory, path)).catch(() => undefined)
+          if (copy?.size === size && Math.abs(copy.mtimeMs - modified) < 1) proven.set(path, before.sha256)
+        },
+        toError
+      ).pipe(Effect.ignore)
+    }
+    return proven
+  })
+
+  /**
+   * Copies what is new into `target`, which has none of the files, and gives all of them. `report` has how far it has come, four times
+   * a second at most.
+   */
+  return Effect.fn("FolderSource.takeFiles")(function* (
+    files: ReadonlyArray<FolderFile>,
+    target: FetchTarget,
+    report: (progress: AttachmentProgress) => Effect.Effect<void>
+  ) {
+    const { directory, previous } = target
+    const all = { total: files.length, totalBytes: sizeOf(files) }
+    let done = 0
+    let bytes = 0
+    let due = 0
+    const tell = Effect.flatMap(monotonicMillis, (now) => {
+      const isDue = files.length > 0 && (now >= due || done === files.length)
+      if (isDue) due = now + reportPause
+      return isDue ? report({ ...all, done, bytes }) : Effect.void
+    })
+
+    yield* tell
+    const proven = yield* provenDigests(files, previous)
+    const made = new Set<string>()
+
+    const take = Effect.fnUntraced(function* (file: FolderFile) {
+      const before = Option.getOrUndefined(Option.map(previous, (content) => fileIn(content, file.path)))
+      const digest = proven.get(file.path) ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
+      if (digest !== undefined && digest === before?.sha256) {
+        return { ...file, sha256: digest, isReused: true } satisfies TakenFile
+      }
+      const to = join(directory, file.path)
+      const folder = dirname(to)
+      if (!made.has(folder)) {
+        yield* Effect.mapError(
+          Effect.tryPromise({ try: () => mkdir(folder, { recursive: true }), catch: toError }),
+          cannotCopy(file.path)
+        )
+        made.add(folder)
+      }
+      return { ...file, sha256: yield* copyFile(file, to), isReused: false } satisfies TakenFile
+    })
+
+    const taken = yield* Effect.forEach(
+      files,
+      (file) =>
+        Effect.tap(take(file), ({ size }) => {
+          done += 1
+          bytes += size
+          return tell
+        }),
+      { concurrency }
+    )
+    known = new Map(taken.map((file) => [file.path, file]))
+    return taken
+  })
+}
+
+/** Links what the version before has, in the place of copies. */
+export const linkReused = (files: ReadonlyArray<TakenFile>, { directory, previous }: FetchTarget) =>
+  Effect.transposeMapOption(previous, (content) =>
+    linkOrCopyAll(
+      files.flatMap(({ isReused, path }) => (isReused ? [path] : [])),
+      content.directory,
+      directory
+    ).pipe(Effect.mapError(cannotCopy(directory)))
+  )
+
+const cannotCopy = (place: string) => (cause: Error) =>
+  new FolderFailed({ place, detail: `cannot be copied: ${explain(cause)}`, cause })
+
+const fileIn = ({ files }: PreviousContent, path: string) =>
+  Object.hasOwn(files, path) ? files[path] : undefined
+
+/** In bytes. */
+export const sizeOf = (files: ReadonlyArray<FolderFile>): number =>
+  files.reduce((sum, { size }) => sum + size, 0)
