@@ -1,6 +1,8 @@
 /**
  * Plain calls for many files, as one effect: an effect for each call takes several times the processor time of the call.
  */
+import { readdir } from "node:fs/promises"
+import { join, relative, sep } from "node:path"
 import * as Effect from "effect/Effect"
 
 /**
@@ -38,3 +40,17 @@ export const forEachFile = <A, B, E>(
 const concurrency = 8
 
 export const toError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)))
+
+/** All files and folders below a folder, by their paths with forward slashes. */
+export const entriesIn = (directory: string) =>
+  Effect.tryPromise({
+    try: () => readdir(directory, { recursive: true, withFileTypes: true }),
+    catch: toError
+  }).pipe(
+    Effect.map((entries) =>
+      entries.map((entry) => ({
+        path: relative(directory, join(entry.parentPath, entry.name)).replaceAll(sep, "/"),
+        isDirectory: entry.isDirectory()
+      }))
+    )
+  )

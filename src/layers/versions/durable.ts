@@ -2,12 +2,17 @@
  * Writes that survive a loss of power.
  */
 import { randomUUID } from "node:crypto"
+import { stat } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import { entriesIn, forEachFile, toError } from "../../internal/fileBatch.ts"
 import { errorCode, explain } from "../../internal/systemError.ts"
 
 /** How many files are worked on concurrently. */
@@ -64,32 +69,31 @@ export const syncTree = Effect.fnUntraced(function* (
   latest: Option.Option<string>,
   linked: ReadonlyMap<string, unknown> = new Map()
 ) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
+  const entries = yield* entriesIn(directory)
+  const [files, folders] = Array.partition(entries, ({ isDirectory }) => isDirectory)
 
-  const isLinked = (entry: string, { dev, ino, nlink }: FileSystem.File.Info) =>
-    Option.isSome(latest) && Option.isSome(ino) && Option.exists(nlink, (links) => links > 1)
-      ? fs.stat(path.join(latest.value, entry)).pipe(
-          Effect.map((other) => other.dev === dev && Option.contains(other.ino, ino.value)),
-          Effect.orElseSucceed(() => false)
-        )
-      : Effect.succeed(false)
+  const isLinked = async (entry: string, latest: string) => {
+    const { dev, ino, nlink } = await statFile(join(directory, entry))
+    if (nlink === 1) return false
+    const other = await statFile(join(latest, entry)).catch(() => undefined)
+    return other?.dev === dev && other.ino === ino
+  }
 
-  yield* Effect.forEach(
-    (yield* fs.readDirectory(directory, { recursive: true })).filter(
-      (entry) => !linked.has(entry.replaceAll(path.sep, "/"))
-    ),
-    Effect.fnUntraced(function* (entry) {
-      const full = path.join(directory, entry)
-      const stats = yield* fs.stat(full)
-      yield* stats.type === "Directory"
-        ? syncDirectory(full)
-        : Effect.unlessEffect(syncFile(full), isLinked(entry, stats))
-    }),
-    { concurrency, discard: true }
+  const written = yield* forEachFile(
+    files.filter(({ path }) => !linked.has(path)),
+    async ({ path }) =>
+      Option.isSome(latest) && (await isLinked(path, latest.value)) ? [] : [join(directory, path)],
+    toError
   )
+  yield* Effect.forEach(written.flat(), syncFile, { concurrency, discard: true })
+  yield* Effect.forEach(folders, ({ path }) => syncDirectory(join(directory, path)), {
+    concurrency,
+    discard: true
+  })
   yield* syncDirectory(directory)
 })
+
+const statFile = promisify(stat)
 
 const syncFile = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>

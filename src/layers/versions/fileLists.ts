@@ -1,6 +1,9 @@
 /**
  * The list of the files of a version, made and read. Where it cannot be read, the version is not whole.
  */
+import { stat as statFile } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -10,6 +13,7 @@ import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import { entriesIn, forEachFile, toError } from "../../internal/fileBatch.ts"
 import { issueText, placedIssues } from "../../internal/ParseIssues.ts"
 import { sha256OfFile, sha256OfText } from "../../internal/sha256.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
@@ -29,6 +33,8 @@ export interface WrittenList {
   /** The digest of the text. */
   readonly sha256: string
 }
+
+const stat = promisify(statFile)
 
 /** How many files are worked on concurrently. */
 const concurrency = 8
@@ -79,7 +85,7 @@ const decodeListed = Effect.fnUntraced(function* <A, I>(
 const listSource = Effect.fnUntraced(function* (
   folder: string,
   { digests = {}, ...source }: VersionSource
-): Effect.fn.Return<ListedSource, PlatformError, FileSystem.FileSystem | Path.Path> {
+): Effect.fn.Return<ListedSource, PlatformError | Error, FileSystem.FileSystem | Path.Path> {
   const path = yield* Path.Path
   const directory = path.join(folder, source.sourceId)
   const files = yield* Effect.forEach(
@@ -102,22 +108,16 @@ export const filesIn = Effect.fnUntraced(function* (
   directory: string,
   known: ReadonlyMap<string, number> = new Map()
 ) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const entries = (yield* fs.readDirectory(directory, { recursive: true })).map((entry) =>
-    entry.replaceAll(path.sep, "/")
-  )
-  const sizes = yield* Effect.forEach(
-    entries,
-    (entry) => {
-      const size = known.get(entry)
-      return size !== undefined
-        ? Effect.succeed([[entry, size] as const])
-        : Effect.map(fs.stat(path.join(directory, entry)), ({ size, type }) =>
-            type === "File" ? [[entry, Number(size)] as const] : []
-          )
+  const entries = yield* entriesIn(directory)
+  const sizes = yield* forEachFile(
+    entries.filter(({ isDirectory }) => !isDirectory),
+    async ({ path }) => {
+      const size = known.get(path)
+      if (size !== undefined) return [[path, size] as const]
+      const stats = await stat(join(directory, path))
+      return stats.isFile() ? [[path, stats.size] as const] : []
     },
-    { concurrency }
+    toError
   )
   return new Map(sizes.flat())
 })
@@ -176,16 +176,22 @@ export const isWhole = (file: string, size: number) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Those of the files that are in the folder of their source, with the sizes that they had. */
-export const wholeFiles = Effect.fnUntraced(function* (
+/** Those of the files that are in the folder of their source, with the sizes that they had; `files` itself where that is all. */
+export const wholeFiles = (
   directory: string,
   files: Readonly<Record<string, SourceFile>>
-) {
-  const path = yield* Path.Path
-  const whole = yield* Effect.filter(
+): Effect.Effect<Readonly<Record<string, SourceFile>>> =>
+  forEachFile(
     Object.entries(files),
-    ([name, { size }]) => isWhole(path.join(directory, name), size),
-    { concurrency }
+    async (entry) => {
+      const [name, { size }] = entry
+      const stats = await stat(join(directory, name)).catch(() => undefined)
+      return stats?.isFile() && stats.size === size ? [entry] : []
+    },
+    toError
+  ).pipe(
+    Effect.orDie,
+    Effect.map((whole) =>
+      whole.every(({ length }) => length > 0) ? files : Object.fromEntries(whole.flat())
+    )
   )
-  return whole.length === Object.keys(files).length ? files : Object.fromEntries(whole)
-})

@@ -41,7 +41,7 @@ export const makePublishing = Effect.fnUntraced(function* (
   const writeListAnd = <R>(
     staged: string,
     { text }: WrittenList,
-    sync: Effect.Effect<void, PlatformError, R>
+    sync: Effect.Effect<void, PlatformError | Error, R>
   ) =>
     fs
       .writeFileString(path.join(staged, fileListName), text)

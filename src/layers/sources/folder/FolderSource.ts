@@ -119,7 +119,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       ...files.map(({ path, sha256 }) => ({ name: path, digest: sha256 }))
     ])
     // What has not changed as a whole is not looked for in the new version.
-    if (!Option.exists(target.previous, (before) => Option.contains(before.fingerprint, content))) {
+    if (isNew(target, content)) {
       yield* linkReused(files, target)
     }
     const bytes = sizeOf(files)
@@ -142,7 +142,12 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     ...documentSource,
     fetch: (target) =>
       notInside(directory, target).pipe(
-        Effect.zipRight(folder.take((look) => save(look, target))),
+        Effect.zipRight(
+          folder.take(
+            (look) => save(look, target),
+            ({ fingerprint }) => isNew(target, fingerprint)
+          )
+        ),
         Effect.mapError(sourceFailed(id)),
         withPermits(1),
         Effect.provide(environment)
@@ -152,6 +157,9 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   }
   return yield* withFiles(options)(source)
 })
+
+const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
+  !Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
 
 /** What a try before this one has left. */
 const empty = Effect.fnUntraced(function* (directory: string) {

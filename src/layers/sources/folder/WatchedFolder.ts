@@ -64,9 +64,13 @@ export interface WatchedFolder {
   /** As the `poll` of a `ContentSource`. */
   readonly poll: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, FolderFailed | FolderInUse>
 
-  /** Takes what is in the folder while it rests. Where somebody has written meanwhile, it is taken again, three more times. */
+  /**
+   * Takes what is in the folder while it rests. Where somebody has written meanwhile, it is taken again, three more times, unless
+   * what was taken is not new.
+   */
   readonly take: <A, E, R>(
-    use: (look: FolderLook) => Effect.Effect<A, E, R>
+    use: (look: FolderLook) => Effect.Effect<A, E, R>,
+    isNew: (taken: A) => boolean
   ) => Effect.Effect<A, E | FolderFailed | FolderInUse, R>
 
   /**
@@ -133,10 +137,11 @@ export const make = Effect.fnUntraced(function* (directory: string): Effect.fn.R
 
   /** Takes it once: what fails while somebody writes is half of something. */
   const takeOnce =
-    <A, E, R>(use: (look: FolderLook) => Effect.Effect<A, E, R>) =>
+    <A, E, R>(use: (look: FolderLook) => Effect.Effect<A, E, R>, isNew: (taken: A) => boolean) =>
     (look: FolderLook) =>
       Effect.gen(function* () {
         const taken = yield* Effect.either(use(look))
+        if (Either.isRight(taken) && !isNew(taken.right)) return taken.right
         const after = yield* looking
         if (after.stamp !== look.stamp) {
           return yield* new Disturbed({ by: stillWritten(changedIn(look, after)) })
@@ -150,9 +155,9 @@ export const make = Effect.fnUntraced(function* (directory: string): Effect.fn.R
         return yield* new Disturbed({ by: error })
       })
 
-  const take: WatchedFolder["take"] = (use) =>
+  const take: WatchedFolder["take"] = (use, isNew) =>
     rested(patience).pipe(
-      Effect.flatMap(takeOnce(use)),
+      Effect.flatMap(takeOnce(use, isNew)),
       Effect.retry({ while: (error) => error instanceof Disturbed, schedule: disturbed }),
       Effect.mapError((error) => (error instanceof Disturbed ? error.by : error))
     )

@@ -32,9 +32,6 @@ const partSize = 256 * 1024
 /** Windows has no flags for it: there, a link is seen when the folder is looked at. */
 const withoutLinkOrWait = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-/** Milliseconds: in these, a file may change again and keep its date, on disks that round it. */
-const datePrecision = 2000
-
 /** Everything that is in the file, in memory. */
 export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, FolderFailed | FolderInUse> => {
   const content = Buffer.allocUnsafe(file.size)
@@ -70,8 +67,8 @@ export const isHeld = (file: FolderFile): Effect.Effect<boolean> =>
   )
 
 /**
- * Copies the file to where none is yet, and gives its SHA-256 digest. The copy has its date, unless that is too new to prove that the
- * file has not changed since.
+ * Copies the file to where none is yet, and gives its SHA-256 digest. The copy has its date: it is a copy of the file as long as that
+ * has not changed since the copy was made.
  */
 export const copyFile = (file: FolderFile, to: string): Effect.Effect<string, FolderFailed | FolderInUse> =>
   Effect.suspend(() => {
@@ -85,9 +82,7 @@ export const copyFile = (file: FolderFile, to: string): Effect.Effect<string, Fo
             await writing(file, writeAll(copied, part))
           })
         )
-        if (Date.now() - file.modified > datePrecision) {
-          await writing(file, disk.futimes(copied, Date.now() / 1000, file.modified / 1000))
-        }
+        await writing(file, disk.futimes(copied, Date.now() / 1000, file.modified / 1000))
       } finally {
         await disk.close(copied)
       }

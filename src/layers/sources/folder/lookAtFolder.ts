@@ -19,6 +19,8 @@ interface Seen {
   readonly modified: number
   /** When the system has noted the last change of anything: nobody can set it. Milliseconds since 1970. */
   readonly changed: number
+  /** Which file it is on its disk: another one may come to its name with the same size and dates. */
+  readonly inode: number
 }
 
 export interface FolderFile extends Seen {
@@ -54,14 +56,18 @@ const pathInVersion = (path: string): string => {
   return document === undefined ? path : `${fileName(document)}.json`
 }
 
-export const seenOf = ({ ctimeMs, mtimeMs, size }: Stats): Seen => ({
+export const seenOf = ({ ctimeMs, ino, mtimeMs, size }: Stats): Seen => ({
   size,
   modified: Math.floor(mtimeMs),
-  changed: ctimeMs
+  changed: ctimeMs,
+  inode: ino
 })
 
 export const isSame = (one: Seen, other: Seen): boolean =>
-  one.size === other.size && one.modified === other.modified && one.changed === other.changed
+  one.size === other.size &&
+  one.modified === other.modified &&
+  one.changed === other.changed &&
+  one.inode === other.inode
 
 /** Whether an absolute path leads into the folder. */
 export const isIn = (root: string, path: string): boolean =>
@@ -121,7 +127,7 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory:
       for (const file of looked) {
         if (file !== undefined) {
           files.push(file)
-          hash.update(JSON.stringify([file.path, file.size, file.modified, file.changed]))
+          hash.update(JSON.stringify([file.path, file.size, file.modified, file.changed, file.inode]))
         }
       }
       for (const { entry, name, place } of entries) {

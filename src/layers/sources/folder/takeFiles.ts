@@ -45,16 +45,18 @@ export const makeTakeFiles = () => {
       if (before !== undefined && isSame(before, file)) proven.set(file.path, before.sha256)
       else unknown.push(file)
     }
-    // A copy has the date of its file: a controller that has just started reads nothing of what it has.
+    // A controller that has just started reads nothing of which it has a copy with the same date, made after the last change.
     if (known.size === 0 && Option.isSome(previous)) {
       const { directory } = previous.value
       yield* forEachFile(
         unknown,
-        async ({ modified, path, size }) => {
+        async ({ changed, modified, path, size }) => {
           const before = fileIn(previous.value, path)
           if (before?.size !== size) return
           const copy = await lstat(join(directory, path)).catch(() => undefined)
-          if (copy?.size === size && Math.abs(copy.mtimeMs - modified) < 1) proven.set(path, before.sha256)
+          if (copy?.size === size && Math.abs(copy.mtimeMs - modified) < 1 && changed < copy.birthtimeMs) {
+            proven.set(path, before.sha256)
+          }
         },
         toError
       ).pipe(Effect.ignore)
