@@ -26,7 +26,7 @@ const maxParts = 4 * maxColumns
  */
 export const findHeader = (text: string, delimiter?: Delimiter): Header => {
   const [line = "", declared] = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i.exec(text) ?? []
-  const blank = /(?:[\s,;|]*[\r\n])?/y
+  const blank = /(?:[\s,;|]{0,1000000}[\r\n])?/y
   blank.lastIndex = line.length
   blank.exec(text)
   const start = blank.lastIndex

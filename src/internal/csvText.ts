@@ -11,7 +11,7 @@ import { type Delimiter, findHeader, maxColumns } from "./csvHeader.ts"
 import type { TextMistake } from "./editedText.ts"
 import { makeGiveWay } from "./nextTurn.ts"
 import { sizeText } from "./readable.ts"
-import { makeValueCount, TooManyValues, type ValueCount } from "./valueCount.ts"
+import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
 
 export interface CsvContent {
   /** No two are the same, and none is empty. */
@@ -237,7 +237,19 @@ const brokenQuoteLine = ({ delimiter, line, text }: Body): number => {
   return lineAt(text, Math.max(open, 0)) + line - 1
 }
 
-const lineAt = (text: string, offset: number): number => text.slice(0, offset).split(/\r\n|\r|\n/).length
+/** By hand: a list of all lines may be longer than a memory. */
+const lineAt = (text: string, offset: number): number => {
+  let line = 1
+  for (let index = 0; index < offset; index++) {
+    const code = text.charCodeAt(index)
+    if (code === carriageReturn || (code === lineFeed && text.charCodeAt(index - 1) !== carriageReturn))
+      line++
+  }
+  return line
+}
+
+const carriageReturn = 13
+const lineFeed = 10
 
 const checkNames = (names: ReadonlyArray<string>, line: number): void => {
   if (names.length === 0) throw new Mistake("the header line with the names of the fields is missing.", line)
@@ -260,6 +272,6 @@ class Mistake extends Error {
 }
 
 const mistakeOf = (error: unknown): TextMistake =>
-  error instanceof Mistake || error instanceof TooManyValues
+  error instanceof Mistake || error instanceof TooMuch
     ? error
     : { problem: `is not valid CSV: ${String(error)}` }

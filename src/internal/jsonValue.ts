@@ -5,7 +5,7 @@ import { Tokenizer, TokenParser, TokenType } from "@streamparser/json"
 import * as Effect from "effect/Effect"
 import { isExact, mayHaveInexactNumbers } from "./exactNumber.ts"
 import { makeGiveWay } from "./nextTurn.ts"
-import type { ValueCount } from "./valueCount.ts"
+import { TooMuch, type ValueCount } from "./valueCount.ts"
 
 export interface JsonReading {
   /** Counts objects, lists, and what is in them. */
@@ -20,7 +20,10 @@ const shortLength = 256 * 1024
 /** In bytes, some milliseconds of work. */
 const pieceSize = 64 * 1024
 
-/** What the text says. It fails with what the parser throws, or with `TooManyValues`. */
+/** What is nested more deeply is not saved. */
+const maxDepth = 1000
+
+/** What the text says. It fails with what the parser throws, or with `TooMuch`. */
 export const readJson = (text: string, reading: JsonReading): Effect.Effect<unknown, unknown> =>
   text.length <= shortLength && !mayHaveInexactNumbers(text)
     ? attempt(() => {
@@ -68,14 +71,17 @@ class ExactTokenizer extends Tokenizer {
 }
 
 const makeParser = ({ count, keepDigits }: JsonReading) => {
-  const tokenizer = new ExactTokenizer()
+  const tokenizer = new ExactTokenizer({ stringBufferSize: 1024, numberBufferSize: 64 })
   const parser = new TokenParser({ paths: ["$"] })
   let whole: unknown
+  let depth = 0
   parser.onValue = ({ value }) => {
     whole = value
   }
   tokenizer.onToken = (token) => {
     count.add(weights[token.token] ?? 1)
+    depth += levels[token.token] ?? 0
+    if (depth > maxDepth) throw new TooMuch(`it is nested more than ${maxDepth} levels deep.`)
     if (token.token === TokenType.NUMBER && !isExact(tokenizer.written)) {
       keepDigits(tokenizer.written)
       parser.write({ token: TokenType.STRING, value: tokenizer.written })
@@ -91,6 +97,13 @@ const makeParser = ({ count, keepDigits }: JsonReading) => {
       return whole
     }
   }
+}
+
+const levels: Readonly<Partial<Record<TokenType, number>>> = {
+  [TokenType.LEFT_BRACE]: 1,
+  [TokenType.LEFT_BRACKET]: 1,
+  [TokenType.RIGHT_BRACE]: -1,
+  [TokenType.RIGHT_BRACKET]: -1
 }
 
 /** Each token is a value but for these; the name before a colon is none. */

@@ -7,13 +7,19 @@ export const maxValues = 5_000_000
 
 /** Counts values: objects, rows, lists, and what is in them. */
 export interface ValueCount {
-  /** It throws `TooManyValues` above the limit. */
+  /** It throws `TooMuch` above the limit. */
   readonly add: (values: number) => void
 }
 
-export class TooManyValues extends Error {
-  readonly problem =
-    `it has more than ${maxValues.toLocaleString("en")} values, more than are held in memory. Split it, or ask for less.`
+/** It can be read, but is more than any content. */
+export class TooMuch extends Error {
+  /** With the limit. */
+  readonly problem: string
+
+  constructor(problem: string) {
+    super(problem)
+    this.problem = problem
+  }
 }
 
 export const makeValueCount = (): ValueCount => {
@@ -22,7 +28,11 @@ export const makeValueCount = (): ValueCount => {
   return {
     add: (values) => {
       counted += values
-      if (counted > maxValues) throw new TooManyValues()
+      if (counted > maxValues) {
+        throw new TooMuch(
+          `it has more than ${maxValues.toLocaleString("en")} values, more than are held in memory. Split it, or ask for less.`
+        )
+      }
     }
   }
 }

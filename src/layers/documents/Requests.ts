@@ -13,7 +13,7 @@ import type { CsvRecord } from "../../internal/csvText.ts"
 import { placeText } from "../../internal/editedText.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
-import { TooManyValues } from "../../internal/valueCount.ts"
+import { TooMuch } from "../../internal/valueCount.ts"
 import * as Body from "../httpClient/Body.ts"
 import type { DownloadFailed } from "../httpClient/DownloadFailed.ts"
 import type { DownloadPace } from "../httpClient/DownloadPace.ts"
@@ -182,7 +182,7 @@ export const parseJson = ({ headers, text, url }: Answer): Effect.Effect<unknown
     const isPage = /^\s*</.test(text)
     return unreadable(
       url,
-      mistake instanceof TooManyValues
+      mistake instanceof TooMuch
         ? mistake.problem
         : `this is no JSON (${type})${isPage ? ": it looks like a web page, perhaps one to log in" : ""}`
     )
@@ -198,7 +198,7 @@ export const parseCsv = (
     : Effect.mapError(outsideText.parseCsv(text, delimiter), (mistake) =>
         unreadable(
           url,
-          mistake instanceof TooManyValues
+          mistake instanceof TooMuch
             ? mistake.problem
             : `${placeText("this is no CSV", mistake)}: ${mistake.problem}`
         )

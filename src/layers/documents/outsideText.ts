@@ -10,7 +10,7 @@ import { jsonMistake, type TextMistake } from "../../internal/editedText.ts"
 import { readJson } from "../../internal/jsonValue.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import { makeValueCount, TooManyValues, type ValueCount } from "../../internal/valueCount.ts"
+import { makeValueCount, TooMuch, type ValueCount } from "../../internal/valueCount.ts"
 
 /** What is read of texts: one for all texts of a document. */
 interface Reading {
@@ -73,7 +73,7 @@ const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Eff
 export const parseJson = (text: string): Effect.Effect<unknown, TextMistake> =>
   withReading((reading) =>
     Effect.mapError(readJson(text, reading), (error) =>
-      error instanceof TooManyValues ? error : jsonMistake(text, error)
+      error instanceof TooMuch ? error : jsonMistake(text, error)
     )
   )
 

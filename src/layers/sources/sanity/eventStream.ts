@@ -47,7 +47,7 @@ export const readEvents = <E, R>(text: Stream.Stream<string, E, R>) =>
   )
 
 const lengthOf = ({ data, line }: Unread): number =>
-  data.reduce((sum, { length }) => sum + length, line.length)
+  data.reduce((sum, { length }) => sum + length + 1, line.length)
 
 /** Reads one more part of the text. A CR at the end of a part may be the first half of a line break. */
 export const read = (
@@ -58,7 +58,8 @@ export const read = (
   const isCut = text.endsWith("\r")
   const lines = (isCut ? text.slice(0, -1) : text).split(/\r\n|\r|\n/)
   const last = `${lines.pop() ?? ""}${isCut ? "\r" : ""}`
-  let { data, event, id } = before
+  let { event, id } = before
+  let data = [...before.data]
   const events: Array<ServerEvent> = []
   for (const line of lines) {
     if (line === "") {
@@ -69,7 +70,7 @@ export const read = (
     }
     const { name, value } = fieldOf(line)
     if (name === "event") event = value
-    if (name === "data") data = [...data, value]
+    if (name === "data") data.push(value)
     if (name === "id" && !value.includes("\0")) id = value
   }
   return { unread: { line: last, event, data, id }, events }

@@ -69,6 +69,8 @@ describe("a stream of Server-Sent Events", () => {
       const endless = Stream.make(`data: ${"x".repeat(64 * 1024)}`).pipe(Stream.forever)
       const error = yield* Effect.flip(Stream.runDrain(readEvents(endless)))
       expect(error.message).toBe("one of its events has more than 1048576 characters")
+      const empty = Stream.make("data:\n".repeat(50_000)).pipe(Stream.forever)
+      expect(yield* Effect.flip(Stream.runDrain(readEvents(empty)))).toEqual(error)
     })
   )
 })
