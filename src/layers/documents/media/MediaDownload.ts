@@ -13,6 +13,7 @@ import * as Body from "../../httpClient/Body.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
+import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost, keyOf } from "./links.ts"
 import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
@@ -68,6 +69,7 @@ export const make = Effect.fnUntraced(function* (
     const temporary = path.join(directory, mediaFolder, `.${key}`)
     const given = version === undefined ? {} : { version }
     let response: Option.Option<Download.Response> = Option.none()
+    let format: Option.Option<PictureFormat> = Option.none()
 
     const wrong = (what: Option.Option<string>) =>
       Option.match(what, {
@@ -99,8 +101,10 @@ export const make = Effect.fnUntraced(function* (
           }
         )
       },
-      onBeginning: (bytes) =>
-        wrong(wrongBeginning(url, Option.flatMap(response, typeOfResponse), types, bytes))
+      onBeginning: (bytes) => {
+        format = Option.fromNullable(formatOf(bytes))
+        return wrong(wrongBeginning(url, Option.flatMap(response, typeOfResponse), types, bytes))
+      }
     })
     const type = Option.flatMap(response, typeOfResponse)
     const kept = Option.filter(before, (before) => fits(before.path, type))
@@ -127,7 +131,7 @@ export const make = Effect.fnUntraced(function* (
       ...Option.match(response, { onNone: () => ({}), onSome: tagsOf }),
       ...given
     }
-    return { entry, sha256, size: bytes }
+    return { entry, sha256, size: bytes, format }
   })
 
   /** Downloads a file to a temporary name, and gives it its own; fails as `Unchanged` where it is the one before. */

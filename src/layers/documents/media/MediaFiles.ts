@@ -9,6 +9,7 @@ import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
+import type { PictureFormat } from "../images/pictureFormat.ts"
 import { MediaNotSaved } from "./errors.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
@@ -22,6 +23,8 @@ export interface MediaFile extends SourceFile {
   /** Whether it is still only in the version before. */
   readonly isKept: boolean
   readonly wanted: WantedFile
+  /** Where it was downloaded, and is a picture. */
+  readonly format: Option.Option<PictureFormat>
 }
 
 export interface MediaTarget extends Pick<FetchTarget, "directory" | "previous"> {
@@ -64,7 +67,8 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
         sha256,
         size,
         isKept: true,
-        wanted
+        wanted,
+        format: Option.none()
       } satisfies MediaFile)
 
     const fetchOrKeep = (wanted: WantedFile): Effect.Effect<Outcome, MediaNotSaved> => {

@@ -10,6 +10,7 @@ import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts
 import { filesAtOnce } from "../../httpClient/downloadCounter.ts"
 import type { ImageConfig } from "../images/ImageConfig.ts"
 import * as Images from "../images/Images.ts"
+import { notShown } from "../images/pictureFormat.ts"
 import { PictureFlawed, SizesNotMade, warningsOf } from "./errors.ts"
 import { type FoundMedia, type OwnFile, pictureKey } from "./findMedia.ts"
 import type { MediaFile } from "./MediaFiles.ts"
@@ -43,7 +44,7 @@ interface Picture extends OwnFile {
   readonly image: Omit<Images.ImageFile, "file">
 }
 
-/** Makes no pictures without a `config`. */
+/** Makes no pictures without a `config`, and warns of those that no browser shows. */
 export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined) {
   const path = yield* Path.Path
   const images = yield* Effect.transposeMapOption(Option.fromNullable(config), (config) =>
@@ -51,7 +52,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
   )
 
   return Effect.fnUntraced(function* (files: PictureFiles, { directory, previous }: FetchTarget) {
-    if (Option.isNone(images)) return noPictures
+    if (Option.isNone(images)) return { ...noPictures, warnings: warningsOf(unseenOf(files)) }
     const target = { directory, previous, made: yield* Images.nothingMade }
 
     const derive = ({ image, isOptional, key, place: { document, path: field, record } }: Picture) => {
@@ -87,6 +88,15 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
 })
 
 const noPictures: Pictures = { files: {}, sizesOf: Option.none, sizesOfOwn: Option.none, warnings: [] }
+
+/** Pictures among the files that no browser shows. */
+const unseenOf = ({ media }: PictureFiles): ReadonlyArray<PictureFlawed> =>
+  Array.filterMap([...media.values()], ({ entry, format: kind, wanted: { place } }) =>
+    Option.map(Option.flatMapNullable(kind, notShown), (detail) => {
+      const { document, path, record } = place
+      return new PictureFlawed({ document, record, field: format(path), localPath: entry.path, detail })
+    })
+  )
 
 const picturesOf = ({ digests, media, ownFiles, pictures }: PictureFiles): ReadonlyArray<Picture> => [
   ...Array.filterMap(pictures, ([key, { cut, identity }]) =>

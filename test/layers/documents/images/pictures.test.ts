@@ -35,7 +35,7 @@ const Objects = Schema.parseJson(
 /** One document whose objects link to a file each, all of which may be missing. */
 const fetchPictures = Effect.fnUntraced(function* (
   files: Readonly<Record<string, Uint8Array>>,
-  images: ImageConfig | undefined = { widths: [20] }
+  images: Option.Option<ImageConfig> = Option.some({ widths: [20] })
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const { url } = yield* ScriptedServer.make((response, request) => {
@@ -51,7 +51,7 @@ const fetchPictures = Effect.fnUntraced(function* (
     id: "museum",
     documents: { objects: `${url}/` },
     media: { find: ["**.photo.url"], optional: ["**"] },
-    ...(images === undefined ? {} : { images })
+    ...(Option.isNone(images) ? {} : { images: images.value })
   })
   const { fetch } = yield* source.make
   const directory = yield* fileSystem.makeTempDirectoryScoped()
@@ -182,7 +182,10 @@ describe("the pictures of a source", () => {
         "clear16.png": await sharp(clear).toColourspace("rgb16").png().toBuffer(),
         "clearGrey.png": await sharp(clear).toColourspace("b-w").png().toBuffer()
       }))
-      const { colourOf, warnings, widths } = yield* fetchPictures(files, { widths: [20], formats: ["jpeg"] })
+      const { colourOf, warnings, widths } = yield* fetchPictures(
+        files,
+        Option.some({ widths: [20], formats: ["jpeg"] })
+      )
       expect(warnings).toEqual([])
       expect(widths).toEqual(Object.fromEntries(Object.keys(files).map((name) => [name, [20]])))
       for (const name of Object.keys(files)) {
@@ -243,7 +246,22 @@ describe("the pictures of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("are refused where they are cut, empty, too large or none at all", () =>
+  it.scopedLive("are files with a warning where no browser shows them and no sizes are wanted", () =>
+    Effect.gen(function* () {
+      const { saved, warnings } = yield* fetchPictures(
+        { "telephone.jpg": heic, "favicon.ico": icon },
+        Option.none()
+      )
+      expect(saved).toEqual(["telephone.jpg", "favicon.ico"])
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          /record telephone.jpg, .*: it is HEIC, which browsers do not show: export it as JPEG/
+        )
+      ])
+    }).pipe(run)
+  )
+
+  it.scopedLive("are refused where they are cut, too large or none at all", () =>
     Effect.gen(function* () {
       const picture = noisy(100, 80)
       const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)
