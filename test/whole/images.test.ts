@@ -5,6 +5,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Array from "effect/Array"
@@ -14,6 +15,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import * as TestServices from "effect/TestServices"
+import sharp from "sharp"
 import * as Images from "../../src/layers/documents/images/Images.ts"
 import { repository } from "../support/documents.ts"
 import { noisy, plain, sourceFolder } from "../support/pictures.ts"
@@ -58,6 +60,59 @@ const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
 const bytesOf = (picture: ReturnType<typeof noisy>) => Effect.promise(() => picture.toBuffer())
 
 const provided = Effect.provide(NodeContext.layer)
+
+describe("a picture that takes long", () => {
+  /** Its encoding has begun, and would go on for many seconds. */
+  const slow = Effect.gen(function* () {
+    const folder = yield* sourceFolder
+    const fs = yield* FileSystem.FileSystem
+    const { derive } = yield* Images.make({ widths: [2400], formats: ["avif"] })
+    const photo = yield* folder.save("media/photo.jpg", yield* bytesOf(noisy(2400, 1800).jpeg()))
+    const fiber = yield* Effect.fork(derive(photo, folder.target))
+    yield* eventually(Effect.orDie(fs.exists(join(folder.directory, "images"))))
+    return { derive, fiber, folder }
+  })
+
+  it.scoped("is an error, and others are made after it", () =>
+    Effect.gen(function* () {
+      const { derive, fiber, folder } = yield* slow
+      // The time begins when the process has the job.
+      yield* Effect.zipRight(TestClock.adjust("5 minutes"), waiting.eventLoopTurn).pipe(
+        Effect.repeat({ until: () => Effect.map(Fiber.poll(fiber), ({ _tag }) => _tag === "Some") })
+      )
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      expect(error.message).toBe(
+        'The sizes of the picture "media/photo.jpg" cannot be made: it takes longer than 1 hour.'
+      )
+      expect(yield* folder.images).toEqual([])
+      const small = yield* folder.save("media/small.png", yield* bytesOf(plain(20, 20).png()))
+      expect((yield* derive(small, folder.target)).sizes).toHaveLength(1)
+    }).pipe(provided)
+  )
+
+  it.scoped("ends when nobody waits for it", () =>
+    Effect.gen(function* () {
+      const { fiber, folder } = yield* slow
+      const began = performance.now()
+      yield* Fiber.interrupt(fiber)
+      expect(performance.now() - began).toBeLessThan(5000)
+      expect(yield* folder.images).toEqual([])
+    }).pipe(provided)
+  )
+})
+
+describe("a scan", () => {
+  it.scopedLive("of 380 megapixels is made smaller", () =>
+    Effect.gen(function* () {
+      const { save, target } = yield* sourceFolder
+      const { derive } = yield* Images.make({ widths: [200] })
+      const large = { create: { width: 20_000, height: 19_000, channels: 3, background: "red" } } as const
+      const bytes = yield* bytesOf(sharp({ limitInputPixels: false, ...large }).jpeg({ quality: 10 }))
+      const { sizes } = yield* derive(yield* save("media/scan.jpg", bytes), target)
+      expect(sizes).toMatchObject([{ width: 200, height: 190 }])
+    }).pipe(provided)
+  )
+})
 
 describe.runIf(process.platform === "linux")("the processes that make pictures", () => {
   it.scoped("are two at most, with a low priority in every thread, and end without work", () =>

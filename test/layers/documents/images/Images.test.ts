@@ -6,14 +6,11 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as TestClock from "effect/TestClock"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../../../src/internal/sha256.ts"
 import * as Images from "../../../../src/layers/documents/images/Images.ts"
 import { colourAt, isBlue, marked, noisy, plain, sourceFolder } from "../../../support/pictures.ts"
-import { eventLoopTurn, eventually } from "../../../support/waiting.ts"
 
 const provided = Effect.provide(NodeContext.layer)
 
@@ -24,15 +21,15 @@ describe("a picture", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { directory, images, save, target } = yield* sourceFolder
-      const { derive } = yield* Images.make({ widths: [200, 100], formats: ["webp", "jpeg", "png", "avif"] })
-      const photo = yield* save("media/photo-00112233445566aa.jpg", yield* bytesOf(noisy(300, 150).jpeg()))
+      const { derive } = yield* Images.make({ widths: [20, 10], formats: ["webp", "jpeg", "png", "avif"] })
+      const photo = yield* save("media/photo-00112233445566aa.jpg", yield* bytesOf(noisy(30, 16).jpeg()))
 
       const derived = yield* derive(photo, target)
 
       expect(shapeOf(derived)).toEqual(
         ["webp", "jpeg", "png", "avif"].flatMap((format) => [
-          [`image/${format}`, 100, 50],
-          [`image/${format}`, 200, 100]
+          [`image/${format}`, 10, 5],
+          [`image/${format}`, 20, 11]
         ])
       )
       expect(derived.sizes.map(({ localPath }) => localPath.slice("images/".length)).sort()).toEqual(
@@ -155,10 +152,10 @@ describe("the same picture", () => {
 
   it.scoped("has equal bytes each time, in another process too", () =>
     Effect.gen(function* () {
-      const photo = yield* bytesOf(noisy(600, 400).jpeg())
+      const photo = yield* bytesOf(noisy(60, 40).jpeg())
       const once = Effect.gen(function* () {
         const { save, target } = yield* sourceFolder
-        const { derive } = yield* Images.make({ widths: [300], formats })
+        const { derive } = yield* Images.make({ widths: [30], formats })
         return yield* derive(yield* save("media/photo.jpg", photo), target)
       }).pipe(Effect.scoped)
       const first = yield* once
@@ -171,11 +168,11 @@ describe("the same picture", () => {
       const fs = yield* FileSystem.FileSystem
       const before = yield* sourceFolder
       const after = yield* sourceFolder
-      const photo = yield* bytesOf(noisy(600, 400).jpeg())
-      const { derive } = yield* Images.make({ widths: [100, 200] })
+      const photo = yield* bytesOf(noisy(60, 40).jpeg())
+      const { derive } = yield* Images.make({ widths: [10, 20] })
       const first = yield* derive(yield* before.save("media/photo.jpg", photo), before.target)
 
-      const wider = yield* Images.make({ widths: [100, 200, 300] })
+      const wider = yield* Images.make({ widths: [10, 20, 30] })
       const target = { ...after.target, previous: before.asPrevious(first) }
       const second = yield* wider.derive(yield* after.save("media/photo.jpg", photo), target)
 
@@ -226,7 +223,7 @@ describe("the same picture", () => {
     Effect.gen(function* () {
       const { images, save, target } = yield* sourceFolder
       const { derive } = yield* Images.make({ widths: [100] })
-      const photo = yield* bytesOf(noisy(600, 400).jpeg())
+      const photo = yield* bytesOf(noisy(60, 40).jpeg())
       const one = yield* save("media/photo-0000000000000001.jpg", photo)
       const other = yield* save("media/photo-0000000000000002.jpg", photo)
       const cut = { ...other, focus: { x: 0, y: 0 } }
@@ -238,46 +235,6 @@ describe("the same picture", () => {
         first.files[first.sizes[0]?.localPath ?? ""]
       )
       expect(yield* images).toHaveLength(1)
-    }).pipe(provided)
-  )
-})
-
-describe("a picture that takes long", () => {
-  /** Its encoding has begun, and would go on for many seconds. */
-  const slow = Effect.gen(function* () {
-    const folder = yield* sourceFolder
-    const fs = yield* FileSystem.FileSystem
-    const { derive } = yield* Images.make({ widths: [2400], formats: ["avif"] })
-    const photo = yield* folder.save("media/photo.jpg", yield* bytesOf(noisy(2400, 1800).jpeg()))
-    const fiber = yield* Effect.fork(derive(photo, folder.target))
-    yield* eventually(Effect.orDie(fs.exists(join(folder.directory, "images"))))
-    return { derive, fiber, folder }
-  })
-
-  it.scoped("is an error, and others are made after it", () =>
-    Effect.gen(function* () {
-      const { derive, fiber, folder } = yield* slow
-      // The time begins when the process has the job.
-      yield* Effect.zipRight(TestClock.adjust("5 minutes"), eventLoopTurn).pipe(
-        Effect.repeat({ until: () => Effect.map(Fiber.poll(fiber), ({ _tag }) => _tag === "Some") })
-      )
-      const error = yield* Effect.flip(Fiber.join(fiber))
-      expect(error.message).toBe(
-        'The sizes of the picture "media/photo.jpg" cannot be made: it takes longer than 1 hour.'
-      )
-      expect(yield* folder.images).toEqual([])
-      const small = yield* folder.save("media/small.png", yield* bytesOf(plain(20, 20).png()))
-      expect((yield* derive(small, folder.target)).sizes).toHaveLength(1)
-    }).pipe(provided)
-  )
-
-  it.scoped("ends when nobody waits for it", () =>
-    Effect.gen(function* () {
-      const { fiber, folder } = yield* slow
-      const began = performance.now()
-      yield* Fiber.interrupt(fiber)
-      expect(performance.now() - began).toBeLessThan(5000)
-      expect(yield* folder.images).toEqual([])
     }).pipe(provided)
   )
 })
