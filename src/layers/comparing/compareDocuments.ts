@@ -34,38 +34,41 @@ export interface ValueChange {
 }
 
 /**
- * What is different in two documents that come in batches: of each batch what has changed, then all that was added or removed. Entries wait
- * in memory for those of the same id: few do where both documents have about the same order.
+ * What is different in two documents that come in batches: of each batch what has changed, in the end all that was added or removed.
+ * Entries wait in memory for those of the same id: few do where both documents have about the same order. It throws where two entries
+ * of a document have the same id.
  */
-export function* compareBatches(batches: Iterable<Batch>): Generator<ReadonlyArray<EntryChange>> {
+export const makeComparison = () => {
   const before = new Map<string, unknown>()
   const after = new Map<string, unknown>()
-  for (const batch of batches) {
-    const changes: Array<EntryChange> = []
-    const compare = (id: string, before: unknown, after: unknown) => {
-      if (!isSame(before, after)) changes.push({ id, change: "changed", before, after })
-    }
-    for (const [index, [id, value]] of batch.after.entries()) {
-      const [otherId, other] = batch.before[index] ?? []
-      if (id === otherId) {
-        compare(id, other, value)
-      } else {
-        after.set(id, value)
-        if (otherId !== undefined) before.set(otherId, other)
-      }
-    }
-    for (const [id, value] of batch.before.slice(batch.after.length)) before.set(id, value)
-    for (const [id] of [...batch.after, ...batch.before]) {
-      if (before.has(id) && after.has(id)) {
-        compare(id, before.get(id), after.get(id))
-        before.delete(id)
-        after.delete(id)
-      }
-    }
-    yield changes
+
+  const wait = (entries: Map<string, unknown>, id: string, value: unknown) => {
+    if (entries.has(id)) throw new Error("Two records have the same key.")
+    entries.set(id, value)
   }
-  yield Array.fromIterable(after).map(([id, after]) => ({ id, change: "added", after }))
-  yield Array.fromIterable(before).map(([id, before]) => ({ id, change: "removed", before }))
+
+  return {
+    add: (batch: Batch): ReadonlyArray<EntryChange> => {
+      const changes: Array<EntryChange> = []
+      for (const [id, value] of batch.before) wait(before, id, value)
+      for (const [id, value] of batch.after) wait(after, id, value)
+      for (const [id] of [...batch.after, ...batch.before]) {
+        if (before.has(id) && after.has(id)) {
+          const [old, recent] = [before.get(id), after.get(id)]
+          if (!isSame(old, recent)) changes.push({ id, change: "changed", before: old, after: recent })
+          before.delete(id)
+          after.delete(id)
+        }
+      }
+      return changes
+    },
+
+    /** What has no counterpart. */
+    end: (): ReadonlyArray<EntryChange> => [
+      ...Array.fromIterable(after).map(([id, after]): EntryChange => ({ id, change: "added", after })),
+      ...Array.fromIterable(before).map(([id, before]): EntryChange => ({ id, change: "removed", before }))
+    ]
+  }
 }
 
 /** The fields that are different in two records. */

@@ -2,9 +2,8 @@
  * What is different in two versions on disk.
  *
  * Files of equal digests are not read. Of the others, tables are compared by records and fields, one table at a time and in
- * steps, so that events go out meanwhile. Two tables of 64 MiB at most are in memory at once; larger ones are files.
+ * steps, so that events go out meanwhile. Tables of more than 192 MiB are files.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -25,11 +24,10 @@ import type { SourceFile } from "../../services/ContentSource.ts"
 import type { FileList } from "../../services/FileList.ts"
 import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import { pathOf } from "../versions/DownloadsFolder.ts"
-import { mapDiskError } from "../versions/diskError.ts"
 import { readList } from "../versions/fileLists.ts"
 import { recordChange } from "./changeTexts.ts"
-import { compareBatches } from "./compareDocuments.ts"
-import { parsedTables, savedTables, type Tables } from "./readTables.ts"
+import { type EntryChange, makeComparison } from "./compareDocuments.ts"
+import { parsedTables, savedTables, type Tables, tryRead } from "./readTables.ts"
 
 const maxRecords = 1000
 /** How many of them each table lists, whatever the others have. */
@@ -37,7 +35,7 @@ const minRecords = 3
 const maxFiles = 1000
 const maxDocuments = 100
 /** Of a table, in bytes. */
-const maxDocumentBytes = 64 * 1024 * 1024
+const maxDocumentBytes = 192 * 1024 * 1024
 /** Of a path or a name, in characters. */
 const maxPath = 300
 
@@ -196,15 +194,14 @@ const compareFile = Effect.fnUntraced(function* (
   { after: sizeAfter, before: sizeBefore, key, path, sourceId }: ChangedFile,
   room: number
 ) {
-  const read = (folderOf: FolderOf, size: number | undefined) =>
-    size === undefined ? Effect.succeedNone : Effect.asSome(readIn(folderOf(sourceId), path))
-  const before = yield* read(from, sizeBefore)
-  const after = yield* read(to, sizeAfter)
-  const compare = (tables: Option.Option<Tables>) =>
-    Effect.flatMap(tables, (tables) => compareTables(tables, room))
+  const paths = yield* Path.Path
+  const before = Option.map(Option.fromNullable(sizeBefore), () => paths.join(from(sourceId), path))
+  const after = Option.map(Option.fromNullable(sizeAfter), () => paths.join(to(sourceId), path))
+  const compare = <E, R>(tables: Effect.Effect<Tables, E, R>) =>
+    Effect.scoped(Effect.flatMap(tables, (tables) => compareTables(tables, room)))
   return yield* compare(savedTables(before, after, key)).pipe(
     // It may have only looked like one that Vitrine has saved.
-    Effect.orElse(() => Effect.suspend(() => compare(parsedTables(before, after, key)))),
+    Effect.orElse(() => compare(parsedTables(before, after, key))),
     Effect.map(
       ({ records, ...changes }): DocumentDiff => ({
         sourceId,
@@ -219,29 +216,23 @@ const compareFile = Effect.fnUntraced(function* (
   )
 })
 
-const readIn = Effect.fnUntraced(function* (folder: string, file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const place = path.join(folder, file)
-  const { buffer, byteLength, byteOffset } = yield* fs.readFile(place).pipe(mapDiskError("read", place))
-  return Buffer.from(buffer, byteOffset, byteLength)
-})
-
-const compareTables = Effect.fnUntraced(function* ({ batches, holds }: Tables, room: number) {
+const compareTables = Effect.fnUntraced(function* ({ holds, next }: Tables, room: number) {
   const counts = { added: 0, changed: 0, removed: 0 }
   const records: Array<RecordChange> = []
-  const steps = compareBatches(batches)
-  let isDone = false
-  while (!isDone) {
-    yield* nextTurn
-    yield* Effect.try(() => {
-      const next = steps.next()
-      isDone = next.done === true
-      for (const change of next.done === true ? [] : next.value) {
-        counts[change.change]++
-        if (records.length < room) records.push(recordChange(holds, change))
-      }
-    })
+  const comparison = makeComparison()
+  const count = (changes: ReadonlyArray<EntryChange>) => {
+    for (const change of changes) {
+      counts[change.change]++
+      if (records.length < room) records.push(recordChange(holds, change))
+    }
   }
+  let batch = yield* next
+  while (Option.isSome(batch)) {
+    const { value } = batch
+    yield* tryRead(() => count(comparison.add(value)))
+    yield* nextTurn
+    batch = yield* next
+  }
+  yield* tryRead(() => count(comparison.end()))
   return { ...counts, records }
 })

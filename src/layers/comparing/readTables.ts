@@ -1,99 +1,166 @@
 /**
- * Two tables out of the bytes of their files, in batches.
+ * Two tables out of their files, in batches.
  *
- * In the form that Vitrine saves tables in, each record begins and ends on a line of its own: what is equal in both files is
- * passed over, and the rest is parsed some records at a time. JSON of another form is parsed as a whole, up to 16 MiB.
+ * In the form that Vitrine saves tables in, each record begins and ends on a line of its own: a part of each file is read at a time,
+ * and records that are equal in both are passed over. JSON of another form is parsed as a whole, up to 16 MiB.
  */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import type { Batch, Entry } from "./compareDocuments.ts"
 
-/** Two tables, of which one may be empty. Where they are not what they seem, iterating throws. */
+/** Two tables, of which one may be empty. */
 export interface Tables {
   readonly holds: "records" | "keys"
-  readonly batches: Iterable<Batch>
+  /** The next entries of both; `None` at the end. */
+  readonly next: Effect.Effect<Option.Option<Batch>, NoTable | PlatformError>
 }
+
+/** A file is no table, or not in the form that was expected. */
+export class NoTable extends Data.TaggedError("vitrine/NoTable")<{ readonly cause?: unknown }> {}
 
 /** In bytes; parsed, they take several times as much memory. */
 const maxParsed = 16 * 1024 * 1024
 
-/** Of a batch of records, in bytes. */
-const batchLength = 64 * 1024
+/** How many bytes of a file are read at a time. */
+const partLength = 64 * 1024
+
+/** Of a record, in bytes. */
+const maxRecord = 16 * 1024 * 1024
+
+/** In characters: of records that are not equal, before they are parsed. */
+const maxWaiting = 64 * 1024
 
 /** How many entries of parsed tables are a batch. */
 const batchSize = 1000
 
-const beginning = "[\n  {\n"
-const ending = "\n  }\n]\n"
-const between = "\n  },\n"
+const beginning = "[\n"
+const emptyList = "[]\n"
+const separator = ",\n"
+const lastLine = `\n  }${separator}`
+const ending = /\n\]\s*$/
 
-/** Tables of records as Vitrine saves them; `None` where the form is another one. */
-export const savedTables = (
-  before: Option.Option<Buffer>,
-  after: Option.Option<Buffer>,
+/** Tables of records as Vitrine saves them, by the paths of their files. They are open until the scope ends. */
+export const savedTables = Effect.fnUntraced(function* (
+  before: Option.Option<string>,
+  after: Option.Option<string>,
   key: RecordKey = defaultKey
-) =>
-  Option.map(
-    Option.all([savedRecords(before), savedRecords(after)]),
-    ([before, after]): Tables => ({
-      holds: "records",
-      batches: savedBatches(before, after, makeEntriesOf(key))
-    })
-  )
-
-/** The records without the brackets around them; nothing of a file that is not there. */
-const savedRecords = Option.match({
-  onNone: () => Option.some(Buffer.alloc(0)),
-  onSome: (bytes: Buffer) =>
-    bytes.equals(Buffer.from("[]\n"))
-      ? Option.some(Buffer.alloc(0))
-      : bytes.toString("latin1", 0, beginning.length) === beginning &&
-          bytes.subarray(-ending.length).toString("latin1") === ending
-        ? Option.some(bytes.subarray("[\n".length, -"]\n".length))
-        : Option.none()
+) {
+  const [old, recent] = [yield* openList(before), yield* openList(after)]
+  const waiting = makeWaiting(makeEntriesOf(key))
+  let isDone = false
+  const next: Tables["next"] = Effect.gen(function* () {
+    if (isDone) return Option.none()
+    const [part, other] = [yield* old, yield* recent]
+    isDone = part.length === 0 && other.length === 0
+    return Option.some(yield* tryRead(() => waiting(part, other, isDone)))
+  })
+  return { holds: "records", next } satisfies Tables
 })
 
-function* savedBatches(before: Buffer, after: Buffer, entriesOf: EntriesOf): Generator<Batch> {
-  let [start, other] = [0, 0]
-  while (start < before.length || other < after.length) {
-    const end = endOfRecord(before, start + batchLength)
-    const part = before.subarray(start, end)
-    const isEqual = part.length > 0 && part.equals(after.subarray(other, other + part.length))
-    const otherEnd = isEqual ? other + part.length : counterpart(before, end, after, other)
-    if (!isEqual) {
-      yield {
-        before: entriesOf(parseRecords(part)),
-        after: entriesOf(parseRecords(after.subarray(other, otherEnd)))
-      }
-    }
-    start = end
-    other = otherEnd
-  }
-}
+/**
+ * Gives the next records of a list, with the commas between them, until it is asked for more; nothing at the end, and of a file that
+ * is not there. One buffer serves for the whole file: many would keep the garbage collector busy.
+ */
+const openList = Effect.fnUntraced(function* (file: Option.Option<string>) {
+  if (Option.isNone(file)) return Effect.succeed(noBytes)
+  const fs = yield* FileSystem.FileSystem
+  const handle = yield* fs.open(file.value, { flag: "r" })
+  let buffer = Buffer.allocUnsafe(2 * partLength)
+  let rest = buffer.subarray(0, 0)
+  let isBegun = false
+  let isAtEnd = false
 
-/** Where the record ends that is at a place of the file. */
-const endOfRecord = (bytes: Buffer, place: number): number => {
-  const found = bytes.indexOf(between, place)
-  return found === -1 ? bytes.length : found + between.length
+  /** Puts more behind the rest, which moves to the front. */
+  const readMore = Effect.gen(function* () {
+    if (buffer.length - rest.length < partLength) buffer = Buffer.concat([rest], 2 * buffer.length)
+    else rest.copy(buffer)
+    const free = buffer.subarray(rest.length, rest.length + partLength)
+    const length = Number(yield* handle.read(free))
+    isAtEnd = length === 0
+    rest = buffer.subarray(0, rest.length + length)
+  })
+
+  return Effect.gen(function* () {
+    while (!isAtEnd) {
+      yield* readMore
+      if (!isBegun) {
+        if (rest.length <= emptyList.length && !isAtEnd) continue
+        if (rest.toString("latin1") === emptyList) return noBytes
+        if (rest.toString("latin1", 0, beginning.length) !== beginning) return yield* new NoTable({})
+        isBegun = true
+        rest = rest.subarray(beginning.length)
+      }
+      const end = isAtEnd ? endOfList(rest) : rest.lastIndexOf(lastLine)
+      if (end !== -1) {
+        const records = rest.subarray(0, end + lastLine.length - separator.length)
+        rest = rest.subarray(end + lastLine.length)
+        return records
+      }
+      if (isAtEnd || rest.length > maxRecord) return yield* new NoTable({})
+    }
+    return noBytes
+  })
+})
+
+const noBytes = Buffer.alloc(0)
+
+/** Where the last line of the last record begins, with the end of the line before it; -1 where the file has no such end. */
+const endOfList = (bytes: Buffer): number => {
+  const text = bytes.toString("latin1")
+  const end = ending.exec(text)
+  return end !== null && text.endsWith("\n  }", end.index) ? end.index - "\n  }".length : -1
 }
 
 /**
- * Where in the other file the record begins that begins here, by its first line, or else some record further on. Where it is
- * another one, more is parsed.
+ * Takes the next records of both tables, and gives what of them is to be compared. Records that have no equal on the other side
+ * wait for it as they are in the file: where records were put in between, it comes with the next part.
  */
-const counterpart = (bytes: Buffer, place: number, other: Buffer, start: number): number => {
-  const line = bytes.subarray(place, bytes.indexOf("\n", place + "  {\n".length))
-  const header = line.at(-1) === comma ? line.subarray(0, -1) : line
-  const found = header.length === 0 ? -1 : other.subarray(start, start + 4 * batchLength).indexOf(header)
-  return found === -1 ? endOfRecord(other, start + batchLength) : start + found
+const makeWaiting = (entriesOf: EntriesOf) => {
+  const before = new Set<string>()
+  const after = new Set<string>()
+  let length = 0
+
+  const pass = (records: Buffer, own: Set<string>, other: Set<string>) => {
+    for (const record of textsOf(records)) {
+      if (other.delete(record)) {
+        length -= record.length
+      } else {
+        own.add(record)
+        length += record.length
+      }
+    }
+  }
+
+  const take = (records: Set<string>): ReadonlyArray<Entry> => {
+    const text = Buffer.from([...records].join(separator), "latin1").toString()
+    records.clear()
+    return entriesOf(JSON.parse(`[${text}]`))
+  }
+
+  return (part: Buffer, other: Buffer, isLast: boolean): Batch => {
+    if (!part.equals(other)) {
+      pass(part, before, after)
+      pass(other, after, before)
+    }
+    if (length <= maxWaiting && !isLast) return { before: [], after: [] }
+    length = 0
+    return { before: take(before), after: take(after) }
+  }
 }
 
-const comma = ",".charCodeAt(0)
-
-const parseRecords = (bytes: Buffer): ReadonlyArray<unknown> => {
-  const text = bytes.toString()
-  return JSON.parse(`[${text.endsWith(",\n") ? text.slice(0, -2) : text}]`)
+/** Each record, its bytes as characters: that is faster than to decode it, and most are never parsed. */
+function* textsOf(records: Buffer): Generator<string> {
+  for (let start = 0; start < records.length; ) {
+    const found = records.indexOf(lastLine, start)
+    const end = found === -1 ? records.length : found + lastLine.length - separator.length
+    yield records.toString("latin1", start, end)
+    start = end + separator.length
+  }
 }
 
 type EntriesOf = (records: ReadonlyArray<unknown>) => ReadonlyArray<Entry>
@@ -101,27 +168,29 @@ type EntriesOf = (records: ReadonlyArray<unknown>) => ReadonlyArray<Entry>
 /** It throws where a record has no value of its key. */
 const makeEntriesOf = (key: RecordKey): EntriesOf => {
   const idOf = recordId(key)
-  return (records) =>
-    records.map((record) => [
-      Option.getOrThrowWith(idOf(record), () => new Error("A record has no key.")),
-      record
-    ])
+  return (records) => records.map((record) => [Option.getOrThrow(idOf(record)), record])
 }
 
-/** Tables of records or of keys; `None` where they are large, no JSON, or not both of the same kind. */
-export const parsedTables = (
-  before: Option.Option<Buffer>,
-  after: Option.Option<Buffer>,
+/** Tables of records or of keys, parsed as a whole. It fails where they are large, no JSON, or not both of the same kind. */
+export const parsedTables = Effect.fnUntraced(function* (
+  before: Option.Option<string>,
+  after: Option.Option<string>,
   key: RecordKey = defaultKey
-): Option.Option<Tables> => {
-  const parse = parseWith(entriesOf(key))
-  return Option.flatMap(Option.all([parse(before), parse(after)]), ([before, after]) => {
-    const [holds, other] = [before.holds ?? after.holds, after.holds ?? before.holds]
-    return holds !== undefined && holds === other
-      ? Option.some({ holds, batches: parsedBatches(before.entries, after.entries) })
+) {
+  const parse = parseWith(makeEntriesOf(key))
+  const [old, recent] = [yield* parse(before), yield* parse(after)]
+  const [holds, other] = [old.holds ?? recent.holds, recent.holds ?? old.holds]
+  if (holds === undefined || holds !== other) return yield* new NoTable({})
+  let start = 0
+  const next = Effect.sync((): Option.Option<Batch> => {
+    const [from, to] = [start, start + batchSize]
+    start = to
+    return from < Math.max(old.entries.length, recent.entries.length)
+      ? Option.some({ before: old.entries.slice(from, to), after: recent.entries.slice(from, to) })
       : Option.none()
   })
-}
+  return { holds, next } satisfies Tables
+})
 
 interface Parsed {
   /** Missing where there is no file. */
@@ -129,32 +198,21 @@ interface Parsed {
   readonly entries: ReadonlyArray<Entry>
 }
 
-const parseWith = (read: (value: unknown) => Option.Option<Parsed>) =>
-  Option.match({
-    onNone: (): Option.Option<Parsed> => Option.some({ entries: [] }),
-    onSome: (bytes: Buffer) =>
-      bytes.length <= maxParsed ? Option.flatMap(parseJson(bytes.toString()), read) : Option.none()
+const parseWith = (entriesOf: EntriesOf) =>
+  Effect.fnUntraced(function* (file: Option.Option<string>) {
+    if (Option.isNone(file)) return { entries: [] } satisfies Parsed
+    const fs = yield* FileSystem.FileSystem
+    const { size } = yield* fs.stat(file.value)
+    if (size > maxParsed) return yield* new NoTable({})
+    const text = yield* fs.readFileString(file.value)
+    return yield* tryRead((): Parsed => {
+      const value: unknown = JSON.parse(text)
+      if (Array.isArray(value)) return { holds: "records", entries: entriesOf(value) }
+      if (Predicate.isReadonlyRecord(value)) return { holds: "keys", entries: Object.entries(value) }
+      throw new Error("The document is neither a list nor an object.")
+    })
   })
 
-const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
-/** An array of records, each with a key of its own, or an object of keys and values. */
-const entriesOf =
-  (key: RecordKey) =>
-  (value: unknown): Option.Option<Parsed> => {
-    if (!Array.isArray(value)) {
-      return Predicate.isReadonlyRecord(value)
-        ? Option.some({ holds: "keys", entries: Object.entries(value) })
-        : Option.none()
-    }
-    return Option.liftThrowable(makeEntriesOf(key))(value).pipe(
-      Option.filter((entries) => new Set(entries.map(([id]) => id)).size === entries.length),
-      Option.map((entries) => ({ holds: "records", entries }))
-    )
-  }
-
-export function* parsedBatches(before: ReadonlyArray<Entry>, after: ReadonlyArray<Entry>): Generator<Batch> {
-  for (let start = 0; start < Math.max(before.length, after.length); start += batchSize) {
-    yield { before: before.slice(start, start + batchSize), after: after.slice(start, start + batchSize) }
-  }
-}
+/** Where reading throws, there is no table. */
+export const tryRead = <A>(read: () => A): Effect.Effect<A, NoTable> =>
+  Effect.try({ try: read, catch: (cause) => new NoTable({ cause }) })

@@ -1,29 +1,67 @@
 /**
  * What is different in two documents, parsed or as their bytes.
  */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import { compareBatches, compareFields } from "../../../src/layers/comparing/compareDocuments.ts"
-import { parsedTables, savedTables, type Tables } from "../../../src/layers/comparing/readTables.ts"
+import type * as Scope from "effect/Scope"
+import type { RecordKey } from "../../../src/internal/recordKey.ts"
+import {
+  compareFields,
+  type EntryChange,
+  makeComparison
+} from "../../../src/layers/comparing/compareDocuments.ts"
+import {
+  NoTable,
+  parsedTables,
+  savedTables,
+  type Tables,
+  tryRead
+} from "../../../src/layers/comparing/readTables.ts"
 import { encodeValue } from "../../../src/layers/documents/jsonFile.ts"
 import { sorted } from "../../../src/layers/documents/sortedJson.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 type Records = ReadonlyArray<Fields & { readonly id: string }>
 
-const changesIn = (tables: Option.Option<Tables>) =>
-  [...compareBatches(Option.getOrThrow(tables).batches)].flat()
+/** The text of the file that a source writes. */
+const saved = (value: unknown) => new TextDecoder().decode(encodeValue(value).encoded)
 
-const bytes = (text: string) => Option.some(Buffer.from(text))
-
-/** The file that a source writes. */
-const saved = (value: unknown) => Option.some(Buffer.from(encodeValue(value).encoded))
+/** The changes between two files. */
+const changesIn = (
+  read: typeof savedTables | typeof parsedTables,
+  before: string,
+  after?: string,
+  key?: RecordKey
+) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const write = (name: string, text: string) =>
+      Effect.as(fs.writeFileString(`${folder}/${name}`, text), `${folder}/${name}`)
+    const tables: Effect.Effect<Tables, NoTable | PlatformError, FileSystem.FileSystem | Scope.Scope> = read(
+      Option.some(yield* write("before.json", before)),
+      after === undefined ? Option.none() : Option.some(yield* write("after.json", after)),
+      key
+    )
+    const { next } = yield* tables
+    const comparison = makeComparison()
+    const changes: Array<EntryChange> = []
+    for (let batch = yield* next; Option.isSome(batch); batch = yield* next) {
+      const { value } = batch
+      changes.push(...(yield* tryRead(() => comparison.add(value))))
+    }
+    return [...changes, ...comparison.end()].sort((one, other) => (one.id < other.id ? -1 : 1))
+  }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
 const compare = (before: Records, after: Records) =>
-  changesIn(parsedTables(bytes(JSON.stringify(before)), bytes(JSON.stringify(after))))
+  changesIn(parsedTables, JSON.stringify(before), JSON.stringify(after))
 
-const compareSaved = (before: Records, after: Records) => changesIn(savedTables(saved(before), saved(after)))
+const compareSaved = (before: Records, after: Records) => changesIn(savedTables, saved(before), saved(after))
 
 /** Few names and values, so that records have much in common. */
 const value = FastCheck.oneof(
@@ -39,7 +77,7 @@ const records: FastCheck.Arbitrary<Records> = FastCheck.uniqueArray(
 const byId = (records: Iterable<Fields>) => new Map([...records].map((record) => [record.id, record]))
 
 /** The old records with the fields that have changed. */
-const applied = (old: Records, changes: ReturnType<typeof compare>) => {
+const applied = (old: Records, changes: ReadonlyArray<EntryChange>) => {
   const records = new Map<unknown, Fields>(byId(old))
   for (const { after: recent, before: former, change, id } of changes) {
     if (change === "removed") {
@@ -82,90 +120,106 @@ const manyRecords = FastCheck.tuple(
 })
 
 describe("the difference of two tables", () => {
-  it.prop("makes the new one of the old one", [records, records], ([old, recent]) => {
-    expect(applied(old, compare(old, recent))).toEqual(byId(recent))
-  })
+  it.effect.prop("makes the new one of the old one", [records, records], ([old, recent]) =>
+    Effect.gen(function* () {
+      expect(applied(old, yield* compare(old, recent))).toEqual(byId(recent))
+    })
+  )
 
-  it.prop("is the same where they are as Vitrine saves them", [records, records], ([old, recent]) => {
-    const parsed = compare(old, recent)
-    expect(compareSaved(old, recent)).toEqual(parsed)
-    expect(changesIn(savedTables(saved(sorted(old)), saved(recent)))).toEqual(parsed)
-  })
+  it.effect.prop("is the same where they are as Vitrine saves them", [records, records], ([old, recent]) =>
+    Effect.gen(function* () {
+      const parsed = yield* compare(old, recent)
+      expect(yield* compareSaved(old, recent)).toEqual(parsed)
+      expect(yield* changesIn(savedTables, saved(sorted(old)), saved(recent))).toEqual(parsed)
+    })
+  )
 
-  it.prop(
-    "is the same of tables of many batches, whatever comes in between",
+  it.effect.prop(
+    "is the same of tables of many parts, whatever comes in between",
     [manyRecords],
-    ([[old, recent]]) => {
-      const changes = compareSaved(old, recent)
-      expect(applied(old, changes)).toEqual(byId(recent))
-      expect(changes.map(({ id }) => id).sort()).toEqual(
-        compare(old, recent)
-          .map(({ id }) => id)
-          .sort()
-      )
-    },
+    ([[old, recent]]) =>
+      Effect.gen(function* () {
+        const changes = yield* compareSaved(old, recent)
+        expect(applied(old, changes)).toEqual(byId(recent))
+        expect(changes).toEqual(yield* compare(old, recent))
+      }),
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.prop("is empty of one with itself, whatever the order of records and fields", [records], ([old]) => {
-    const turned = old
-      .toReversed()
-      .map(({ id, ...fields }) =>
-        Object.assign(Object.fromEntries(Object.entries(fields).toReversed()), { id })
-      )
-    expect(compareSaved(old, old)).toEqual([])
-    expect(compareSaved(old, turned)).toEqual([])
-    expect(compare(old, turned)).toEqual([])
-  })
+  it.effect.prop(
+    "is empty of one with itself, whatever the order of records and fields",
+    [records],
+    ([old]) =>
+      Effect.gen(function* () {
+        const turned = old
+          .toReversed()
+          .map(({ id, ...fields }) =>
+            Object.assign(Object.fromEntries(Object.entries(fields).toReversed()), { id })
+          )
+        expect(yield* compareSaved(old, old)).toEqual([])
+        expect(yield* compareSaved(old, turned)).toEqual([])
+        expect(yield* compare(old, turned)).toEqual([])
+      })
+  )
 
-  it("passes over what is equal in both, without parsing it", () => {
-    const text = (year: number) =>
-      Option.map(
+  it.effect("passes over what is equal in both, without parsing it", () =>
+    Effect.gen(function* () {
+      const text = (year: number) =>
         saved(
           Array.from({ length: 3000 }, (_, index) => ({
             id: `rec${index}`,
             text: "x".repeat(100),
             ...(index === 2900 ? { year } : {})
           }))
-        ),
-        (file) => Buffer.from(file.toString().replace("xxx", '"wrong'))
-      )
-    expect(changesIn(savedTables(text(1), text(2)))).toMatchObject([{ id: "rec2900", change: "changed" }])
-  })
-
-  it("does not see the links of attachments, and sees their files", () => {
-    const record = (url: string, localPath: string) => ({
-      id: "rec1",
-      picture: [{ id: "att1", url, localPath, thumbnails: { small: { url } } }]
+        ).replace("xxx", '"wrong')
+      expect(yield* changesIn(savedTables, text(1), text(2))).toMatchObject([
+        { id: "rec2900", change: "changed" }
+      ])
     })
-    const before = record("https://one.example/", "attachments/att1/a.png")
-    expect(compareSaved([before], [record("https://two.example/", "attachments/att1/a.png")])).toEqual([])
-    expect(compareSaved([before], [record("https://one.example/", "attachments/att2/a.png")])).toMatchObject([
-      { id: "rec1", change: "changed" }
-    ])
-  })
+  )
+
+  it.effect("does not see the links of attachments, and sees their files", () =>
+    Effect.gen(function* () {
+      const record = (url: string, localPath: string) => ({
+        id: "rec1",
+        picture: [{ id: "att1", url, localPath, thumbnails: { small: { url } } }]
+      })
+      const before = record("https://one.example/", "attachments/att1/a.png")
+      expect(
+        yield* compareSaved([before], [record("https://two.example/", "attachments/att1/a.png")])
+      ).toEqual([])
+      expect(
+        yield* compareSaved([before], [record("https://one.example/", "attachments/att2/a.png")])
+      ).toMatchObject([{ id: "rec1", change: "changed" }])
+    })
+  )
 })
 
 describe("a table", () => {
-  it("is records with ids of their own, or keys and values", () => {
-    for (const text of ["", "{", "1", "null", "[1]", '[{"id":"a"},{"id":"a"}]', "[\n  {\n"]) {
-      expect([text, parsedTables(bytes(text), Option.none())]).toEqual([text, Option.none()])
-      expect([text, savedTables(bytes(text), Option.none())]).toEqual([text, Option.none()])
-    }
-    expect(parsedTables(bytes("[]"), bytes("{}"))).toEqual(Option.none())
-    expect(changesIn(parsedTables(bytes('{"opening":"10"}'), Option.none()))).toEqual([
-      { id: "opening", change: "removed", before: "10" }
-    ])
-    expect(changesIn(savedTables(saved([]), saved([{ id: "ü" }])))).toEqual([
-      { id: "ü", change: "added", after: { id: "ü" } }
-    ])
-  })
+  it.effect("is records with ids of their own, or keys and values", () =>
+    Effect.gen(function* () {
+      for (const text of ["", "{", "1", "null", "[1]", '[{"id":"a"},{"id":"a"}]', "[\n  {\n"]) {
+        for (const read of [savedTables, parsedTables]) {
+          expect([text, yield* Effect.flip(changesIn(read, text))]).toEqual([text, expect.any(NoTable)])
+        }
+      }
+      expect(yield* Effect.flip(changesIn(parsedTables, "[]", "{}"))).toBeInstanceOf(NoTable)
+      expect(yield* changesIn(parsedTables, '{"opening":"10"}')).toEqual([
+        { id: "opening", change: "removed", before: "10" }
+      ])
+      expect(yield* changesIn(savedTables, saved([]), saved([{ id: "ü" }]))).toEqual([
+        { id: "ü", change: "added", after: { id: "ü" } }
+      ])
+    })
+  )
 
-  it("of another form than that of Vitrine is parsed up to 16 MiB", () => {
-    const text = (length: number) => bytes(JSON.stringify([{ id: "a", text: "x".repeat(length) }]))
-    expect(parsedTables(text(16 * 1024 * 1024), Option.none())).toEqual(Option.none())
-    expect(Option.isSome(parsedTables(text(1024 * 1024), Option.none()))).toBe(true)
-  })
+  it.effect("of another form than that of Vitrine is parsed up to 16 MiB", () =>
+    Effect.gen(function* () {
+      const text = (length: number) => JSON.stringify([{ id: "a", text: "x".repeat(length) }])
+      expect(yield* Effect.flip(changesIn(parsedTables, text(16 * 1024 * 1024)))).toBeInstanceOf(NoTable)
+      expect(yield* changesIn(parsedTables, text(1024 * 1024))).toHaveLength(1)
+    })
+  )
 })
 
 describe("records that are identified by other fields than their id", () => {
@@ -179,21 +233,25 @@ describe("records that are identified by other fields than their id", () => {
   const before = [record(1, "a", "de", "Glocke"), record(2, "a", "en", "Bell"), record(3, "b", "en", "Lamp")]
   const after = [record(7, "b", "en", "Lamp"), record(8, "a", "de", "Glocke"), record(9, "a", "en", "Bells")]
 
-  it("are found again by these", () => {
-    for (const tables of [
-      savedTables(saved(before), saved(after), key),
-      parsedTables(bytes(JSON.stringify(before)), bytes(JSON.stringify(after)), key)
-    ]) {
-      expect(changesIn(tables).map(({ change, id }) => [id, change])).toEqual([
-        ["b/en", "changed"],
-        ["a/de", "changed"],
-        ["a/en", "changed"]
-      ])
-    }
-  })
+  it.effect("are found again by these", () =>
+    Effect.gen(function* () {
+      for (const changes of [
+        yield* changesIn(savedTables, saved(before), saved(after), key),
+        yield* changesIn(parsedTables, JSON.stringify(before), JSON.stringify(after), key)
+      ]) {
+        expect(changes.map(({ change, id }) => [id, change])).toEqual([
+          ["a/de", "changed"],
+          ["a/en", "changed"],
+          ["b/en", "changed"]
+        ])
+      }
+    })
+  )
 
-  it("are compared as files where one has no such field", () => {
-    const tables = parsedTables(bytes(JSON.stringify(before)), bytes(JSON.stringify([{ id: 1 }])), key)
-    expect(Option.isNone(tables)).toBe(true)
-  })
+  it.effect("are compared as files where one has no such field", () =>
+    Effect.gen(function* () {
+      const changes = changesIn(parsedTables, JSON.stringify(before), JSON.stringify([{ id: 1 }]), key)
+      expect(yield* Effect.flip(changes)).toBeInstanceOf(NoTable)
+    })
+  )
 })

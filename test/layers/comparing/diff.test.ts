@@ -196,6 +196,36 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
+  it.scoped("is one of records in a table of more than 16 MiB, as Vitrine saves it", () =>
+    Effect.gen(function* () {
+      yield* registered
+      const rows = Array.from({ length: 20_000 }, (_, index) => ({
+        id: `rec${index}`,
+        text: "“é” ".repeat(200)
+      }))
+      yield* version({ "Objects.json": rows })
+      const [first, ...others] = rows
+      yield* version({
+        "Objects.json": [
+          { id: "new" },
+          ...others.map((row, index) => (index === 9000 ? { ...row, text: "ü" } : row))
+        ]
+      })
+      expect((yield* diff()).documents).toMatchObject([
+        {
+          added: 1,
+          changed: 1,
+          removed: 1,
+          records: [
+            { id: "rec9001", change: "changed", fields: [{ field: "text", to: '"ü"' }] },
+            { id: "new", change: "added" },
+            { id: first?.id, change: "removed" }
+          ]
+        }
+      ])
+    }).pipe(Effect.provide(services("task")))
+  )
+
   it.scoped("is one of files where they are no tables, and reads no others", () =>
     Effect.gen(function* () {
       yield* registered
