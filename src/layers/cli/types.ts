@@ -14,6 +14,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as ScopedRef from "effect/ScopedRef"
+import { move } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
 import {
@@ -207,7 +208,7 @@ const replace = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`)
-    yield* Effect.zipRight(fs.writeFileString(temporary, text), fs.rename(temporary, file)).pipe(
+    yield* Effect.zipRight(fs.writeFileString(temporary, text), move(temporary, file)).pipe(
       Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
     )
   },

@@ -5,14 +5,13 @@ import { randomUUID } from "node:crypto"
 import { stat } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import { entriesIn, forEachFile, toError } from "../../internal/fileBatch.ts"
+import { move } from "../../internal/heldOpen.ts"
 import { errorCode, explain } from "../../internal/systemError.ts"
 
 /** How many files are worked on concurrently. */
@@ -29,7 +28,7 @@ export const replaceFile = Effect.fnUntraced(function* (file: string, content: s
   const path = yield* Path.Path
   const temporary = path.join(scratch, randomUUID())
   yield* writeDurably(temporary, content).pipe(
-    Effect.zipRight(moveFile(temporary, file)),
+    Effect.zipRight(move(temporary, file)),
     Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
   )
   yield* Effect.catchAll(syncDirectory(path.dirname(file)), (error) =>
@@ -47,18 +46,6 @@ const writeDurably = (file: string, content: string) =>
     Effect.flatMap((handle) => handle.sync),
     Effect.scoped
   )
-
-/** Moves a file on the same disk, over another one if there is one. */
-export const moveFile = (from: string, to: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.retry(fs.rename(from, to), whileHeldOpen))
-
-/** Windows refuses to replace a file while a reader has it open; readers have it open for an instant. */
-const whileHeldOpen = {
-  while: (error: PlatformError) =>
-    process.platform === "win32" && ["EACCES", "EBUSY", "EPERM"].includes(errorCode(error) ?? ""),
-  schedule: Schedule.spaced("50 millis"),
-  times: 20
-}
 
 /**
  * Makes a folder durable with everything below it. A file that is the same one as in `latest` needs nothing: it was linked

@@ -7,6 +7,7 @@ import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { move as moveTo } from "../../internal/heldOpen.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
 import {
   type HoldRequest,
@@ -18,7 +19,7 @@ import {
 } from "../../services/VersionStore.ts"
 import { type DownloadsFolder, pathOf, readIfThere } from "./DownloadsFolder.ts"
 import { mapDiskError } from "./diskError.ts"
-import { moveFile, syncDirectory, syncTree } from "./durable.ts"
+import { syncDirectory, syncTree } from "./durable.ts"
 import { filesIn, makeList, type WrittenList, wholeFiles } from "./fileLists.ts"
 import { latestOf, makeHolding } from "./hold.ts"
 import type { ManifestFile } from "./ManifestFile.ts"
@@ -60,11 +61,11 @@ export const makePublishing = Effect.fnUntraced(function* (
   const move = Effect.fnUntraced(
     function* (staged: string, manifest: Manifest) {
       const version = folder.ofVersion(manifest.versionId)
-      yield* fs.rename(staged, version).pipe(mapDiskError("write to", folder.versions))
+      yield* moveTo(staged, version).pipe(mapDiskError("write to", folder.versions))
       return yield* syncDirectory(folder.versions).pipe(
         mapDiskError("write to", folder.versions),
         Effect.zipRight(writeLatest(manifest)),
-        Effect.onError(() => Effect.ignore(fs.rename(version, staged)))
+        Effect.onError(() => Effect.ignore(moveTo(version, staged)))
       )
     },
     Effect.uninterruptible,
@@ -79,7 +80,7 @@ export const makePublishing = Effect.fnUntraced(function* (
       yield* Effect.gen(function* () {
         for (const file of [...files, fileListName]) {
           yield* fs.makeDirectory(path.dirname(path.join(version, file)), { recursive: true })
-          yield* moveFile(path.join(staged, file), path.join(version, file))
+          yield* moveTo(path.join(staged, file), path.join(version, file))
         }
         const listed = new Set([...files, fileListName])
         for (const [file] of yield* filesIn(version)) {

@@ -8,6 +8,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { linkOrCopyAll } from "../../internal/reuseFile.ts"
 import { isDiskFull } from "../../internal/systemError.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
@@ -87,7 +88,7 @@ export const makeStage = Effect.fnUntraced(function* (
       )
 
     const reuse = ({ directory, files, sourceId }: SourceContent) =>
-      fs.remove(directoryOf(sourceId), { recursive: true, force: true }).pipe(
+      retryHeldOpen(fs.remove(directoryOf(sourceId), { recursive: true, force: true })).pipe(
         Effect.zipRight(linkOrCopyAll(Object.keys(files), directory, directoryOf(sourceId))),
         mapDiskError("reuse", directory),
         Effect.tapError((error) =>

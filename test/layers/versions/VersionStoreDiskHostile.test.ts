@@ -6,8 +6,11 @@ import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
+import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { promote } from "../../../src/testing/promote.ts"
@@ -488,6 +491,30 @@ describe("files that another program has open", () => {
         Effect.provide(withLocked((path) => locked && path.includes("/.staging/"))),
         withLog([])
       )
+    })
+  )
+})
+
+describe("what another program has open for a moment", () => {
+  scenario("is moved when it is free: the folder of a version, and the manifest", (directory) =>
+    Effect.gen(function* () {
+      const tries = new Map<string, number>()
+      const isHeld = (path: string) => {
+        const before = tries.get(path) ?? 0
+        tries.set(path, before + 1)
+        return path.includes(".staging") && before < 5
+      }
+      const promoting = yield* promote("one").pipe(
+        Effect.provide(storeIn(directory)),
+        Effect.provide(withLocked(isHeld)),
+        Effect.fork
+      )
+      while (Option.isNone(yield* Fiber.poll(promoting))) {
+        yield* nextTurn
+        yield* TestClock.adjust("10 millis")
+      }
+      expect(yield* Fiber.join(promoting)).toMatchObject({ changed: true })
+      expect([...tries.values()].filter((times) => times > 5).length).toBeGreaterThan(1)
     })
   )
 })

@@ -11,6 +11,7 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
@@ -129,7 +130,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
   const encode = (job: Omit<Parameters<typeof workers.make>[0], "to">, to: string) => {
     const unfinished = `${to}.unfinished`
     return workers.make({ ...job, to: unfinished }).pipe(
-      Effect.zipLeft(fileSystem.rename(unfinished, to)),
+      Effect.zipLeft(retryHeldOpen(fileSystem.rename(unfinished, to))),
       Effect.map(
         ({ bytes, sha256, warning }): SavedImage => ({
           file: { size: bytes, sha256 },

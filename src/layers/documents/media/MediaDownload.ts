@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { explain } from "../../../internal/systemError.ts"
 import * as Body from "../../httpClient/Body.ts"
 import * as Download from "../../httpClient/Download.ts"
@@ -118,13 +119,11 @@ export const make = Effect.fnUntraced(function* (
       onNone: () => localPathOf({ key, name: called, type }),
       onSome: ({ path }) => path
     })
-    yield* fileSystem
-      .rename(temporary, path.join(directory, localPath))
-      .pipe(
-        Effect.mapError((cause) =>
-          notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
-        )
+    yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
+      Effect.mapError((cause) =>
+        notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
       )
+    )
     const entry: IndexEntry = {
       path: localPath,
       ...Option.match(type, { onNone: () => ({}), onSome: (type) => ({ type }) }),

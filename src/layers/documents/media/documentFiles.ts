@@ -8,6 +8,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { move } from "../../../internal/heldOpen.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { sizeText } from "../../../internal/readable.ts"
 import { explain } from "../../../internal/systemError.ts"
@@ -126,7 +127,7 @@ export const rewrite = <E, R>(
       return Option.isSome(single) ? single.value : yield* write(list.end)
     })
     const { bytes, sha256 } = yield* Effect.scoped(writeTemporary)
-    yield* write(fileSystem.rename(target.temporary, target.file))
+    yield* write(move(target.temporary, target.file))
     return { bytes, sha256 }
   })
 
