@@ -99,11 +99,15 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   /** Everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
     const documents = documentsIn(look)
-    const unknown = Object.keys(keys).find((name) => documents.every((document) => document.name !== name))
-    if (unknown !== undefined) {
+    const names = new Set(documents.map(({ name }) => name))
+    const spreadsheets = spreadsheetsIn(look, names)
+    for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
+      const unknown = Object.keys(named).find((name) => !names.has(name))
+      if (unknown === undefined) continue
+      const spreadsheet = spreadsheets.get(unknown)
       return yield* new FolderFailed({
         place: directory,
-        detail: `"keys" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.`
+        detail: `"${option}" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.${spreadsheet === undefined ? "" : ` ${noTable(spreadsheet)}`}`
       })
     }
     yield* Ref.set(latest, documents)
@@ -127,7 +131,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const unnamed = look.unnamed.map(
       (path) => `${path}: the name of this file is no UTF-8, so it is left out. Rename it.`
     )
-    const warnings = [...(saved.warnings ?? []), ...unnamed]
+    const warnings = [...(saved.warnings ?? []), ...unnamed, ...[...spreadsheets.values()].map(noTable)]
     return {
       ...saved,
       fingerprint: content,
@@ -157,6 +161,18 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   }
   return yield* withFiles(options)(source)
 })
+
+/** Those at the top of the folder whose names no document has, by these. */
+const spreadsheetsIn = ({ files }: FolderLook, documents: ReadonlySet<string>): ReadonlyMap<string, string> =>
+  new Map(
+    files.flatMap(({ path }) => {
+      const [, name = ""] = /^([^/]+)\.(?:xlsx?|xlsm|ods|numbers)$/i.exec(path) ?? []
+      return name === "" || documents.has(name) ? [] : [[name, path] as const]
+    })
+  )
+
+const noTable = (spreadsheet: string): string =>
+  `${spreadsheet}: this spreadsheet is saved as a file, and is no table. Export it as CSV, in Excel with the file type "CSV UTF-8".`
 
 const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
   !Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))

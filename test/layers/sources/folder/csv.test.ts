@@ -18,7 +18,8 @@ const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, Requ
 /** Fetches a folder with these files, and gives what was saved of each document. */
 const fetchFiles = (
   files: Readonly<Record<string, string | Uint8Array>>,
-  config: Partial<FolderSourceConfig> = {}
+  config: Partial<FolderSourceConfig> = {},
+  names = Object.keys(files).map((file) => file.replace(/\.\w+$/, ""))
 ) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem
@@ -38,10 +39,9 @@ const fetchFiles = (
     )
     const read = (name: string) =>
       Effect.promise(
-        async (): Promise<unknown> =>
-          JSON.parse(await readFile(join(directory, name.replace(/\.\w+$/, ".json")), "utf8"))
+        async (): Promise<unknown> => JSON.parse(await readFile(join(directory, `${name}.json`), "utf8"))
       )
-    return { warnings: value.warnings ?? [], documents: yield* Effect.forEach(Object.keys(files), read) }
+    return { warnings: value.warnings ?? [], documents: yield* Effect.forEach(names, read) }
   }).pipe(Effect.scoped, Effect.provide(environment))
 
 /** The records of a table. */
@@ -184,6 +184,22 @@ describe("a table that people make", () => {
     [`a;b\n${";".repeat(20_000_000)}`, /T\.csv: a row has more than 16\.0 MiB/]
   ])("has its mistake told", ([content, message]) =>
     Effect.map(failureOf(content), (failure) => expect(failure).toMatch(message))
+  )
+
+  it.effect("is asked for where there is a spreadsheet instead", () =>
+    Effect.gen(function* () {
+      const files = { "Objects.xlsx": "PK", "Rooms.ods": "PK", "Rooms.csv": "id\n1\n", "Rooms.json.txt": "" }
+      const advice =
+        'Objects.xlsx: this spreadsheet is saved as a file, and is no table. Export it as CSV, in Excel with the file type "CSV UTF-8".'
+      expect((yield* fetchFiles(files, {}, ["Rooms"])).warnings).toEqual([advice])
+      for (const option of ["keys", "expect"]) {
+        const config = { [option]: { Objects: option === "keys" ? "nr" : {} } }
+        const { message } = yield* Effect.flip(fetchFiles(files, config, ["Rooms"]))
+        expect(message).toContain(
+          `"${option}" names the document "Objects", but there is no Objects.csv or Objects.json in it. ${advice}`
+        )
+      }
+    })
   )
 
   it.effect("has ids that are missing or there twice told, where records have any", () =>
