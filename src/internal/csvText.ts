@@ -71,6 +71,31 @@ export const parseCsvRecords = (
     return records
   })
 
+/** The lines on which records of `parseCsvRecords` end, by their numbers from 0. It reads the text once more. */
+export const linesOfRecords = (
+  text: string,
+  wanted: ReadonlySet<number>,
+  delimiter?: Delimiter
+): Effect.Effect<ReadonlyMap<number, number>, TextMistake> =>
+  Effect.gen(function* () {
+    const header = yield* reading(() => findHeader(text, delimiter))
+    const first = lineAt(text, header.start)
+    const body = { text: text.slice(header.start), delimiter: header.delimiter, line: first }
+    const giveWay = makeGiveWay()
+    const lines = new Map<number, number>()
+    // The header line is the first.
+    let record = -2
+    const pages = readPages(body, {
+      on_record: (row, info) => {
+        if (row.some((cell) => cell !== "")) record += 1
+        if (wanted.has(record) && !lines.has(record)) lines.set(record, info.lines + first - 1)
+        return row
+      }
+    })
+    while (lines.size < wanted.size && !(yield* reading(() => pages.next().done === true))) yield* giveWay
+    return lines
+  })
+
 const reading = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
 
 /** Nothing where the row has no text. */

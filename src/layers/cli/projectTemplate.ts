@@ -17,9 +17,10 @@ export default defineConfig({
         folderSource({
           id: "exhibits",
           directory: "content",
-          // What has to be true before anything of it is shown: there is a table of objects with one at least, and each has a
-          // title. Where an editor renames that column, the last good version stays on the screens, and the log says why.
-          expect: { Objects: { fields: { title: "text" }, minRecords: 1 } }
+          // What has to be true before anything of it is shown: there is a table of objects with one at least, each has a title,
+          // and the pictures that they name are there. Where an editor renames a column, the last good version stays on the
+          // screens, and the log says why.
+          expect: { Objects: { fields: { title: "text", picture: "file?" }, minRecords: 1 } }
         })
       ]
     }),

@@ -56,6 +56,9 @@ export interface DocumentSource<E extends DocumentsError, R> extends Pick<Conten
   /** As the `poll` of a `ContentSource`. */
   readonly poll?: (cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>
 
+  /** Whether a path is that of a file that the source has beside its documents, for what is expected. Default: it has none. */
+  readonly isFile?: (path: string) => boolean
+
   /** Finds the media objects of a vendor. */
   readonly reader?: MediaReader
 
@@ -76,6 +79,7 @@ export interface DocumentSource<E extends DocumentsError, R> extends Pick<Conten
  */
 export const makeDocumentSource = Effect.fnUntraced(function* <E extends DocumentsError, R>({
   documents,
+  isFile,
   lasting,
   options,
   poll,
@@ -87,7 +91,12 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
   const { expect, id, steps } = options
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path | R>())
   const path = yield* Path.Path
-  const expectations = makeExpectations(expect, { kind: "document", view: null, isAttachment: constFalse })
+  const expectations = makeExpectations(expect, {
+    kind: "document",
+    view: null,
+    isAttachment: constFalse,
+    isFile
+  })
   // Where files are saved, only what links lead to is content: they may be signed anew in each answer.
   const lastingParts =
     options.media !== false && (options.media ?? reader) !== undefined

@@ -29,5 +29,5 @@ export type FieldExpectations<FieldSchema = never> = Readonly<Record<string, Fie
 /** What is in a cell. With `?` behind it, the cell may be empty. */
 export type FieldType = FullFieldType | `${FullFieldType}?`
 
-/** Of a cell that is not empty. */
-export type FullFieldType = "text" | "number" | "boolean" | "date" | "attachments" | "list" | "any"
+/** Of a cell that is not empty. `file` is the path of a file in the folder of `folderSource`. */
+export type FullFieldType = "text" | "number" | "boolean" | "date" | "attachments" | "file" | "list" | "any"

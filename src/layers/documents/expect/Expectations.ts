@@ -31,7 +31,7 @@ export type Expectations = ReturnType<typeof makeExpectations>
 /** What is expected of tables, by their names. */
 export const makeExpectations = (
   expect: Readonly<Record<string, TableExpectation>>,
-  tables: Pick<CheckedTable, "isAttachment" | "kind" | "view">
+  tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view">
 ) => {
   return {
     /** A fresh check of a table, for each time that it is read. */

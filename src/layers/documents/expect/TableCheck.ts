@@ -15,7 +15,7 @@ import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import type { TableExpectation } from "./ExpectOptions.ts"
 import { makeFieldProblems } from "./fieldProblems.ts"
-import type { IsAttachment } from "./fieldTypes.ts"
+import type { CellTests } from "./fieldTypes.ts"
 import type { Problem } from "./schemaProblems.ts"
 
 /** What is in a saved table, without its cells. */
@@ -46,7 +46,7 @@ export interface TableCheck {
   readonly end: (previous: Option.Option<SavedNames>) => Verdict
 }
 
-export interface CheckedTable {
+export interface CheckedTable extends CellTests {
   readonly table: string
   /** Where it is a document of a source that has no tables. */
   readonly kind?: "document"
@@ -54,7 +54,6 @@ export interface CheckedTable {
   readonly holds: "records" | "keys"
   /** The view that is read; `null` for the whole table. */
   readonly view: string | null
-  readonly isAttachment: IsAttachment
 }
 
 /** How many different violations are kept. */
@@ -64,11 +63,11 @@ export const maxListed = 10
 export const maxNames = 1000
 
 export const makeTableCheck = (
-  { holds, isAttachment, kind, table, view }: CheckedTable,
+  { holds, kind, table, view, ...cellTests }: CheckedTable,
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
   const about = { table, ...(kind && { kind }) }
-  const problemsOf = makeFieldProblems(expected, isAttachment)
+  const problemsOf = makeFieldProblems(expected, cellTests)
   const expectedNames = new Set(namesOf(expected))
   const names = new Set<string>()
   const found = new Map<string, Violation>()

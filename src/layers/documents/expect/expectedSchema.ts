@@ -31,6 +31,7 @@ const schemaOf = (type: FieldType, attachment: FieldSchema): FieldSchema => {
   switch (fullTypeOf(type)) {
     case "text":
     case "date":
+    case "file":
       return Schema.String
     case "number":
       return Schema.Number

@@ -6,13 +6,13 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { FieldSchema, TableExpectation } from "./ExpectOptions.ts"
-import { fieldTest, type IsAttachment } from "./fieldTypes.ts"
+import { type CellTests, fieldTest } from "./fieldTypes.ts"
 import { cellText, type Problem, problemsIn } from "./schemaProblems.ts"
 
 /** What is wrong with the fields of a record. */
 export const makeFieldProblems = (
   expected: NonNullable<TableExpectation["fields"]>,
-  isAttachment: IsAttachment
+  cellTests: CellTests
 ): ((fields: TableRecord["fields"]) => ReadonlyArray<Problem>) => {
   if (Schema.isSchema(expected)) {
     return schemaProblems(expected)
@@ -23,7 +23,7 @@ export const makeFieldProblems = (
       return (cell: unknown) =>
         problems(cell).map((problem): Problem => ({ ...problem, path: [name, ...problem.path] }))
     }
-    const { accepts, expected } = fieldTest(type, isAttachment)
+    const { accepts, expected } = fieldTest(type, cellTests)
     return (cell: unknown): ReadonlyArray<Problem> =>
       accepts(cell) ? [] : [{ path: [name], expected, found: cellText(cell) }]
   })

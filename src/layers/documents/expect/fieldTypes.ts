@@ -15,6 +15,19 @@ export interface FieldTest {
 /** Whether an item of a cell is an attachment. */
 export type IsAttachment = (item: unknown) => boolean
 
+/** What types ask of the source that has the cells. */
+export interface CellTests {
+  readonly isAttachment: IsAttachment
+  /** Whether a path is that of a file that the source itself has; it has none where this is missing. */
+  readonly isFile?: ((path: string) => boolean) | undefined
+}
+
+/** The path of a file, or an object in its place. */
+const namesFile = (cell: unknown, { isFile }: CellTests): boolean => {
+  const path = Predicate.hasProperty(cell, "localPath") ? cell.localPath : cell
+  return Predicate.isString(path) && isFile?.(path) === true
+}
+
 /** A number, or text that is one as key/value tables read it: the cells of CSV tables are text. */
 const isNumber = (cell: unknown): boolean =>
   Predicate.isString(cell)
@@ -43,17 +56,19 @@ const descriptions: Readonly<Record<FullFieldType, string>> = {
   boolean: "true or false",
   date: 'a date such as "2026-11-21"',
   attachments: "attachments",
+  file: "a file that is in the folder",
   list: "a list",
   any: "a value"
 }
 
 /** Of cells that are not empty. */
-const acceptsFull: Readonly<Record<FullFieldType, (cell: unknown, isAttachment: IsAttachment) => boolean>> = {
+const acceptsFull: Readonly<Record<FullFieldType, (cell: unknown, tests: CellTests) => boolean>> = {
   text: Predicate.isString,
   number: isNumber,
   boolean: isBoolean,
   date: isDate,
-  attachments: (cell, isAttachment) => Array.isArray(cell) && cell.every(isAttachment),
+  attachments: (cell, { isAttachment }) => Array.isArray(cell) && cell.every(isAttachment),
+  file: namesFile,
   list: Array.isArray,
   any: () => true
 }
@@ -75,11 +90,11 @@ const isEmpty = (cell: unknown): boolean =>
 
 const isEmptyList = (cell: unknown): boolean => Array.isArray(cell) && cell.length === 0
 
-export const fieldTest = (type: FieldType, isAttachment: IsAttachment): FieldTest => {
+export const fieldTest = (type: FieldType, tests: CellTests): FieldTest => {
   const isOptional = type.endsWith("?")
   const full = fullTypeOf(type) ?? "any"
   return {
     expected: isOptional ? `${descriptions[full]} or nothing` : descriptions[full],
-    accepts: (cell) => (isEmpty(cell) ? isOptional : acceptsFull[full](cell, isAttachment))
+    accepts: (cell) => (isEmpty(cell) ? isOptional : acceptsFull[full](cell, tests))
   }
 }

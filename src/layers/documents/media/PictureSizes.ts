@@ -6,6 +6,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce } from "../../httpClient/downloadCounter.ts"
 import type { ImageConfig } from "../images/ImageConfig.ts"
@@ -75,6 +76,19 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
     const [errors, made] = Array.separate(
       yield* Effect.forEach(picturesOf(files), derive, { concurrency: filesAtOnce })
     )
+    const absent = Array.filterMap(files.ownFiles, ([localPath, { place }]) =>
+      Record.has(files.digests, localPath)
+        ? Option.none()
+        : Option.some(
+            new SizesNotMade({
+              document: place.document,
+              record: place.record,
+              field: format(place.path),
+              localPath,
+              detail: "the source has no such file."
+            })
+          )
+    )
     const sizes = new Map(made.map(({ derived, key }) => [key, derived.sizes]))
     const sizesOf = (key: string) =>
       Option.filter(Option.fromNullable(sizes.get(key)), (sizes) => sizes.length > 0)
@@ -82,7 +96,7 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
       files: Object.fromEntries(made.flatMap(({ derived }) => Object.entries(derived.files))),
       sizesOf: (found) => sizesOf(pictureKey(found.identity, found)),
       sizesOfOwn: (localPath) => sizesOf(ownKey(localPath)),
-      warnings: warningsOf([...errors, ...Array.getSomes(made.map(({ flaw }) => flaw))])
+      warnings: warningsOf([...errors, ...absent, ...Array.getSomes(made.map(({ flaw }) => flaw))])
     } satisfies Pictures
   })
 })
@@ -108,7 +122,7 @@ const picturesOf = ({ digests, media, ownFiles, pictures }: PictureFiles): Reado
     }))
   ),
   ...Array.filterMap(ownFiles, ([localPath, place]) =>
-    Option.map(Option.fromNullable(digests[localPath]), (sha256) => ({
+    Option.map(Record.get(digests, localPath), (sha256) => ({
       ...place,
       key: ownKey(localPath),
       image: { localPath, sha256 }

@@ -32,11 +32,14 @@ import {
   Keys
 } from "../../documents/DocumentOptions.ts"
 import { fingerprint } from "../../documents/fingerprint.ts"
+import { ImageOptions } from "../../documents/images/ImageOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { withFiles } from "../../documents/media/fileOptions.ts"
+import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { sourceFailed } from "../../documents/sourceAnswers.ts"
 import { FolderFailed, type FolderInUse } from "./FolderFailed.ts"
 import { documentName, type FolderLook } from "./lookAtFolder.ts"
+import { makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { readDocument } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
@@ -49,6 +52,12 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
   /** What identifies the records of a document, by its name: a field, or several, as paths with dots. Default `id`. */
   readonly keys?: Readonly<Record<string, string | ReadonlyArray<string>>>
 
+  /**
+   * Where cells name pictures of the folder, as paths in records such as `photo`, with `*` for one level and `**` for any: each becomes
+   * an object with `localPath` and, by `images`, `sizes`. Default none.
+   */
+  readonly pictures?: ReadonlyArray<string>
+
   /** What separates the cells of CSV. Default: what its first line has most of outside of quotes, or what a line `sep=;` before it says. */
   readonly delimiter?: ";" | "," | "\t" | "|"
 
@@ -56,10 +65,18 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
   readonly maxBytes?: number
 }
 
+const Paths = Schema.Array(
+  expects(
+    Schema.String.pipe(Schema.filter((path) => Option.isSome(PathPattern.parse(path)))),
+    'a path in records, such as "photo" or "gallery.*"'
+  )
+)
+
 export const FolderOptions = Schema.Struct({
   ...DocumentOptions.fields,
   directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
   keys: optional(Keys, {}),
+  pictures: optional(Paths, []),
   delimiter
 })
 type FolderOptions = typeof FolderOptions.Type
@@ -73,6 +90,7 @@ export const folderSource = (config: FolderSourceConfig): ContentSourceDefinitio
 
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const { id, keys } = options
+  const pictures = options.pictures.flatMap((path) => Option.toArray(PathPattern.parse(path)))
   const path = yield* Path.Path
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
   const directory = path.resolve(yield* BaseFolder, options.directory)
@@ -80,25 +98,35 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
 
-  const documentsIn = ({ files }: FolderLook): ReadonlyArray<Document<FolderFailed | FolderInUse>> =>
+  /** `warn` is given what the editors of a document should look at, when that is read. */
+  const documentsIn = (
+    { files }: FolderLook,
+    named: NamedFiles,
+    warn: (warnings: ReadonlyArray<string>) => void
+  ): ReadonlyArray<Document<FolderFailed | FolderInUse>> =>
     files.flatMap((file) => {
       const name = documentName(file.path)
       if (name === undefined) return []
       const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      const content = Value({ value: readDocument(file, options) })
+      const content = Value({ value: readDocument(file, named, { ...options, pictures }, warn) })
       return [{ name, content, ...(key === undefined ? {} : { key: [key].flat() }) }]
     })
 
-  /** Those of the look that is saved. */
+  /** What is saved. */
   const latest = yield* Ref.make<ReturnType<typeof documentsIn>>([])
+  let latestFiles = makeNamedFiles([])
   const documentSource = yield* makeDocumentSource({
     options: Struct.pick(options, "id", "expect", "steps"),
-    documents: () => Ref.get(latest)
+    documents: () => Ref.get(latest),
+    isFile: (path) => latestFiles.find(path) === path
   })
 
   /** Everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
-    const documents = documentsIn(look)
+    const others = look.files.filter(({ path }) => documentName(path) === undefined)
+    const files = makeNamedFiles(others.map(({ path }) => path))
+    const noticed: Array<string> = []
+    const documents = documentsIn(look, files, (found) => noticed.push(...found))
     const names = new Set(documents.map(({ name }) => name))
     const spreadsheets = spreadsheetsIn(look, names)
     for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
@@ -111,33 +139,38 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       })
     }
     yield* Ref.set(latest, documents)
+    latestFiles = files
     yield* empty(target.directory)
     const saved = yield* documentSource.fetch(target)
-    const others = look.files.filter(({ path }) => documentName(path) === undefined)
     const progress = { documents: { done: documents.length, total: documents.length }, records: 0 }
-    const files = yield* takeFiles(others, target, (attachments) =>
+    const taken = yield* takeFiles(others, target, (attachments) =>
       target.progress({ document: "files", ...progress, attachments })
     )
     const content = fingerprint([
       { name: "", digest: saved.fingerprint },
-      ...files.map(({ path, sha256 }) => ({ name: path, digest: sha256 }))
+      ...taken.map(({ path, sha256 }) => ({ name: path, digest: sha256 }))
     ])
     // What has not changed as a whole is not looked for in the new version.
     if (isNew(target, content)) {
-      yield* linkReused(files, target)
+      yield* linkReused(taken, target)
     }
-    const bytes = sizeOf(files)
-    const reused = files.filter(({ isReused }) => isReused).length
+    const bytes = sizeOf(taken)
+    const reused = taken.filter(({ isReused }) => isReused).length
     const unnamed = look.unnamed.map(
       (path) => `${path}: the name of this file is no UTF-8, so it is left out. Rename it.`
     )
-    const warnings = [...(saved.warnings ?? []), ...unnamed, ...[...spreadsheets.values()].map(noTable)]
+    const warnings = [
+      ...(saved.warnings ?? []),
+      ...noticed,
+      ...unnamed,
+      ...[...spreadsheets.values()].map(noTable)
+    ]
     return {
       ...saved,
       fingerprint: content,
       bytes: saved.bytes + bytes,
-      ...(files.length === 0 ? {} : { attachments: { total: files.length, bytes, reused } }),
-      digests: { ...saved.digests, ...Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256])) },
+      ...(taken.length === 0 ? {} : { attachments: { total: taken.length, bytes, reused } }),
+      digests: { ...saved.digests, ...Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])) },
       ...(warnings.length === 0 ? {} : { warnings })
     } satisfies FetchedSource
   })
@@ -159,7 +192,8 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     poll: (cursor) => Effect.mapError(folder.poll(cursor), sourceFailed(id)),
     changes: Stream.provideContext(folder.changes, environment)
   }
-  return yield* withFiles(options)(source)
+  const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
+  return yield* withFiles({ ...options, ...(images && { images }) })(source)
 })
 
 /** Those at the top of the folder whose names no document has, by these. */

@@ -3,17 +3,22 @@
  */
 import * as Effect from "effect/Effect"
 import type { Delimiter } from "../../../internal/csvHeader.ts"
+import { linesOfRecords } from "../../../internal/csvText.ts"
 import { decodeText } from "../../../internal/editedText.ts"
 import { sizeText } from "../../../internal/readable.ts"
+import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/outsideText.ts"
-import { FolderFailed, mistaken } from "./FolderFailed.ts"
+import { FolderFailed, FolderInUse, mistaken, shown } from "./FolderFailed.ts"
 import { readFile } from "./folderFiles.ts"
 import type { FolderFile } from "./lookAtFolder.ts"
+import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
 
-/** A row of CSV is an object of texts, without its empty cells. */
+/** A row of CSV is an object of texts, without its empty cells. `warn` is given what its editors should look at. */
 export const readDocument = Effect.fnUntraced(function* (
   file: FolderFile,
-  { delimiter, maxBytes }: { readonly delimiter?: Delimiter; readonly maxBytes: number }
+  files: NamedFiles,
+  { delimiter, maxBytes, pictures }: DocumentReading,
+  warn: (warnings: ReadonlyArray<string>) => void
 ) {
   const { path, size } = file
   if (size > maxBytes) {
@@ -22,8 +27,33 @@ export const readDocument = Effect.fnUntraced(function* (
       detail: `it has ${sizeText(size)}, which is more than "maxBytes" allows (${sizeText(maxBytes)}).`
     })
   }
-  return yield* decodeText(yield* readFile(file)).pipe(
-    Effect.flatMap((text) => (/\.csv$/i.test(path) ? parseCsv(text, delimiter) : parseJson(text))),
-    Effect.mapError((mistake) => mistaken(path, mistake))
+  const isCsv = /\.csv$/i.test(path)
+  return yield* Effect.gen(function* () {
+    const text = yield* decodeText(yield* readFile(file))
+    const read = yield* isCsv ? parseCsv(text, delimiter) : parseJson(text)
+    const { count, missing, value } = yield* nameFiles(read, files, pictures)
+    const wanted = new Set(missing.flatMap(({ record }) => (record === undefined ? [] : [record])))
+    const lines = isCsv && wanted.size > 0 ? yield* linesOfRecords(text, wanted, delimiter) : new Map()
+    warn(
+      missingWarnings(missing, count, files, (record) =>
+        record === undefined
+          ? shown(path)
+          : `${shown(path)}, ${isCsv ? `line ${lines.get(record)}` : `record ${record + 1}`}`
+      )
+    )
+    return value
+  }).pipe(
+    Effect.mapError((error) =>
+      error instanceof FolderFailed || error instanceof FolderInUse ? error : mistaken(path, error)
+    )
   )
 })
+
+/** How documents of a folder are read. */
+interface DocumentReading {
+  readonly delimiter?: Delimiter
+  /** In bytes. */
+  readonly maxBytes: number
+  /** Where cells name pictures. */
+  readonly pictures: ReadonlyArray<PathPattern>
+}

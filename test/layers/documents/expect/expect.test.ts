@@ -95,12 +95,14 @@ describe("a cell", () => {
       noInvalidDate: true
     }).chain((date) => FastCheck.constantFrom(date.toISOString(), date.toISOString().slice(0, 10))),
     attachments: FastCheck.array(FastCheck.constant(photo), { minLength: 1 }),
+    file: FastCheck.constantFrom("photos/bell.jpg", { localPath: "photos/bell.jpg" }),
     list: FastCheck.array(FastCheck.anything(), { minLength: 1 }),
     any: FastCheck.oneof(FastCheck.integer(), FastCheck.constant("x"), FastCheck.constant({}))
   }
   const types = Record.keys(full)
   const isAttachment = (item: unknown) => item === photo
-  const accepts = (type: FieldType, cell: unknown) => fieldTest(type, isAttachment).accepts(cell)
+  const isFile = (path: string) => path === "photos/bell.jpg"
+  const accepts = (type: FieldType, cell: unknown) => fieldTest(type, { isAttachment, isFile }).accepts(cell)
 
   it.prop(
     "of its type is as expected, with and without the mark",
@@ -123,6 +125,8 @@ describe("a cell", () => {
     ["text", ["a"]],
     ["number", "about 1815"],
     ["number", "007"],
+    ["file", "photos/boat.jpg"],
+    ["file", { url: "photos/bell.jpg" }],
     ["number", "Infinity"],
     ["number", { error: "#ERROR!" }],
     ["boolean", "yes"],
@@ -377,7 +381,7 @@ describe("a table that has become empty", () => {
 
 describe("the option expect", () => {
   const aType =
-    'expected "text", "number", "boolean", "date", "attachments", "list", "any", one of these with "?" behind it, or a schema'
+    'expected "text", "number", "boolean", "date", "attachments", "file", "list", "any", one of these with "?" behind it, or a schema'
   const issues = (expect: unknown) =>
     Either.match(decode({ ...options, expect }), {
       onLeft: ({ issues }) => issues.map(({ message, path }) => `${path}: ${message}`),

@@ -23,6 +23,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import sharp from "sharp"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/FolderSource.ts"
@@ -389,6 +390,96 @@ describe("a folder as a source", () => {
       expect(parts).toBeGreaterThan(3)
       expect(JSON.parse(yield* text(read.directory, "Objects.json"))).toHaveLength(5)
       expect(yield* text(read.directory, "photos/bell.jpg")).toBe("a bell")
+    }).pipe(run)
+  )
+
+  it.scoped("warns of cells that name files which are not there, with the nearest that is", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* setUp({
+        "Objects.csv":
+          "id,photo,film\n1,photos/bell.jpg,https://films.example/a.mp4\n\n2,photos/bel.jpg,\n3,,bell.jpg\n",
+        "Tours.json": JSON.stringify([{ id: 1, stops: [{ photo: "PHOTOS\\bell.JPG" }, { photo: "a.b" }] }]),
+        "Start.json": JSON.stringify({ film: "films/start.mp4" }),
+        "photos/bell.jpg": "a bell"
+      })
+      expect((yield* fetch()).warnings).toEqual([
+        'Objects.csv, line 4, "photo": there is no file "photos/bel.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Objects.csv, line 5, "film": there is no file "bell.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Start.json, "film": there is no file "films/start.mp4" in the folder.',
+        'Tours.json, record 1, "stops.0.photo": there is no file "PHOTOS\\\\bell.JPG" in the folder. Is it "photos/bell.jpg"?'
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("names ten cells without a file, and counts the others", () =>
+    Effect.gen(function* () {
+      const rows = Array.from({ length: 2000 }, (_, row) => `${row},photos/${row}.jpg`)
+      const { fetch } = yield* setUp({ "Objects.csv": `id,photo\n${rows.join("\n")}\n` })
+      const { warnings } = yield* fetch()
+      expect(warnings).toHaveLength(11)
+      expect(warnings?.at(-2)).toMatch(/line 11, "photo": there is no file "photos\/9\.jpg"/)
+      expect(warnings?.at(-1)).toBe("1990 more files that cells name: not in the folder.")
+    }).pipe(run)
+  )
+
+  it.scoped("rejects a version with a cell that names no file, where one is expected", () =>
+    Effect.gen(function* () {
+      const { fetch, write } = yield* setUp(
+        { "Objects.csv": "id,photo\n1,photos/bell.jpg\n2,\n", "photos/bell.jpg": "a bell" },
+        { expect: { Objects: { fields: { photo: "file?" } } } }
+      )
+      yield* fetch()
+      yield* write("Objects.csv", "id,photo\n1,photos/boat.jpg\n")
+      expect((yield* Effect.flip(fetch())).message).toMatch(
+        /expected a file that is in the folder or nothing, found .*photos\/boat\.jpg/
+      )
+    }).pipe(run)
+  )
+
+  it.scoped("finds files by letters that are composed and decomposed", () =>
+    Effect.gen(function* () {
+      const { fetch, text } = yield* setUp(
+        {
+          "Objects.csv": "id,photo\n1,photos/Sch\u00f6nbrunn.jpg\n2,photos/Sch\u006f\u0308nbrunn.jpg\n",
+          "photos/Scho\u0308nbrunn.jpg": "a palace"
+        },
+        { expect: { Objects: { fields: { photo: "file" } } } }
+      )
+      const { directory, warnings } = yield* fetch()
+      const photo = "photos/Sch\u00f6nbrunn.jpg"
+      expect(warnings).toBeUndefined()
+      expect(JSON.parse(yield* text(directory, "Objects.json"))).toEqual([
+        { id: "1", photo },
+        { id: "2", photo }
+      ])
+      expect(yield* text(directory, photo)).toBe("a palace")
+    }).pipe(run)
+  )
+
+  it.scopedLive("gives the pictures that cells name their sizes", () =>
+    Effect.gen(function* () {
+      const { edit, place, source, text } = yield* setUp(
+        { "Objects.csv": "id,photo\n1,photos/bell.png\n2,photos/boat.png\n", "photos/a.txt": "" },
+        { pictures: ["photo"], images: { widths: [2] } }
+      )
+      yield* edit(() =>
+        sharp({ create: { width: 4, height: 2, channels: 3, background: "red" } })
+          .png()
+          .toFile(place("photos/bell.png"))
+      )
+      const directory = yield* temporary
+      const { warnings } = yield* source.fetch({
+        directory,
+        previous: Option.none(),
+        progress: () => Effect.void
+      })
+      expect(JSON.parse(yield* text(directory, "Objects.json"))).toMatchObject([
+        { id: "1", photo: { localPath: "photos/bell.png", sizes: [{ width: 2, height: 1 }] } },
+        { id: "2", photo: "photos/boat.png" }
+      ])
+      expect(warnings).toEqual([
+        expect.stringMatching(/line 3, "photo": there is no file "photos\/boat\.png"/)
+      ])
     }).pipe(run)
   )
 

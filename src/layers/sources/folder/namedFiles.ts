@@ -1,0 +1,133 @@
+/**
+ * Cells of documents that name files of the folder: `photos/bell.jpg`.
+ *
+ * A cell names a file where it has no scheme and ends as files do that pages show. It is written as the file is called in the version,
+ * whose letters are composed; where there is no such file, there is a warning. It does not know what cells are for.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import { closestMatch } from "leven"
+import mime from "mime"
+import { makeGiveWay } from "../../../internal/nextTurn.ts"
+import { excerpt } from "../../../internal/printable.ts"
+import { countText } from "../../../internal/readable.ts"
+import * as PathPattern from "../../documents/media/PathPattern.ts"
+
+/** What files are there. */
+export interface NamedFiles {
+  /** The path of the file that a cell names; none where there is no such file. */
+  readonly find: (cell: string) => string | undefined
+  /** A path that is written almost alike. */
+  readonly similar: (cell: string) => string | undefined
+}
+
+export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
+  const all = new Set(paths)
+  const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1).toLowerCase()
+  return {
+    find: (cell) => {
+      const path = pathOf(cell)
+      return all.has(path) ? path : undefined
+    },
+    similar: (cell) => {
+      const path = pathOf(cell.replaceAll("\\", "/"))
+      const name = nameOf(path)
+      return (
+        paths.find((other) => other.toLowerCase() === path.toLowerCase()) ??
+        paths.find((other) => nameOf(other) === name) ??
+        closestMatch(path, paths, { maxDistance: Math.ceil(path.length / 4) })
+      )
+    }
+  }
+}
+
+/** As in a version. */
+const pathOf = (cell: string): string => cell.trim().normalize().replace(/^\.\//, "")
+
+const maxLength = 1024
+const scheme = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
+const shownTypes = /^(?:image|audio|video|model)\/|^application\/pdf$|^text\/vtt$/
+
+/** Whether a text looks like the path of a file. */
+const namesFile = (cell: string): boolean =>
+  cell.length <= maxLength &&
+  !scheme.test(cell) &&
+  !cell.includes("\n") &&
+  shownTypes.test(mime.getType(cell.trim()) ?? "")
+
+/** A cell with the name of a file that is not there. */
+export interface MissingFile {
+  /** The number of the record from 0; none where the document is no list. */
+  readonly record: number | undefined
+  readonly field: string
+  readonly cell: string
+}
+
+/** How many are named. */
+const maxListed = 10
+
+/**
+ * Gives the value with its cells as the files are called, those at `pictures` as objects with a `localPath`, and the first ten cells
+ * whose files are missing.
+ */
+export const nameFiles = Effect.fnUntraced(function* (
+  value: unknown,
+  files: NamedFiles,
+  pictures: ReadonlyArray<PathPattern.PathPattern>
+) {
+  const missing: MissingFile[] = []
+  let count = 0
+  const giveWay = makeGiveWay()
+
+  const visitCell = (cell: string, path: ReadonlyArray<string>, record: number | undefined): unknown => {
+    const isPicture = pictures.some((pattern) => PathPattern.matches(pattern, path))
+    if (!(isPicture || namesFile(cell)) || cell.trim() === "") return cell
+    const found = files.find(cell)
+    if (found === undefined) {
+      if (scheme.test(cell)) return cell
+      count += 1
+      if (missing.length < maxListed) missing.push({ record, field: PathPattern.format(path), cell })
+      return cell
+    }
+    return isPicture ? { localPath: found } : found
+  }
+
+  const visit = (value: unknown, path: ReadonlyArray<string>, record: number | undefined): unknown => {
+    if (Predicate.isString(value)) return visitCell(value, path, record)
+    if (Array.isArray(value)) {
+      const items = value.map((item, index) => visit(item, [...path, String(index)], record))
+      return items.some((item, index) => item !== value[index]) ? items : value
+    }
+    if (!Predicate.isReadonlyRecord(value)) return value
+    const entries = Object.entries(value)
+    const visited = entries.map(([name, cell]) => [name, visit(cell, [...path, name], record)] as const)
+    return visited.some(([, cell], index) => cell !== entries[index]?.[1])
+      ? Object.fromEntries(visited)
+      : value
+  }
+
+  if (!Array.isArray(value)) return { value: visit(value, [], undefined), missing, count }
+  const records: unknown[] = []
+  for (const [index, record] of value.entries()) {
+    records.push(visit(record, [], index))
+    yield* giveWay
+  }
+  return { value: records, missing, count }
+})
+
+/** What editors are to look at. `place` says where a record is. */
+export const missingWarnings = (
+  missing: ReadonlyArray<MissingFile>,
+  count: number,
+  files: NamedFiles,
+  place: (record: number | undefined) => string
+): ReadonlyArray<string> => [
+  ...missing.map(({ cell, field, record }) => {
+    const similar = files.similar(cell)
+    const hint = similar === undefined ? "" : ` Is it ${JSON.stringify(excerpt(similar))}?`
+    return `${place(record)}, ${JSON.stringify(excerpt(field))}: there is no file ${JSON.stringify(excerpt(cell))} in the folder.${hint}`
+  }),
+  ...(count > missing.length
+    ? [`${countText(count - missing.length, "more file")} that cells name: not in the folder.`]
+    : [])
+]
