@@ -235,7 +235,8 @@ export const contentServer = (config: ContentServerOptions.ContentServerConfig =
           downloadPath: path.resolve(cwd, downloadPath),
           ...(site === undefined ? {} : { site: path.resolve(cwd, site) })
         })
-        return yield* Effect.as(Layer.build(server), Effect.void)
+        const started = Effect.provideService(Layer.build(server), BaseFolder, cwd)
+        return yield* Effect.as(started, Effect.void)
       })
   }
 }

@@ -8,9 +8,11 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { InvalidOptions } from "../../internal/Options.ts"
+import { InvalidOptions } from "../../internal/Options.ts"
+import { findPrivate } from "../../internal/privateFiles.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer } from "../../services/ContentServer.ts"
+import { BaseFolder } from "../../services/ContentSource.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { ContentServerState } from "../../services/Slices.ts"
@@ -63,6 +65,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(nothingDone) })
   }
 
+  yield* checkSite(options)
   const connections = ConnectionLimit.make(
     options.maxConnections,
     'Try again later, or raise "maxConnections" of the content server.'
@@ -118,6 +121,19 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
     )
   )
   return ContentServer.of({ address: Option.some(address), statistics })
+})
+
+/** A page is shown to everybody who reaches the port. */
+const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentServerOptions) {
+  if (site === undefined) return
+  const found = yield* findPrivate(site, yield* BaseFolder, [downloadPath])
+  if (Option.isSome(found)) {
+    const message = `${found.value} is in this folder, and everybody who reaches the port could read it. Keep the page in a folder of its own, such as "site".`
+    return yield* new InvalidOptions({
+      subject: "the options of the content server",
+      issues: [{ path: "site", message }]
+    })
+  }
 })
 
 const buildOf = (options: ContentServerOptions) =>

@@ -80,7 +80,7 @@ export const define = <A, I>(
   kind: string,
   schema: Schema.Schema<A, I>,
   config: unknown,
-  make: (options: A) => Effect.Effect<ContentSource, never, SourceEnvironment | Scope.Scope>
+  make: (options: A) => Effect.Effect<ContentSource, Error, SourceEnvironment | Scope.Scope>
 ): ContentSourceDefinition => {
   const id = idOf(config)
   const decoded = decodeOptions(

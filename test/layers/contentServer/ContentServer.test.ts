@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as ContentServerLayer from "../../../src/layers/contentServer/ContentServer.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
@@ -28,7 +29,7 @@ const serving = <A, E, R>(
     const { site, ...others } = options
     yield* server.writeFile(`${folder}/page/index.html`, "<h1>Exhibit</h1>")
     yield* server.writeFile(`${folder}/page/more/index.html`, "<h1>More</h1>")
-    yield* server.writeFile(`${folder}/page/.env`, "TOKEN=1")
+    yield* server.writeFile(`${folder}/page/.secret`, "TOKEN=1")
     return yield* test(folder).pipe(
       Effect.provide(
         server.layer({
@@ -271,7 +272,7 @@ describe("a page beside it", () => {
   )
 
   it.scoped.each([
-    "/.env",
+    "/.secret",
     "/%2eenv",
     "/%2e%2e/downloads/manifest.json",
     "/../downloads/manifest.json",
@@ -516,5 +517,24 @@ describe("the list of a version's files", () => {
           }
         })
       )
+  )
+})
+
+describe("a page in a folder that is not for everybody", () => {
+  it.scoped.each<readonly [string, string]>([
+    ["all.ts", "downloads"],
+    [".env", ".env"],
+    ["vitrine.config.ts", "vitrine.config.ts"]
+  ])("is refused: %s", ([file, named]) =>
+    Effect.gen(function* () {
+      const folder = yield* server.makeFolder
+      yield* server.writeFile(`${folder}/${file}`, "")
+      const error = yield* Effect.flip(
+        Layer.build(server.layer({ downloadPath: `${folder}/downloads`, site: folder }))
+      )
+      expect(String(error)).toContain(
+        `site: ${folder}/${named} is in this folder, and everybody who reaches the port could read it. Keep the page in a folder of its own, such as "site".`
+      )
+    }).pipe(Effect.provide(server.environment))
   )
 })

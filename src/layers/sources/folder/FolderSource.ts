@@ -15,6 +15,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { expects, optional } from "../../../internal/Options.ts"
+import { findPrivate } from "../../../internal/privateFiles.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
 import {
   BaseFolder,
@@ -93,7 +94,15 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const pictures = options.pictures.flatMap((path) => Option.toArray(PathPattern.parse(path)))
   const path = yield* Path.Path
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem | Path.Path>())
-  const directory = path.resolve(yield* BaseFolder, options.directory)
+  const base = yield* BaseFolder
+  const directory = path.resolve(base, options.directory)
+  const found = yield* findPrivate(directory, base)
+  if (Option.isSome(found)) {
+    return yield* new FolderFailed({
+      place: directory,
+      detail: `${found.value} is in this folder, and everybody who sees the content could read it. Keep content in a folder of its own.`
+    })
+  }
   const folder = yield* WatchedFolder.make(directory)
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)

@@ -377,6 +377,23 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
+  it.scoped.each(["vitrine.config.ts", ".env"])(
+    "refuses a folder in which %s lies, or a folder above",
+    (name) =>
+      Effect.gen(function* () {
+        const { folder, write } = yield* setUp()
+        yield* write(`../project/${name}`, "")
+        for (const directory of [join(folder, "project"), folder]) {
+          const made = folderSource({ id: "exhibits", directory }).make.pipe(
+            Effect.provideService(BaseFolder, join(folder, "project"))
+          )
+          expect((yield* Effect.flip(made)).message).toBe(
+            `${directory}: ${join(folder, "project", name)} is in this folder, and everybody who sees the content could read it. Keep content in a folder of its own.`
+          )
+        }
+      }).pipe(run)
+  )
+
   it.scoped("is fetched when all of it has come to rest, and never by half", () =>
     Effect.gen(function* () {
       const { edit, fetch, place, text } = yield* setUp()
