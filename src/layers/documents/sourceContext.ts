@@ -11,8 +11,8 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import { fileName } from "../../internal/FileName.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
-import { naming } from "../httpClient/localAddress.ts"
-import { type Answer, parseCsv, parseJson, type RequestFailed, type Requests } from "./Requests.ts"
+import type { Answer, RequestFailed, Requests } from "../httpClient/Requests.ts"
+import { parseCsv, parseJson } from "./answers.ts"
 import type { Get, GetOptions, SourceContext } from "./SourceConfig.ts"
 
 export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, signal: AbortSignal): Get => {
@@ -26,9 +26,7 @@ export const makeGet = (requests: Requests, runtime: Runtime.Runtime<never>, sig
     url: string | URL,
     { as = "json", delimiter, headers = {} }: GetOptions = {}
   ): Promise<unknown> {
-    const answer = naming(String(url))(
-      requests.get(String(url), { accept: accepted[as], ...inSmallLetters(headers) })
-    )
+    const answer = requests.get(String(url), { accept: accepted[as], ...inSmallLetters(headers) })
     const read = (answer: Answer): Effect.Effect<unknown, RequestFailed> =>
       as === "json"
         ? parseJson(answer)

@@ -2,7 +2,7 @@
  * The bodies of responses: which are accepted, and reading them.
  */
 import { promisify } from "node:util"
-import { gunzip } from "node:zlib"
+import { brotliDecompress, gunzip, inflate } from "node:zlib"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,45 +11,41 @@ import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { broken, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
-import { retryAfter } from "./HttpFailure.ts"
+import { passes, retryAfter } from "./HttpFailure.ts"
+import { contentLength, type Headers } from "./headers.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
 
 /** Fails unless the response has what was asked for, or a status that `alsoAccepts` has. */
 export const accept = Effect.fnUntraced(function* (
   response: Response,
-  encoding: string,
   alsoAccepts: ReadonlySet<number> = new Set()
 ) {
   const { status } = response
-  const { origin } = new URL(response.request.url)
   if (status !== 200 && !alsoAccepts.has(status)) {
-    const refusal = `${origin} responds with HTTP ${status}`
-    return yield* status >= 500 || status === 429
+    const refusal = `${new URL(response.request.url).origin} responds with HTTP ${status}`
+    return yield* passes(status)
       ? Effect.fail(retryable(refusal, yield* retryAfter(response)))
-      : failed(refusal, { isExpired: expiredStatuses.has(status) })
-  }
-  if (!["identity", encoding].includes(encodingOf(response))) {
-    return yield* failed(`${origin} gives it compressed (${encodingOf(response)}), which was not asked for`)
+      : failed(refusal, { isExpired: goneStatuses.has(status) })
   }
 })
 
-const expiredStatuses: ReadonlySet<number> = new Set([403, 404, 410])
+/** Statuses of what was there, and is not any more, or not by this link. */
+export const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410])
 
-const encodingOf = ({ headers }: Response): string => headers["content-encoding"] ?? "identity"
+/** Codings that are undone, by their names, also where nobody asked for them. */
+const decoders: Readonly<
+  Record<string, (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>>
+> = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
 
-/** In bytes. */
-export const contentLength = ({ headers }: Pick<Response, "headers">): Option.Option<number> => {
-  const length = headers["content-length"] ?? ""
-  return /^\d+$/.test(length) ? Option.some(Number(length)) : Option.none()
-}
+const unknownCodings: ReadonlySet<string> = new Set(["compress", "zstd", "dcb", "dcz", "exi", "aes128gcm"])
 
-/**
- * Whether it was changed so recently that it could change again under the same tag: that of static servers may be made of
- * a time in seconds (RFC 9110, section 8.8.2.2).
- */
-export const mayChangeUnseen = ({ headers }: Pick<Response, "headers">): boolean =>
-  Date.parse(headers.date ?? "") - Date.parse(headers["last-modified"] ?? "") < 2000
+/** What the body is coded in, in the order of coding. Names that are none, such as `UTF-8`, do not count. */
+export const codingsOf = (headers: Headers): ReadonlyArray<string> =>
+  (headers["content-encoding"] ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase().replace(/^x-/, ""))
+    .filter((name) => Object.hasOwn(decoders, name) || unknownCodings.has(name))
 
 /** Gives each part of the body that is not empty, one after the other. */
 export const forEachPart = <E>(
@@ -83,10 +79,8 @@ export const forEachPart = <E>(
     })
   )
 
-/**
- * The text of a body, which has no more bytes than `maxBytes`, compressed and decompressed. `option` is what a user calls that.
- */
-export const readText = Effect.fnUntraced(function* (
+/** The bytes of a body without its codings, no more than `maxBytes` either way. `option` is what a user calls that. */
+export const readBytes = Effect.fnUntraced(function* (
   response: Response,
   pace: DownloadPace,
   maxBytes: number,
@@ -97,6 +91,8 @@ export const readText = Effect.fnUntraced(function* (
     failed(
       `${url.origin} gave more than ${sizeText(maxBytes)}${option === undefined ? "" : ` ("${option}")`}`
     )
+  const length = contentLength(response.headers)
+  if (Option.exists(length, (length) => length > maxBytes)) return yield* tooLarge()
   const parts: Array<Uint8Array> = []
   let bytes = 0
   yield* forEachPart(response, pace, (part) => {
@@ -104,27 +100,76 @@ export const readText = Effect.fnUntraced(function* (
     bytes += part.length
     return bytes > maxBytes ? tooLarge() : Effect.void
   })
-  const expected = Option.getOrElse(contentLength(response), () => bytes)
+  const expected = Option.getOrElse(length, () => bytes)
   if (bytes < expected) {
     return yield* Effect.fail(retryable(wrongSize(url, bytes, expected)))
   }
-  const body = Buffer.concat(parts)
-  const unpacked =
-    encodingOf(response) === "identity"
-      ? body
-      : yield* Effect.tryPromise({
-          try: () => unpack(body, { maxOutputLength: maxBytes }),
-          catch: (cause) => (cause instanceof RangeError ? tooLarge() : broken(url, cause))
-        })
-  const charset = charsetOf(response)
+  let body: Uint8Array = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+  for (const coding of codingsOf(response.headers).toReversed()) {
+    const decode = decoders[coding]
+    if (decode === undefined) {
+      return yield* failed(`${url.origin} gives it compressed (${coding}), which was not asked for`)
+    }
+    const coded = body
+    body = yield* Effect.tryPromise({
+      try: async () => (coded.length === 0 ? coded : decode(coded, { maxOutputLength: maxBytes })),
+      catch: (cause) => (cause instanceof RangeError ? tooLarge() : broken(url, cause))
+    })
+  }
+  return body
+})
+
+/** The text of a body. */
+export const readText = Effect.fnUntraced(function* (...body: Parameters<typeof readBytes>) {
+  const [{ headers, request }] = body
+  const bytes = yield* readBytes(...body)
+  const label = charsetOf(headers)
   return yield* Effect.try({
-    try: () => new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(unpacked),
-    catch: () => failed(`${url.origin} gives text that is not ${charset}, as it says or leaves to be assumed`)
+    try: () => decodeText(bytes, label),
+    catch: () =>
+      failed(
+        `${new URL(request.url).origin} gives text that is not ${label}, as it says or leaves to be assumed`
+      )
   })
 })
 
-/** What a body is written in; UTF-8 where nothing is said. */
-const charsetOf = ({ headers }: Response): string =>
-  printableLine(/;\s*charset="?([^\s";]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8", 40)
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const unpack = promisify(gunzip)
+/**
+ * Where the label is that of an encoding with one byte for a letter, or unknown, bytes beyond ASCII that are UTF-8 are that: hardly any
+ * other text happens to be. Throws where it is no text in the encoding.
+ */
+const decodeText = (bytes: Uint8Array, said: string): string => {
+  const label = marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))?.encoding ?? said
+  const decoder = Option.getOrUndefined(makeDecoder(label))
+  if (decoder !== undefined && !/^(?:iso-8859|windows|koi8|mac|x-mac|ibm)/.test(decoder.encoding)) {
+    return decoder.decode(bytes)
+  }
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    if (decoder === undefined) throw error
+    const text = decoder.decode(bytes)
+    return decoder.encoding === "windows-1252"
+      ? text.replaceAll(/[\x80-\x9f]/g, (letter) => windows1252[letter.charCodeAt(0) - 0x80] ?? letter)
+      : text
+  }
+}
+
+/** The letters from 0x80 to 0x9f, which Node 20 reads as those of ISO 8859-1. */
+const windows1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
+
+/** What a byte order mark says is right, whatever else is said. */
+const marks = [
+  { encoding: "utf-8", mark: [0xef, 0xbb, 0xbf] },
+  { encoding: "utf-16le", mark: [0xff, 0xfe] },
+  { encoding: "utf-16be", mark: [0xfe, 0xff] }
+]
+
+const makeDecoder = Option.liftThrowable(
+  (label: string) => new TextDecoder(label, { fatal: true, ignoreBOM: true })
+)
+
+/** What a body is said to be written in; UTF-8 where nothing is said. */
+const charsetOf = (headers: Headers): string =>
+  printableLine(/;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8", 40)

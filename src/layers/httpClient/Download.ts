@@ -16,6 +16,7 @@ import { DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.t
 import type { DownloadPace } from "./DownloadPace.ts"
 import * as Get from "./Get.ts"
 import { withRetries } from "./HttpFailure.ts"
+import { contentLength, type Headers, mayChangeUnseen } from "./headers.ts"
 
 export { DownloadFailed }
 
@@ -32,7 +33,7 @@ export interface Options {
 export interface Target<E = never> {
   readonly url: string
   /** Conditions among them (`if-none-match`, `if-modified-since`) are for `onResponse`, which is told of the 304. */
-  readonly headers?: Get.Headers
+  readonly headers?: Headers
   /** The file to write, in a folder that is there. Unless it `resumes`, it must not be there yet. */
   readonly file: string
   /** What the file is called in messages. */
@@ -193,7 +194,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
         url,
         part.bytes === 0 ? headers : restHeaders(headers, part.bytes, begun),
         Effect.fnUntraced(function* (response, pace) {
-          yield* Body.accept(response, "identity", part.bytes === 0 ? aboutConditions(headers) : aboutRanges)
+          yield* Body.accept(response, part.bytes === 0 ? aboutConditions(headers) : aboutRanges)
           if (
             response.status === 416 ||
             (response.status === 206 && !isRest(response, part.bytes, whole(), begun))
@@ -206,7 +207,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
             begun = resumes === "retries" ? whatBegins(response) : Option.none()
           }
           const before = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
-          const length = Option.map(Body.contentLength(response), (bytes) => before.bytes + bytes)
+          const length = Option.map(contentLength(response.headers), (bytes) => before.bytes + bytes)
           yield* checkSize(Option.getOrElse(length, () => 0))
           const expected = Option.orElse(size, () => length)
           const write = (bytes: Uint8Array) =>
@@ -246,21 +247,21 @@ const readSize = 1024 * 1024
 const aboutRanges: ReadonlySet<number> = new Set([206, 416])
 
 /** What says that the file is the one that is there, where that was asked. */
-const aboutConditions = (headers: Get.Headers): ReadonlySet<number> =>
+const aboutConditions = (headers: Headers): ReadonlySet<number> =>
   new Set("if-none-match" in headers || "if-modified-since" in headers ? [304] : [])
 
 /** What the server tells the file from others by; a weak tag and a date that is too fresh are not enough for parts of it. */
 const whatBegins = (response: HttpClientResponse.HttpClientResponse): Option.Option<Begun> => {
   const { etag, "last-modified": lastModified } = response.headers
-  const date = Body.mayChangeUnseen(response) ? undefined : lastModified
+  const date = mayChangeUnseen(response.headers) ? undefined : lastModified
   const validator = etag?.startsWith('"') === true ? etag : date
   return Option.map(Option.fromNullable(validator), (validator) => ({
     validator,
-    size: Body.contentLength(response)
+    size: contentLength(response.headers)
   }))
 }
 
-const restHeaders = (headers: Get.Headers, offset: number, begun: Option.Option<Begun>): Get.Headers => {
+const restHeaders = (headers: Headers, offset: number, begun: Option.Option<Begun>): Headers => {
   const { "if-modified-since": _, "if-none-match": __, ...others } = headers
   return {
     ...others,

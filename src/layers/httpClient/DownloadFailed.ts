@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { errorCode } from "../../internal/systemError.ts"
 import { leastThroughput, type TooSlow } from "./DownloadPace.ts"
 import {
   certificateAdvice,
@@ -15,6 +16,7 @@ import {
   Retryable
 } from "./HttpFailure.ts"
 import { LocalAddressRefused } from "./localAddress.ts"
+import { maxHeaderBytes } from "./proxy.ts"
 
 /** A file that could not be downloaded. */
 export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrine/DownloadFailed", {
@@ -24,6 +26,8 @@ export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrin
   isTransient: Schema.Boolean,
   /** Whether a fresh link may help: the status is 403, 404 or 410. */
   isExpired: Schema.Boolean,
+  /** Whether the server was too slow. */
+  isTimeout: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => false }),
   cause: OptionalErrorChain
 }) {
   override get message() {
@@ -35,7 +39,12 @@ export type Failure = DownloadFailed | Retryable<DownloadFailed>
 
 export const failed = (
   detail: string,
-  more: { readonly isTransient?: boolean; readonly isExpired?: boolean; readonly cause?: Error } = {}
+  more: {
+    readonly isTransient?: boolean
+    readonly isExpired?: boolean
+    readonly isTimeout?: boolean
+    readonly cause?: Error
+  } = {}
 ): DownloadFailed =>
   new DownloadFailed({
     detail: printableLine(detail, maxDetail),
@@ -57,6 +66,9 @@ export const connectionFailed = (url: URL, cause: unknown): Failure => {
     const advice = cause.isMetadata ? "" : ", and the configuration does not name that host"
     return failed(`its link or a redirect leads to ${origin}, but ${cause.message}${advice}`, { cause })
   }
+  if (["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"].includes(errorCode(cause) ?? "")) {
+    return failed(`the headers that ${origin} gives have more than ${sizeText(maxHeaderBytes)}`)
+  }
   return isCertificateProblem(cause)
     ? failed(
         `the certificate of ${origin} is not accepted: ${deepestMessage(cause)}. Check ${certificateAdvice}`,
@@ -72,9 +84,16 @@ export const broken = ({ origin }: URL, cause: unknown) =>
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>
   `${origin} gave ${bytes} of ${expected} bytes`
 
-export const tooSlow = ({ origin }: URL, slow: TooSlow) =>
-  retryable(
-    slow.reason === "Silence"
-      ? `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
-      : `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(leastThroughput)} per second are needed`
-  )
+export const tooSlow = (url: URL, slow: TooSlow) =>
+  new Retryable(failed(slowText(url, slow), { isTransient: true, isTimeout: true }))
+
+const slowText = ({ origin }: URL, slow: TooSlow): string => {
+  switch (slow.reason) {
+    case "Silence":
+      return `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
+    case "Whole":
+      return `no complete answer from ${origin} within ${slow.millis} ms ("maxTimeout")`
+    case "Trickle":
+      return `only ${sizeText(slow.bytes)} came from ${origin} in ${slow.millis / 1000} s; at least ${sizeText(leastThroughput)} per second are needed`
+  }
+}

@@ -14,8 +14,9 @@ const shortestWindow = 60_000
 /** Milliseconds until the next check while data is being written. */
 const busyCheck = 1000
 
-/** What a download is too slow for: it brought nothing for `maxTimeout`, or less than the least throughput allows. */
+/** What a download is too slow for: it brought nothing for so long, less than the least throughput allows, or not the whole in time. */
 export type TooSlow =
+  | { readonly reason: "Whole"; readonly millis: number }
   | { readonly reason: "Silence"; readonly millis: number }
   | { readonly reason: "Trickle"; readonly bytes: number; readonly millis: number }
 
@@ -27,6 +28,16 @@ export interface DownloadPace {
   /** Fails when the download is too slow. Race it against the download. */
   readonly watch: Effect.Effect<never, TooSlow>
 }
+
+/** Fails when not the whole has come within so many milliseconds. */
+export const whole = (maxTimeout: number): DownloadPace => ({
+  came: () => {},
+  waits: () => {},
+  watch: Effect.zipRight(
+    Effect.sleep(maxTimeout),
+    Effect.fail<TooSlow>({ reason: "Whole", millis: maxTimeout })
+  )
+})
 
 /**
  * Begins to wait. `maxTimeout` is the longest pause in milliseconds. The window in which the average counts is a minute,

@@ -11,15 +11,25 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Record from "effect/Record"
 import type * as Scope from "effect/Scope"
-import { connectionFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
+import { connectionFailed, DownloadFailed, type Failure, failed, tooSlow } from "./DownloadFailed.ts"
 import * as DownloadPace from "./DownloadPace.ts"
+import { Retryable } from "./HttpFailure.ts"
+import { type Headers, readHeader } from "./headers.ts"
+import { hideSecrets } from "./hideSecret.ts"
 
-/** Names in small letters. Those that may be secrets go to the origin of the first address only. */
-export type Headers = Readonly<Record<string, string>>
+export interface RequestOptions {
+  /** Default `GET`, or `POST` where there is a body. */
+  readonly method?: "GET" | "POST" | "DELETE"
+  /** JSON. Redirects are given it, too. */
+  readonly body?: string | Uint8Array
+  /** Whether redirects are followed. Default true. */
+  readonly follows?: boolean
+}
 
 /**
- * Bodies are asked for as they are, not compressed, unless the headers say otherwise. `use` is interrupted, and the request
- * fails, when the server is silent for too long or too slow.
+ * Headers that may be secrets go to the origin of the first address only, and are in no error. Bodies are asked for as they are, not
+ * compressed, unless the headers say otherwise. `use` is interrupted, and the request fails, when the server is silent for too long or
+ * too slow.
  */
 export type Get = <A, E>(
   address: string,
@@ -28,8 +38,7 @@ export type Get = <A, E>(
     response: HttpClientResponse.HttpClientResponse,
     pace: DownloadPace.DownloadPace
   ) => Effect.Effect<A, E>,
-  /** JSON, which is posted. Redirects are given it, too. Without it the request is a GET. */
-  body?: string
+  options?: RequestOptions
 ) => Effect.Effect<A, E | Failure>
 
 const maxRedirects = 5
@@ -42,8 +51,11 @@ export const plainRequests = (client: HttpClient.HttpClient) =>
     HttpClient.withScope
   )
 
-/** `maxTimeout` are the milliseconds for each response to begin, redirects included, and for every pause in its body. */
-export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.HttpClient> =>
+/**
+ * `maxTimeout` are the milliseconds for each response to begin, redirects included, and for every pause in its body; with `isWhole`, for
+ * all of it.
+ */
+export const make = (maxTimeout: number, isWhole = false): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
 
@@ -52,7 +64,7 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
       headers: Headers,
       redirects: number,
       asks: (address: string) => void,
-      body: string | undefined
+      options: RequestOptions
     ): Effect.Effect<HttpClientResponse.HttpClientResponse, Failure, Scope.Scope> =>
       Effect.gen(function* () {
         const url = httpUrl(address)
@@ -61,13 +73,17 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
         }
         asks(address)
         const response = yield* Effect.mapError(
-          http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, body)),
+          http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, options)),
           ({ cause }) => connectionFailed(url, cause)
         )
-        const { location } = response.headers
-        if (!isRedirect(response.status) || location === undefined) {
+        if (
+          !isRedirect(response.status) ||
+          response.headers.location === undefined ||
+          options.follows === false
+        ) {
           return response
         }
+        const location = readHeader(response.headers.location)
         if (redirects === 0) {
           return yield* failed(`${url.origin} redirects more than ${maxRedirects} times`)
         }
@@ -77,28 +93,52 @@ export const make = (maxTimeout: number): Effect.Effect<Get, never, HttpClient.H
           target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
           redirects - 1,
           asks,
-          body
+          options
         )
       })
 
-    return (address, headers, use, body) =>
-      Effect.flatMap(DownloadPace.make(maxTimeout), (pace) => {
+    return (address, headers, use, options = {}) =>
+      Effect.gen(function* () {
+        const pace = isWhole ? DownloadPace.whole(maxTimeout) : yield* DownloadPace.make(maxTimeout)
         let asked = address
         const asks = (address: string) => {
           asked = address
           pace.waits()
         }
         // Not `Effect.timeoutFail`: see `withTimeout`.
-        return Effect.raceFirst(
-          follow(address, headers, maxRedirects, asks, body).pipe(
-            Effect.tap(() => Effect.sync(pace.waits)),
-            Effect.flatMap((response) => use(response, pace)),
-            Effect.scoped
-          ),
+        return yield* Effect.raceFirst(
+          Effect.flatMap(follow(address, headers, maxRedirects, asks, options), (response) => {
+            pace.waits()
+            return use(response, pace)
+          }),
           Effect.mapError(pace.watch, (slow) => tooSlow(new URL(asked), slow))
         )
-      })
+      }).pipe(
+        // Around the race, whose fibers may be left behind where something beside it fails: the connection is not.
+        Effect.scoped,
+        Effect.mapError((error) => withoutSecrets(error, address, headers))
+      )
   })
+
+/** A failure of ours, without what was sent: servers may repeat it. */
+const withoutSecrets = <E>(error: E | Failure, address: string, headers: Headers): E | Failure => {
+  if (error instanceof Retryable && error.error instanceof DownloadFailed) {
+    return new Retryable(hidden(error.error, address, headers), error.asked)
+  }
+  return error instanceof DownloadFailed ? hidden(error, address, headers) : error
+}
+
+const hidden = (error: DownloadFailed, address: string, headers: Headers): DownloadFailed => {
+  const detail = hideSecrets(address, headers)(error.detail)
+  return detail === error.detail
+    ? error
+    : new DownloadFailed({
+        detail,
+        isTransient: error.isTransient,
+        isExpired: error.isExpired,
+        isTimeout: error.isTimeout
+      })
+}
 
 /** What says which bytes are asked for, and how. */
 const isForAll: ReadonlySet<string> = new Set([
@@ -110,10 +150,16 @@ const isForAll: ReadonlySet<string> = new Set([
   "range"
 ])
 
-const requestOf = ({ href }: URL, headers: Headers, body: string | undefined) =>
-  body === undefined
-    ? HttpClientRequest.get(href, { headers })
-    : HttpClientRequest.post(href, { headers }).pipe(HttpClientRequest.bodyText(body, "application/json"))
+const requestOf = ({ href }: URL, headers: Headers, { body, method }: RequestOptions) => {
+  const request = HttpClientRequest.make(method ?? (body === undefined ? "GET" : "POST"))(href, { headers })
+  return body === undefined
+    ? request
+    : HttpClientRequest.bodyUint8Array(
+        request,
+        typeof body === "string" ? Buffer.from(body) : body,
+        "application/json"
+      )
+}
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 

@@ -1,45 +1,100 @@
 /**
- * A secret, taken out of text from elsewhere that may repeat it.
+ * Secrets, taken out of text from elsewhere that may repeat them.
  */
-import * as Redacted from "effect/Redacted"
-import { escape } from "effect/RegExp"
 
 /**
- * Gives text without the secret: as it is, in a URL, in JSON, or in Base64 alone or as the bearer that it was
- * sent as; in any case, because hosts come in small letters; and cut off, where the text ends in the middle of it.
+ * Gives text without what was sent to an address as a secret: credentials, values of headers, and those in the query. They are found as
+ * they are, in a URL, in JSON and in Base64, alone or within more; in any case, because hosts come in small letters; and so is each
+ * part of one that has eight characters.
  */
-export const hideSecret = (secret: Redacted.Redacted): ((text: string) => string) => {
-  const value = Redacted.value(secret)
-  const forms = [
-    value,
-    encodeURIComponent(value),
-    JSON.stringify(value).slice(1, -1),
-    ...[value, `Bearer ${value}`].flatMap((text) => [base64(text, "base64"), base64(text, "base64url")])
-  ]
-  // The longest first: one form may be the beginning of another.
-  const alternatives = forms.sort((a, b) => b.length - a.length).map(escape)
-  const pattern = new RegExp(alternatives.join("|"), "gi")
+export const hideSecrets = (
+  address: string,
+  headers: Readonly<Record<string, string>>
+): ((text: string) => string) => {
+  const secrets = secretsOf(address, headers)
+  if (secrets.length === 0) return (text) => text
+  const windows = new Map<number, Set<string>>()
+  for (const form of secrets.flatMap(formsOf)) {
+    const size = Math.min(form.length, leastTelling)
+    const parts = windows.get(size) ?? new Set()
+    windows.set(size, parts)
+    for (let start = 0; start + size <= form.length; start++) parts.add(form.slice(start, start + size))
+  }
   return (text) => {
-    const rest = text.replace(pattern, "<apiKey>")
-    const cutOff = Math.max(...forms.map((form) => overlap(rest, form)))
-    return cutOff === 0 ? rest : `${rest.slice(0, -cutOff)}<apiKey>`
+    const plain = text.toLowerCase()
+    // Letters that are longer in lower case would move what is behind them.
+    return plain.length === text.length ? hide(text, plain, windows) : hide(plain, plain, windows)
   }
 }
 
-/** Fewer characters than these say nothing. */
-const leastTelling = 4
+/** Fewer characters than these say nothing, and can be guessed: a number of a page, a language. */
+export const leastTelling = 8
 
-/** How many characters at the end of the text are the beginning of the form; 0 if none are. */
-const overlap = (text: string, form: string): number => {
-  const end = text.slice(-form.length).toLowerCase()
-  const start = form.toLowerCase()
-  let length = form.length - 1
-  while (length >= leastTelling && !end.endsWith(start.slice(0, length))) length--
-  return length < leastTelling ? 0 : length
+const hide = (text: string, plain: string, windows: ReadonlyMap<number, ReadonlySet<string>>): string => {
+  let shown = ""
+  let from = 0
+  let until = 0
+  for (let start = 0; start < plain.length; start++) {
+    for (const [size, parts] of windows) {
+      if (start + size <= plain.length && parts.has(plain.slice(start, start + size))) {
+        if (start > until || until === 0) {
+          shown += `${text.slice(from, start)}<apiKey>`
+        }
+        until = Math.max(until, start + size)
+        from = until
+      }
+    }
+  }
+  return shown + text.slice(from)
 }
 
-/** The last digit before a padding depends on what follows. */
-const base64 = (text: string, encoding: "base64" | "base64url"): string => {
-  const digits = Buffer.from(text).toString(encoding).replace(/=+$/, "")
-  return digits.length % 4 === 0 ? digits : digits.slice(0, -1)
+/** What says how something is to come. */
+const isPublic = (name: string): boolean =>
+  /^(?:accept(?:-.*)?|content-.*|if-.*|range|user-agent|last-event-id|x-sanity-project-id)$/.test(name)
+
+const secretsOf = (address: string, headers: Readonly<Record<string, string>>): ReadonlyArray<string> => {
+  const { password, searchParams } = URL.canParse(address)
+    ? new URL(address)
+    : { password: "", searchParams: new URLSearchParams() }
+  const credentials = Object.entries(headers).flatMap(([name, value]) =>
+    name === "authorization" ? credentialsOf(value) : []
+  )
+  const others = Object.entries(headers).flatMap(([name, value]) =>
+    name === "authorization" || isPublic(name) ? [] : value.split(" ")
+  )
+  return [
+    ...[...credentials, decoded(password)].filter((text) => text !== ""),
+    ...[...others, ...searchParams.values()].filter(({ length }) => length >= leastTelling)
+  ]
+}
+
+/** Of a header `Authorization`: what follows the scheme, and the password in it. */
+const credentialsOf = (value: string): ReadonlyArray<string> => {
+  const [scheme = "", credentials = scheme] = value.trim().split(/\s+(.*)/s)
+  const [, password = ""] = /:(.*)/s.exec(Buffer.from(credentials, "base64").toString()) ?? []
+  return scheme.toLowerCase() === "basic" ? [credentials, password] : [credentials]
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** In small letters. */
+const formsOf = (secret: string): ReadonlyArray<string> =>
+  [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    ...[0, 1, 2].flatMap((before) => [base64(secret, before, "base64"), base64(secret, before, "base64url")])
+  ].flatMap((form) => (form === "" ? [] : [form.toLowerCase()]))
+
+/** The digits that depend on the text alone, where so many bytes of something else come before it. */
+const base64 = (text: string, before: number, encoding: "base64" | "base64url"): string => {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])
+  const digits = bytes.toString(encoding).replace(/=+$/, "")
+  return digits.slice([0, 2, 3][before], bytes.length % 3 === 0 ? undefined : -1)
 }

@@ -14,6 +14,9 @@ export class ProxyFailed extends Data.TaggedError("vitrine/ProxyFailed")<{ reado
   }
 }
 
+/** The most that the headers of a response may have. */
+export const maxHeaderBytes = 64 * 1024
+
 /** `connect` is how to connect where there is no proxy. Fails with `ProxyFailed` where the environment is wrong. */
 export const makeAgent = (connect: Undici.buildConnector.connector): Undici.Dispatcher => {
   const httpProxy = proxyOf("http_proxy", "HTTP_PROXY")
@@ -21,6 +24,7 @@ export const makeAgent = (connect: Undici.buildConnector.connector): Undici.Disp
   const proxies = new Set([httpProxy, httpsProxy].flatMap((proxy) => (proxy ? [new URL(proxy).origin] : [])))
   return new Undici.EnvHttpProxyAgent({
     connect,
+    maxHeaderSize: maxHeaderBytes,
     proxyTunnel: false,
     clientFactory: ({ origin }) => new ProxyPool(origin),
     factory: (origin, options) =>
@@ -56,6 +60,7 @@ class ProxyPool extends Undici.Pool {
 
   constructor(proxy: string) {
     super(proxy, {
+      maxHeaderSize: maxHeaderBytes,
       connect: (options, callback) =>
         connectToProxy(options, (error, socket) =>
           error === null

@@ -3,7 +3,6 @@
  *
  * It owns the requests and what their responses mean. What becomes of a version is decided by the caller.
  */
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -12,13 +11,11 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { CopyFailed } from "../../services/Content.ts"
 import type { Upstream } from "../../services/Slices.ts"
-import * as Body from "../httpClient/Body.ts"
+import { goneStatuses } from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
-import type { DownloadPace } from "../httpClient/DownloadPace.ts"
-import * as Get from "../httpClient/Get.ts"
-import { Retryable, withTimeout } from "../httpClient/HttpFailure.ts"
+import { Retryable } from "../httpClient/HttpFailure.ts"
 import { naming } from "../httpClient/localAddress.ts"
-import * as Text from "../httpClient/Text.ts"
+import * as Requests from "../httpClient/Requests.ts"
 import { decodeManifest, type HubVersion, maxManifestBytes } from "./HubManifest.ts"
 import type { Address } from "./ReplicaOptions.ts"
 
@@ -50,82 +47,42 @@ export interface Hub {
 export class FileGone extends Data.TaggedError("vitrine/FileGone")<{ readonly error: CopyFailed }> {}
 
 export const make = Effect.fnUntraced(function* ({ authorization, url }: Address, maxTimeout: number) {
-  const get = yield* Get.make(maxTimeout)
+  const limits = { maxTimeout, maxBytesOption: "", urls: [url] }
+  const manifests = yield* Requests.make({ ...limits, isWhole: true, maxBytes: maxManifestBytes })
+  const lists = yield* Requests.make({ ...limits, maxBytes: maxListBytes })
   const download = yield* Download.make({ maxTimeout })
-  const fetchText = yield* Text.make(maxTimeout)
   const headers = authorization === undefined ? {} : { authorization: Redacted.value(authorization) }
   const failed: Hub["failed"] = (detail, more) => new CopyFailed({ from: url, detail, ...more })
   const notReached = (detail: string) => failed(detail, { isTransient: true })
 
-  /** Its newest version, and under which tag it gave that. */
-  const known = yield* Ref.make(Option.none<{ readonly etag: string; readonly version: HubVersion }>())
   const said = yield* Ref.make<Upstream>({ url })
   const says = (more: Pick<Upstream, "problem" | "versionId">) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Ref.set(said, { url, askedAt: new Date(now).toISOString(), ...more })
     )
 
-  const readResponse = Effect.fnUntraced(function* (
-    response: HttpClientResponse.HttpClientResponse,
-    pace: DownloadPace,
-    before: Option.Option<HubVersion>
-  ) {
-    if (response.status === 304 && Option.isSome(before)) {
-      return before
-    }
-    if (response.status === 404) {
-      return Option.none()
-    }
-    if (response.status !== 200) {
-      return yield* notReached(refusal(response.status))
-    }
-    yield* Body.accept(response, "gzip")
-    const text = yield* Body.readText(response, pace, maxManifestBytes)
-    const version = yield* Effect.mapError(decodeManifest(text), notReached)
-    const { etag } = response.headers
-    yield* Ref.set(
-      known,
-      etag === undefined || Body.mayChangeUnseen(response) ? Option.none() : Option.some({ etag, version })
-    )
-    return Option.some(version)
-  })
-
-  const readManifest = Effect.flatMap(Ref.get(known), (before) =>
-    get(
-      `${url}manifest.json`,
-      Option.match(before, {
-        onNone: () => headers,
-        onSome: ({ etag }) => ({ ...headers, "if-none-match": etag })
-      }),
-      (response, pace) =>
-        readResponse(
-          response,
-          pace,
-          Option.map(before, ({ version }) => version)
-        )
-    )
-  ).pipe(
-    naming(url),
-    withTimeout(maxTimeout, () =>
-      notReached(`its manifest.json took longer than ${maxTimeout} ms ("maxTimeout")`)
+  const readManifest = manifests.attempt({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
+    Effect.flatMap(({ text }) =>
+      Effect.mapBoth(decodeManifest(text), { onFailure: notReached, onSuccess: Option.some })
     ),
-    Effect.mapError((failure) => {
-      if (failure instanceof Retryable) {
-        return notReached(`${failure.error.detail}. ${checkAddress}`)
-      }
-      return failure._tag === "vitrine/CopyFailed" ? failure : notReached(failure.detail)
+    Effect.catchAll((failure) => {
+      const error = failure instanceof Retryable ? failure.error : failure
+      if (error instanceof CopyFailed) return error
+      if (error.status === 404) return Effect.succeedNone
+      return error.status === undefined
+        ? notReached(error.isTransient ? `${error.detail}. ${checkAddress}` : error.detail)
+        : notReached(refusal(error.status))
     })
   )
 
   const addressOf = (file: string) => `${url}${file.split("/").map(encodeURIComponent).join("/")}`
 
   const notGot = (file: string) =>
-    Effect.mapError((cause: Download.DownloadFailed) => {
-      const error = failed(`${file}: ${cause.detail}`, {
-        isTransient: cause.isTransient || cause.isExpired,
-        cause
-      })
-      return cause.isExpired ? new FileGone({ error }) : error
+    Effect.mapError((cause: Download.DownloadFailed | Requests.RequestFailed) => {
+      const isGone =
+        cause instanceof Requests.RequestFailed ? goneStatuses.has(cause.status ?? 0) : cause.isExpired
+      const error = failed(`${file}: ${cause.detail}`, { isTransient: cause.isTransient || isGone, cause })
+      return isGone ? new FileGone({ error }) : error
     })
 
   return {
@@ -140,9 +97,10 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       })
     ),
     fetchList: (file) =>
-      fetchText({ url: addressOf(file), headers, name: file, maxBytes: maxListBytes }).pipe(
-        naming(url),
-        notGot(file)
+      lists.ask({ url: addressOf(file), headers }).pipe(
+        Effect.map(({ text }) => text),
+        notGot(file),
+        Effect.annotateLogs("file", file)
       ),
     download: (file, target) =>
       download({ ...target, url: addressOf(file), headers, name: file, resumes: true }).pipe(

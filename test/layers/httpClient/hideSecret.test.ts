@@ -1,27 +1,40 @@
 import { expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Redacted from "effect/Redacted"
-import { hideSecret } from "../../../src/layers/httpClient/hideSecret.ts"
+import { hideSecrets } from "../../../src/layers/httpClient/hideSecret.ts"
 
 it.prop(
   "leaves none of the forms of a secret in a text, and nothing else out",
-  [FastCheck.stringMatching(/^[!-~]{8,40}$/), FastCheck.nat(2)],
-  ([secret, before]) => {
-    const hide = hideSecret(Redacted.make(secret))
+  [FastCheck.stringMatching(/^[!-~]{12,40}$/), FastCheck.nat(2), FastCheck.nat(4)],
+  ([secret, before, cut]) => {
     const inBase64 = (text: string, encoding: "base64" | "base64url") => Buffer.from(text).toString(encoding)
-    for (const form of [
-      secret,
-      secret.toLowerCase(),
-      encodeURIComponent(secret),
-      JSON.stringify(secret).slice(1, -1),
-      inBase64(secret, "base64"),
-      inBase64(`Bearer ${secret}`, "base64url")
+    for (const hide of [
+      hideSecrets("http://a/", { authorization: `Bearer ${secret}` }),
+      hideSecrets("http://a/", { authorization: `Basic ${inBase64(`user:${secret}`, "base64")}` }),
+      hideSecrets("http://a/", { "x-key": secret }),
+      hideSecrets(`http://a/?key=${encodeURIComponent(secret)}`, {}),
+      hideSecrets(`http://user:${encodeURIComponent(secret)}@a/`, {})
     ]) {
-      expect(hide(`${"\n".repeat(before)}${form}ä`)).toMatch(/^\n*<apiKey>[\w=+/-]{0,3}ä$/)
+      for (const form of [
+        secret,
+        secret.toUpperCase(),
+        encodeURIComponent(secret),
+        JSON.stringify(secret).slice(1, -1)
+      ]) {
+        expect(hide(`${"\n".repeat(before)}${form}ä`)).toMatch(/^\n*<apiKey>ä$/)
+      }
+      for (const lead of ["", "a", "ab", "Bearer "]) {
+        for (const encoding of ["base64", "base64url"] as const) {
+          expect(hide(inBase64(`${lead}${secret}`, encoding))).toMatch(/^[\w+/-]{0,12}<apiKey>[\w=+/-]{0,3}$/)
+        }
+      }
+      expect(hide(`ä${secret.slice(cut)}ä`)).toBe("ä<apiKey>ä")
+      expect(hide(`ä${secret.slice(0, secret.length - cut)}`)).toBe("ä<apiKey>")
+      expect(hide(`ä\n\t ${secret.slice(0, 4)}`)).toBe(`ä\n\t ${secret.slice(0, 4)}`)
     }
-    for (let length = 4; length < secret.length; length++) {
-      expect(hide(`ä${secret.slice(0, length)}`)).toBe("ä<apiKey>")
-    }
-    expect(hide(`${secret.slice(0, 7)}ä\n\t`)).toBe(`${secret.slice(0, 7)}ä\n\t`)
   }
 )
+
+it("keeps what is no secret", () => {
+  const hide = hideSecrets("http://a/?page=1", { accept: "application/json", "accept-language": "de-AT,de" })
+  expect(hide("page 1 is no application/json in de-AT,de")).toBe("page 1 is no application/json in de-AT,de")
+})

@@ -295,8 +295,8 @@ describe("a hub", () => {
       /"filesSha256"\), because an older Vitrine/
     ],
     ["with an endless manifest", text(200, "x".repeat(2 ** 20 + 1)), /gave more than 1\.0 MiB/],
-    ["that is silent", silence, /nothing came from \S+ for 30000 ms/],
-    ["that stalls", stalledBody, /nothing came from \S+ for 30000 ms/]
+    ["that is silent", silence, /no complete answer from \S+ within 30000 ms/],
+    ["that stalls", stalledBody, /no complete answer from \S+ within 30000 ms/]
   ] as const)("%s is reported, and changes nothing", ([, answer, message]) =>
     Effect.gen(function* () {
       const hub = yield* makeUpstream

@@ -10,9 +10,9 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { explain } from "../../../internal/systemError.ts"
-import * as Body from "../../httpClient/Body.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
+import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
 import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
@@ -168,7 +168,7 @@ const isUnchanged = (response: Download.Response, { etag, lastModified, size }: 
     (lastModified !== undefined &&
       headers["last-modified"] === lastModified &&
       headers.etag === etag &&
-      Option.contains(Body.contentLength(response), size))
+      Option.contains(contentLength(response.headers), size))
   )
 }
 
@@ -183,7 +183,7 @@ const conditions = Option.match({
 /** What tells the file from one that comes later; nothing where it could change again under the same tags. */
 const tagsOf = (response: Download.Response) => {
   const { etag, "last-modified": lastModified } = response.headers
-  return Body.mayChangeUnseen(response)
+  return mayChangeUnseen(response.headers)
     ? {}
     : {
         ...(etag === undefined ? {} : { etag }),

@@ -15,11 +15,11 @@ export interface ErrorResponse {
 /**
  * Reads the body of a refusal: `{"error":"TYPE"}`, `{"error":{"type","message"}}` with either left out,
  * `{"errors":[{"error","message"}]}`, a page of HTML, plain text, or nothing at all. Only the beginning of a text is
- * read: `withoutSecret` is what takes out of it what must not be shown, before a part could remain.
+ * read.
  */
-export const readErrorResponse = (body: string, withoutSecret: (text: string) => string): ErrorResponse =>
+export const readErrorResponse = (body: string): ErrorResponse =>
   Option.match(parseJson(body), {
-    onNone: () => ({ type: "", words: readText(withoutSecret(body).slice(0, maxText)) }),
+    onNone: () => ({ type: "", words: readText(body.slice(0, maxText)) }),
     onSome: readJson
   })
 

@@ -1,137 +1,83 @@
 /**
- * Requests to the hosted table API: their place among the others, their retries, and what the responses mean.
+ * Requests to the hosted table API: their place among the others, and what the responses mean.
  */
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { constTrue } from "effect/Function"
-import * as Option from "effect/Option"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
 import { CursorExpired, type TableError } from "../../../services/TableSourceClient.ts"
-import {
-  isCertificateProblem,
-  Retryable,
-  retryAfter,
-  withRetries,
-  withTimeout
-} from "../../httpClient/HttpFailure.ts"
-import { naming } from "../../httpClient/localAddress.ts"
+import { Retryable, withRetries } from "../../httpClient/HttpFailure.ts"
+import * as Requests from "../../httpClient/Requests.ts"
 import { makeCalendarCount } from "../tableSource/calendarCount.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
+import { readErrorResponse } from "./ErrorResponse.ts"
 import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
 import { after, makeErrors, quotaSpent } from "./requestErrors.ts"
 import { httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
-import { type Decode, firstIssue, maxBodyBytes, parseJson, readBody } from "./responses.ts"
-
-/** The status says enough: what the server says about it is not waited for any longer. */
-const maxWordsMillis = 5000
+import { type Decode, firstIssue, maxBodyBytes, parseJson } from "./responses.ts"
 
 export interface Api extends Effect.Effect.Success<ReturnType<typeof makeApi>> {}
 
 /** Of decoded options. Its requests take their turn in the pacing of the process. */
 export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptions) {
-  const { maxTimeout } = options
+  const { endpointUrl, maxTimeout } = options
   const errors = makeErrors(options)
-  const { quote } = errors
   const calls = makeCalendarCount()
-  const client = (yield* HttpClient.HttpClient).pipe(
-    HttpClient.withTracerDisabledWhen(constTrue),
-    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
-    HttpClient.withScope
-  )
+  const requests = yield* Requests.make({
+    maxBytes: maxBodyBytes,
+    maxBytesOption: "",
+    maxTimeout,
+    isWhole: true,
+    urls: [endpointUrl]
+  })
   const pacing = yield* RequestPacing
   const pacer = yield* pacing.pacer(baseKey(options), interval)
 
-  const send = Effect.fnUntraced(function* <A>(request: Request, decode: Decode<A>) {
-    const response = yield* client.execute(httpRequest(options, request)).pipe(
-      naming(options.endpointUrl),
-      Effect.mapError(({ cause }) =>
-        isCertificateProblem(cause)
-          ? errors.untrusted(request, cause)
-          : new Retryable(errors.unreachable(request, cause))
-      )
+  const read = <A>(request: Request, { text }: Requests.Answer, decode: Decode<A>) =>
+    Either.flatMap(
+      text === "" && mayBeEmpty(request)
+        ? Either.right(undefined)
+        : Either.fromOption(parseJson(text), () =>
+            errors.unexpected(
+              request,
+              `the answer is no JSON${after(": ", errors.quote(readErrorResponse(text).words))}`
+            )
+          ),
+      (json) => Either.mapLeft(decode(json), (error) => errors.unexpected(request, firstIssue(error)))
     )
-    return response.status >= 200 && response.status < 300
-      ? yield* readResponse(request, response, decode)
-      : yield* reject(request, response)
-  })
 
-  const readResponse = Effect.fnUntraced(function* <A>(
-    request: Request,
-    response: HttpClientResponse.HttpClientResponse,
-    decode: Decode<A>
-  ) {
-    const { headers, status } = response
-    const encoding = headers["content-encoding"] ?? "identity"
-    if (encoding !== "identity") {
-      return yield* errors.unexpected(
-        request,
-        `the answer is compressed (${quote(encoding)}), though it was not asked to be`,
-        status
-      )
-    }
-    const bytes = yield* readBody(response).pipe(
-      Effect.catchTags({
-        "vitrine/BodyTooLong": () =>
-          errors.unexpected(request, `the answer has more than ${maxBodyBytes} bytes`, status),
-        ResponseError: ({ cause }) => Effect.fail(new Retryable(errors.unreachable(request, cause)))
-      })
-    )
-    const isNothing = bytes.length === 0 && mayBeEmpty(request)
-    const json = yield* Option.match(isNothing ? Option.some(undefined) : parseJson(bytes), {
-      onNone: () =>
-        errors.unexpected(
-          request,
-          `the answer is no JSON${after(": ", quote(errors.readErrorResponse(bytes).words))}`,
-          status
-        ),
-      onSome: Effect.succeed
-    })
-    return yield* Either.mapLeft(decode(json), (error) =>
-      errors.unexpected(request, firstIssue(error), status)
-    )
-  })
-
-  const reject = Effect.fnUntraced(function* (
-    request: Request,
-    response: HttpClientResponse.HttpClientResponse
-  ) {
-    const answer = yield* readBody(response).pipe(
-      withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
-      Effect.orElseSucceed(() => Buffer.of()),
-      Effect.map(errors.readErrorResponse)
-    )
+  const reject = (request: Request, given: Requests.RequestFailed | Retryable<Requests.RequestFailed>) => {
+    const failure = given instanceof Retryable ? given.error : given
+    const asked = given instanceof Retryable ? given.asked : Duration.zero
+    const { body = "", redirectsTo, status } = failure
+    const answer = readErrorResponse(body)
     if (answer.type === "LIST_RECORDS_ITERATOR_NOT_AVAILABLE") {
-      return yield* new CursorExpired({ table: request.table })
+      return new CursorExpired({ table: request.table })
     }
-    const error = errors.rejected(request, response, answer)
-    const asked = yield* retryAfter(response)
-    if (response.status >= 500) {
-      return yield* Effect.fail(new Retryable(error, asked))
+    const error =
+      status === undefined
+        ? errors.failed(request, failure)
+        : errors.rejected(request, { redirectsTo, status }, answer)
+    if (status === 429) {
+      return answer.type === quotaSpent
+        ? error
+        : new RateLimited({ error, pause: Duration.max(cooldown, asked) })
     }
-    if (response.status === 429 && answer.type !== quotaSpent) {
-      return yield* new RateLimited({ error, pause: Duration.max(cooldown, asked) })
-    }
-    return yield* error
-  })
+    return given instanceof Retryable ? new Retryable(error, asked) : error
+  }
 
   /** One try, in its turn and within its time. */
-  const attempt = <A>(request: Request, decode: Decode<A>) =>
+  const attempt = <A>(request: Request, send: ReturnType<typeof requests.attempt>, decode: Decode<A>) =>
     Effect.zipRight(
       Effect.zipRight(pacer.take, calls.add(1)),
-      send(request, decode).pipe(
-        withTimeout(maxTimeout, () => new Retryable(errors.timeout(request))),
-        Effect.scoped
-      )
-    )
+      Effect.mapError(send, (failure) => reject(request, failure))
+    ).pipe(Effect.flatMap((answer) => read(request, answer, decode)))
 
-  const ask = <A>(request: Request, decode: Decode<A>): Effect.Effect<A, TableError | CursorExpired> =>
-    isPossible(request)
-      ? withCooldowns(pacer, withRetries(attempt(request, decode)))
-      : errors.impossible(request)
+  const ask = <A>(request: Request, decode: Decode<A>): Effect.Effect<A, TableError | CursorExpired> => {
+    if (!isPossible(request)) return errors.impossible(request)
+    const send = requests.attempt(httpRequest(options, request))
+    return withCooldowns(pacer, withRetries(attempt(request, send, decode)))
+  }
 
   return {
     /** Asks for a page, and decodes it. It ends within a bounded time. */

@@ -3,66 +3,57 @@
  *
  * Whether to try again belongs to the client.
  */
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Redacted from "effect/Redacted"
 import { excerpt } from "../../../internal/printable.ts"
 import { TableError } from "../../../services/TableSourceClient.ts"
-import { certificateAdvice, deepestMessage, isNotYetValid, originOf } from "../../httpClient/HttpFailure.ts"
-import { hideSecret } from "../../httpClient/hideSecret.ts"
+import { passes } from "../../httpClient/HttpFailure.ts"
+import { hideSecrets } from "../../httpClient/hideSecret.ts"
+import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
-import { type ErrorResponse, readErrorResponse } from "./ErrorResponse.ts"
+import type { ErrorResponse } from "./ErrorResponse.ts"
 import type { Request } from "./requests.ts"
 
+/** What a response says beside its words. */
+export interface Refusal {
+  readonly status: number
+  readonly redirectsTo?: string | undefined
+}
+
 /** The errors of a client. None has the API key in it, though the server may have repeated that. */
-export const makeErrors = ({ apiKey, endpointUrl, maxTimeout }: AirtableClientOptions) => {
-  const withoutKey = hideSecret(apiKey)
+export const makeErrors = ({ apiKey, endpointUrl }: AirtableClientOptions) => {
+  const hide = hideSecrets(endpointUrl, { authorization: `Bearer ${Redacted.value(apiKey)}` })
 
   /** Text from elsewhere, fit for a message, and without the key should it be echoed. */
-  const quote = (text: string): string => excerpt(withoutKey(text))
+  const quote = (text: string): string => excerpt(hide(text))
+
+  const unexpected = ({ table }: Request, detail: string, status = 200) =>
+    new TableError({
+      table,
+      reason: "UnexpectedAnswer",
+      detail: `${endpointUrl} does not answer like the table API: ${quote(detail)}`,
+      status
+    })
 
   return {
     quote,
 
-    readErrorResponse: (bytes: Uint8Array): ErrorResponse =>
-      readErrorResponse(new TextDecoder().decode(bytes), withoutKey),
+    /** Without an answer that could be read. */
+    failed: (request: Request, { detail, isTransient, reason }: RequestFailed): TableError =>
+      reason === "Answer" && !isTransient
+        ? unexpected(request, detail)
+        : new TableError({
+            table: request.table,
+            reason: reason === "Timeout" ? reason : "Unreachable",
+            detail,
+            isLasting: !isTransient
+          }),
 
-    unreachable: ({ table }: Request, cause: unknown) =>
-      new TableError({
-        table,
-        reason: "Unreachable",
-        detail: `the connection to ${endpointUrl} failed: ${quote(deepestMessage(cause))}`
-      }),
-
-    untrusted: ({ table }: Request, cause: unknown) =>
-      new TableError({
-        table,
-        reason: "Unreachable",
-        detail: `the certificate of ${endpointUrl} is not accepted: ${quote(deepestMessage(cause))}. Check "endpointUrl", ${certificateAdvice}`,
-        isLasting: !isNotYetValid(cause)
-      }),
-
-    timeout: ({ table }: Request) =>
-      new TableError({
-        table,
-        reason: "Timeout",
-        detail: `no complete answer from ${endpointUrl} within ${maxTimeout} ms ("maxTimeout")`
-      }),
-
-    unexpected: ({ table }: Request, detail: string, status = 200) =>
-      new TableError({
-        table,
-        reason: "UnexpectedAnswer",
-        detail: `${endpointUrl} does not answer like the table API: ${quote(detail)}`,
-        status
-      }),
+    unexpected,
 
     impossible: ({ table }: Request) =>
       new TableError({ table, reason: "Refused", detail: "no table and no record can have this name" }),
 
-    rejected: (
-      request: Request,
-      response: HttpClientResponse.HttpClientResponse,
-      { type, words }: ErrorResponse
-    ) => {
+    rejected: (request: Request, response: Refusal, { type, words }: ErrorResponse) => {
       const { advice, reason } = classifyStatus(request, response, type, quote)
       return new TableError({
         table: request.table,
@@ -84,7 +75,7 @@ export const after = (lead: string, words: string): string => (words === "" ? ""
 /** What a status means, and what to do about it. */
 const classifyStatus = (
   request: Request,
-  { headers, status }: HttpClientResponse.HttpClientResponse,
+  { redirectsTo, status }: Refusal,
   type: string,
   quote: (text: string) => string
 ): { readonly reason: TableError["reason"]; readonly advice: string } => {
@@ -98,7 +89,7 @@ const classifyStatus = (
   if (type === quotaSpent) {
     return { reason: "RateLimited", advice: "the API calls that the plan allows for this month are spent" }
   }
-  if (status >= 500) {
+  if (status !== 429 && passes(status)) {
     return { reason: "ServerError", advice: "the server failed" }
   }
   if ("recordId" in request && (status === 403 || status === 404)) {
@@ -135,8 +126,8 @@ const classifyStatus = (
   return {
     reason: "UnexpectedAnswer",
     advice:
-      headers.location === undefined
+      redirectsTo === undefined
         ? "the server does not answer like the table API"
-        : `the server redirects to ${quote(originOf(headers.location))}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
+        : `the server redirects to ${quote(redirectsTo)}, which is not followed, because the API key is for "endpointUrl" only. Set that to the right address`
   }
 }

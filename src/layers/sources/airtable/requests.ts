@@ -1,8 +1,10 @@
 /**
  * What is asked of the hosted table API: a page of a table, a record, or something about the whole base.
  */
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as UrlParams from "@effect/platform/UrlParams"
+import * as Redacted from "effect/Redacted"
 import type { PageRequest, RecordRequest } from "../../../services/TableSourceClient.ts"
+import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
 import { isPathSegment } from "../tableSource/TableSourceOptions.ts"
 import type { AirtableClientOptions } from "./AirtableOptions.ts"
 
@@ -23,22 +25,21 @@ export type Request = PageRequest | RecordRequest | BaseRequest
 /** The most that the API gives at once. */
 const pageSize = 100
 
+/** Redirects are not followed: the API key is for `endpointUrl` only. */
 export const httpRequest = (
   { apiKey, baseId, endpointUrl }: AirtableClientOptions,
   request: Request
-): HttpClientRequest.HttpClientRequest => {
-  const method = "path" in request ? request.method : "GET"
+): HttpRequest => {
   const path = "path" in request ? request.path : [baseId, ...segments(request)]
+  const search = UrlParams.toString(UrlParams.fromInput(parameters(request)))
   const url = [`${endpointUrl}/v0`, ...path.map((part) => encodeURIComponent(part))].join("/")
-  const asked = HttpClientRequest.make(method)(url).pipe(
-    HttpClientRequest.setUrlParams(parameters(request)),
-    HttpClientRequest.bearerToken(apiKey),
-    HttpClientRequest.acceptJson,
-    HttpClientRequest.setHeader("accept-encoding", "identity")
-  )
-  return "path" in request && request.body !== undefined
-    ? HttpClientRequest.bodyUnsafeJson(asked, request.body)
-    : asked
+  return {
+    url: search === "" ? url : `${url}?${search}`,
+    headers: { authorization: `Bearer ${Redacted.value(apiKey)}`, accept: "application/json" },
+    method: "path" in request ? request.method : "GET",
+    follows: false,
+    ...("path" in request && request.body !== undefined ? { body: JSON.stringify(request.body) } : {})
+  }
 }
 
 /** Whether the names in it can be in a URL. */

@@ -1,53 +1,17 @@
 /**
- * What the hosted table API responds with: the bytes of a body, within bounds, and the pages and records in them.
+ * What the hosted table API responds with: pages, and the records in them.
  */
-import type { ResponseError } from "@effect/platform/HttpClientError"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Data from "effect/Data"
-import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 
 /** A page of a hundred records is far smaller; more than this is no page. */
 export const maxBodyBytes = 32 * 1024 * 1024
 
-export class BodyTooLong extends Data.TaggedError("vitrine/BodyTooLong") {}
-
-type Body = Effect.Effect<Uint8Array, BodyTooLong | ResponseError>
-
-/** A body that says its length is taken in one step, which is cheaper. */
-export const readBody = (response: HttpClientResponse.HttpClientResponse): Body => {
-  const length = response.headers["content-length"]
-  if (length === undefined) {
-    return readChunks(response)
-  }
-  return Number(length) <= maxBodyBytes
-    ? Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
-    : new BodyTooLong()
-}
-
-const readChunks = (response: HttpClientResponse.HttpClientResponse): Body =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    return response.stream.pipe(
-      Stream.runForEach((chunk) => {
-        size += chunk.length
-        chunks.push(chunk)
-        return size > maxBodyBytes ? new BodyTooLong() : Effect.void
-      }),
-      Effect.map(() => Buffer.concat(chunks))
-    )
-  })
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-
-export const parseJson = Option.liftThrowable((bytes: Uint8Array): unknown => JSON.parse(utf8.decode(bytes)))
+export const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
 /**
  * Told apart without being printed: what came instead may be nested deeper than anything can print. Cells stay the

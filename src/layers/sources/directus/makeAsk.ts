@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Requests from "../../documents/Requests.ts"
-import { bodyWithout, redirectAdvice } from "../../documents/refusedRequest.ts"
+import { makeRequests } from "../../documents/answers.ts"
+import { redirectAdvice } from "../../documents/refusedRequest.ts"
+import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { DirectusOptions } from "./DirectusOptions.ts"
 import { type DirectusError, refused, strange, unreachable } from "./requestErrors.ts"
 import { readRefusal } from "./responses.ts"
@@ -28,18 +29,17 @@ export const makeAsk = (
   { token, url, ...limits }: Pick<DirectusOptions, "maxBytes" | "maxTimeout" | "token" | "url">,
   credentials: Headers
 ) =>
-  Effect.map(Requests.make({ ...limits, urls: [url] }), ({ getJson }): Ask => {
+  Effect.map(makeRequests({ ...limits, urls: [url] }), ({ getJson }): Ask => {
     const headers = Record.map(credentials, Redacted.value)
-    const bodyOf = bodyWithout(token)
 
-    const failed = (path: string, error: Requests.RequestFailed) => {
+    const failed = (path: string, error: RequestFailed) => {
       const { isTransient, message, status } = error
       const advice = token === undefined ? undefined : redirectAdvice(url, "token", error)
       if (advice !== undefined || status === undefined) {
         return unreachable(advice ?? message, isTransient)
       }
       const name = path.replace("items/", "")
-      const refusal = readRefusal(bodyOf(error))
+      const refusal = readRefusal(error.said)
       return (refusal.code === "" || refusal.code === "ROUTE_NOT_FOUND") && !isTransient
         ? strange(name, `HTTP ${status}, without an item or an error of it`)
         : refused(name, status, token !== undefined, refusal)

@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
+import { passes } from "../../httpClient/HttpFailure.ts"
 import type { Refusal } from "./responses.ts"
 
 /** A collection cannot be read. */
@@ -47,7 +48,7 @@ export const refused = (collection: string, status: number, hasToken: boolean, r
   return new DirectusError({
     detail: `${adviceOf(collection, status, hasToken)} (HTTP ${status}${words === "" ? "" : `, ${excerpt(words)}`})`,
     status,
-    isTransient: status >= 500 || status === 429
+    isTransient: passes(status)
   })
 }
 
@@ -62,5 +63,5 @@ const adviceOf = (collection: string, status: number, hasToken: boolean): string
         ? `The token may not read ${collection}, or it does not have what "collections.${collection}" names: in Directus, Settings, Access Policies, allow "read" of it, of what its relations lead to, and of "Directus Files"`
         : `Without a token, ${collection} may not be read, or it does not have what "collections.${collection}" names: set "token", or in Directus, Settings, Access Policies, Public, allow "read" of it`
   }
-  return status >= 500 || status === 429 ? "Directus fails" : `Directus does not give ${collection}`
+  return passes(status) ? "Directus fails" : `Directus does not give ${collection}`
 }

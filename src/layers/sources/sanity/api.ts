@@ -6,8 +6,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Requests from "../../documents/Requests.ts"
-import type { Headers } from "../../httpClient/Get.ts"
+import { parseJson } from "../../documents/answers.ts"
+import type { Headers } from "../../httpClient/headers.ts"
+import * as Requests from "../../httpClient/Requests.ts"
 import { makeErrors, type Question, type SanityFailed } from "./requestErrors.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
@@ -51,13 +52,13 @@ export const makeApi = Effect.fnUntraced(function* (options: SanityOptions) {
     }
     return short.search.length <= longestSearch
       ? requests.get(short.href, headers)
-      : requests.post(url.href, headers, { query: groq, params })
+      : requests.ask({ url: url.href, headers, body: JSON.stringify({ query: groq, params }) })
   }
 
   const api: Api = {
     ask: (query, useCdn) =>
       send(query, useCdn).pipe(
-        Effect.flatMap(Requests.parseJson),
+        Effect.flatMap(parseJson),
         Effect.mapError((error) => errors.requestFailed(query, error)),
         Effect.flatMap((json) =>
           Option.match(decodeAnswer(json), {

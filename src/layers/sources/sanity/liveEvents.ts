@@ -18,7 +18,7 @@ import * as schedules from "../../../internal/schedules.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import { plainRequests } from "../../httpClient/Get.ts"
-import { deepestMessage, retryAfter, withTimeout } from "../../httpClient/HttpFailure.ts"
+import { deepestMessage, passes, retryAfter, withTimeout } from "../../httpClient/HttpFailure.ts"
 import { naming } from "../../httpClient/localAddress.ts"
 import { headersOf, originOf } from "./api.ts"
 import { EventTooLong, readEvents, type ServerEvent } from "./eventStream.ts"
@@ -106,11 +106,8 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
       )
     const { headers, status } = response
     if (status !== 200) {
-      const isLasting = status >= 400 && status < 500 && status !== 408 && status !== 429
-      return yield* notHeard(
-        errors.refused(status, ""),
-        isLasting ? lastingPause : yield* retryAfter(response)
-      )
+      const isLasting = status >= 400 && !passes(status)
+      return yield* notHeard(errors.refused(status), isLasting ? lastingPause : yield* retryAfter(response))
     }
     return headers["content-type"]?.startsWith("text/event-stream") === true
       ? response.stream

@@ -6,8 +6,8 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import type { RequestFailed } from "../../documents/Requests.ts"
-import { hideSecret } from "../../httpClient/hideSecret.ts"
+import { passes } from "../../httpClient/HttpFailure.ts"
+import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
 /** Sanity cannot be asked, or refuses. */
@@ -35,15 +35,11 @@ export interface Question {
 
 export type SanityErrors = ReturnType<typeof makeErrors>
 
-/** No error has the token in it, though the server may have repeated that. */
 export const makeErrors = ({
   dataset,
   projectId,
   token
 }: Pick<SanityOptions, "dataset" | "projectId" | "token">) => {
-  const withoutToken = token === undefined ? (text: string) => text : hideSecret(token)
-  const quote = (text: string): string => excerpt(withoutToken(text))
-
   /** What a status means, and what to do about it. */
   const advice = (status: number): string => {
     switch (status) {
@@ -57,12 +53,12 @@ export const makeErrors = ({
       case 429:
         return "Sanity has had too many requests"
       default:
-        return status >= 500 ? "Sanity failed" : "Sanity refuses the request"
+        return passes(status) ? "Sanity failed" : "Sanity refuses the request"
     }
   }
 
-  const refused = (status: number, body: string): string => {
-    const words = quote(wordsOf(readBody(body)))
+  const refused = (status: number, said?: unknown): string => {
+    const words = excerpt(wordsOf(said))
     return `${advice(status)} (HTTP ${status}${words === "" ? "" : `, ${words}`})`
   }
 
@@ -71,13 +67,13 @@ export const makeErrors = ({
     refused,
 
     requestFailed: ({ groq, name }: Question, error: RequestFailed): SanityFailed => {
-      const { body = "", isTransient, status } = error
-      const mistake = status === undefined ? Option.none() : parseErrorIn(readBody(body))
+      const { isTransient, said, status } = error
+      const mistake = decodeParseError(said)
       return new SanityFailed({
         ...named(name),
         detail: Option.match(mistake, {
-          onNone: () => (status === undefined ? quote(error.message) : refused(status, body)),
-          onSome: ({ description, start }) => `${placeText(groq, start)}: ${quote(description)}`
+          onNone: () => (status === undefined ? excerpt(error.message) : refused(status, said)),
+          onSome: ({ error: { description, start } }) => `${placeText(groq, start)}: ${excerpt(description)}`
         }),
         ...(status === undefined ? {} : { status }),
         isTransient,
@@ -94,25 +90,13 @@ const tokens = "in Sanity, manage.sanity.io, the project, API, Tokens"
 
 const named = (name: string | undefined) => (name === undefined ? {} : { query: name })
 
-const readBody = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 /** What an error says, in each of the three shapes that the API has for it. */
-const wordsOf = (body: Option.Option<unknown>): string =>
-  Option.match(body, {
-    onNone: () => "",
-    onSome: (answer) => {
-      if (!Predicate.isReadonlyRecord(answer)) return ""
-      const { error, message } = answer
-      return Predicate.isReadonlyRecord(error)
-        ? ([error.description, error.type].find(Predicate.isString) ?? "")
-        : [error, message].filter(Predicate.isString).join(": ")
-    }
-  })
-
-interface ParseMistake {
-  readonly description: string
-  /** Where it is, in characters from the beginning. */
-  readonly start: number
+const wordsOf = (said: unknown): string => {
+  if (!Predicate.isReadonlyRecord(said)) return ""
+  const { error, message } = said
+  return Predicate.isReadonlyRecord(error)
+    ? ([error.description, error.type].find(Predicate.isString) ?? "")
+    : [error, message].filter(Predicate.isString).join(": ")
 }
 
 const decodeParseError = Schema.decodeUnknownOption(
@@ -120,13 +104,11 @@ const decodeParseError = Schema.decodeUnknownOption(
     error: Schema.Struct({
       type: Schema.Literal("queryParseError"),
       description: Schema.String,
+      /** Where it is, in characters from the beginning. */
       start: Schema.NonNegativeInt
     })
   })
 )
-
-const parseErrorIn = (body: Option.Option<unknown>): Option.Option<ParseMistake> =>
-  Option.map(Option.flatMap(body, decodeParseError), ({ error }) => error)
 
 /** Where a mistake in GROQ is, with what stands there. */
 const placeText = (groq: string, start: number): string => {

@@ -4,8 +4,9 @@
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Requests from "../../documents/Requests.ts"
-import { bodyWithout, redirectAdvice } from "../../documents/refusedRequest.ts"
+import { makeRequests } from "../../documents/answers.ts"
+import { redirectAdvice } from "../../documents/refusedRequest.ts"
+import type { RequestFailed } from "../../httpClient/Requests.ts"
 import { refused, StrapiError, strange } from "./requestErrors.ts"
 import type { Parameters } from "./requests.ts"
 import { readRefusal } from "./responses.ts"
@@ -20,17 +21,16 @@ export const makeAsk = ({
   token,
   url
 }: Pick<StrapiOptions, "maxBytes" | "maxTimeout" | "token" | "url">) =>
-  Effect.map(Requests.make({ maxBytes, maxTimeout, urls: [url] }), ({ getJson }): Ask => {
+  Effect.map(makeRequests({ maxBytes, maxTimeout, urls: [url] }), ({ getJson }): Ask => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }
-    const bodyOf = bodyWithout(token)
 
-    const failed = (path: string, error: Requests.RequestFailed) => {
+    const failed = (path: string, error: RequestFailed) => {
       const { isTransient, message, status } = error
       const advice = token === undefined ? undefined : redirectAdvice(url, "token", error)
       if (advice !== undefined || status === undefined) {
         return new StrapiError({ detail: advice ?? message, isTransient })
       }
-      const refusal = readRefusal(bodyOf(error))
+      const refusal = readRefusal(error.said)
       return refusal.name === "" && !isTransient
         ? strange(path, `HTTP ${status}, without an error of Strapi`)
         : refused(path, status, token !== undefined, refusal)

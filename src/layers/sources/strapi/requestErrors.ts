@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
+import { passes } from "../../httpClient/HttpFailure.ts"
 import type { Refusal } from "./responses.ts"
 
 /** A type, or the media library, cannot be read. */
@@ -43,7 +44,7 @@ export const refused = (type: string, status: number, hasToken: boolean, refusal
     detail: `${adviceOf(type, status, hasToken, refusal)} (HTTP ${status}${words === "" ? "" : `, ${excerpt(words)}`})`,
     status,
     key: excerpt(refusal.key),
-    isTransient: status >= 500 || status === 429
+    isTransient: passes(status)
   })
 }
 
@@ -64,5 +65,5 @@ const adviceOf = (type: string, status: number, hasToken: boolean, { key, name, 
     case 404:
       return `Strapi has no ${type}. A collection goes by its plural ("articles"), a single type by its singular ("homepage"), as the Content-Type Builder names them in lower case; of a single type something has to be published`
   }
-  return status >= 500 || status === 429 ? "Strapi fails" : `Strapi does not give ${type}`
+  return passes(status) ? "Strapi fails" : `Strapi does not give ${type}`
 }

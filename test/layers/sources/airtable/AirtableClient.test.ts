@@ -380,7 +380,7 @@ describe("an answer that is no page", () => {
       })
       const error = yield* Effect.flip(listPage(list))
       expect(error).toMatchObject({ reason: "UnexpectedAnswer" })
-      expect(error.message).toContain("more than 33554432 bytes")
+      expect(error.message).toContain("more than 32.0 MiB")
     })
   )
 
@@ -390,7 +390,7 @@ describe("an answer that is no page", () => {
         response.writeHead(200, { "content-length": 32 * 1024 * 1024 + 1 }).write("{")
       )
       const error = yield* Effect.flip(listPage(list))
-      expect(error.message).toContain("more than 33554432 bytes")
+      expect(error.message).toContain("more than 32.0 MiB")
       yield* Deferred.await((yield* Queue.take(received)).closed)
     })
   )

@@ -132,19 +132,13 @@ describe("an answer of the wrong form", () => {
     ["a reset", raw("", "reset"), "Unreachable", triedAgain, "ECONNRESET"],
     ["headers cut off", raw("HTTP/1.1 200 OK\r\ncontent-"), "Unreachable", triedAgain, "other side closed"],
     ["headers without end", raw("HTTP/1.1 200 OK\r\nx: y\r\n", "hold"), "Timeout", timedOut, "60000 ms"],
-    [
-      "a flood of headers",
-      raw(ok("x: y\r\n".repeat(10_000), page)),
-      "Unreachable",
-      triedAgain,
-      "Headers Overflow"
-    ],
+    ["a flood of headers", raw(ok("x: y\r\n".repeat(60_000), page)), "Unreachable", atOnce, "headers"],
     [
       "one huge header",
       raw(ok(`x: ${"y".repeat(100_000)}\r\n`, page)),
       "Unreachable",
-      triedAgain,
-      "Overflow"
+      atOnce,
+      "have more than 64.0 KiB"
     ],
     ["hints without end", raw("HTTP/1.1 103 Hints\r\n\r\n", "hold"), "Timeout", timedOut, "60000 ms"],
     ["an impossible status", raw("HTTP/1.1 99 OK\r\n\r\n"), "Unreachable", triedAgain, "status"],
@@ -647,7 +641,6 @@ describe("the key", () => {
     ["text that is cut", text(403, `${"<p>".repeat(1360)}${apiKey}`)],
     ["broken JSON", text(200, `{"key":${apiKey}}`)],
     ["JSON broken in the middle of it", text(200, `{"key":"x","x":${apiKey.slice(0, 3)}`)],
-    ["an encoding", text(200, page, { "content-encoding": url })],
     ["a record", json(200, { records: [{ id: "rec1", fields: apiKey }] })]
   ] as const)("echoed in %s is in no message", ([, answer]) =>
     Effect.gen(function* () {

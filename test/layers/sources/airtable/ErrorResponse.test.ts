@@ -1,8 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { readErrorResponse } from "../../../../src/layers/sources/airtable/ErrorResponse.ts"
 
-const withoutSecret = (text: string) => text.replaceAll("secret", "…")
-
 it.each([
   ['{"error":"NOT_FOUND"}', "NOT_FOUND", "NOT_FOUND"],
   ['{"error":{"type":"T","message":"M"}}', "T", "T: M"],
@@ -23,13 +21,12 @@ it.each([
   ['{"errors":[]}', "", ""],
   ["<html><head><title>Busy</title></head><p>Later</p></html>", "", "Busy"],
   ["<p>Later</p>", "", " Later "],
-  ["the secret is out", "", "the … is out"],
-  [`<${"p".repeat(4090)}>secret`, "", " …"]
+  [`<${"p".repeat(4090)}>more and more`, "", " more"]
 ])("reads %s", (body, type, words) => {
-  expect(readErrorResponse(body, withoutSecret)).toEqual({ type, words })
+  expect(readErrorResponse(body)).toEqual({ type, words })
 })
 
 it("takes no long time for a long text", () => {
-  const { words } = readErrorResponse("<title".repeat(1_000_000), withoutSecret)
+  const { words } = readErrorResponse("<title".repeat(1_000_000))
   expect(words.length).toBeLessThan(5000)
 })

@@ -162,7 +162,12 @@ const read = (shape: Shape, { added, items, size }: Server) =>
         }
         requests++
         const { json, link } = shape.respond(new URL(address), now)
-        return { url: address, text: JSON.stringify(json), headers: link === undefined ? {} : { link } }
+        return {
+          url: address,
+          text: JSON.stringify(json),
+          headers: link === undefined ? {} : { link },
+          hide: (text: string) => text
+        }
       })
     const document = documents.items
     if (document === undefined) return yield* Effect.dieMessage("no document")

@@ -1,7 +1,7 @@
 /**
  * Answers that a server can say of that they have not changed, in memory: 16 MiB of text, those that were used last.
  */
-import type { Headers } from "../httpClient/Get.ts"
+import { type Headers, mayChangeUnseen } from "./headers.ts"
 import type { Answer } from "./Requests.ts"
 
 const maxCharacters = 16 * 1024 * 1024
@@ -23,11 +23,8 @@ export const makeRememberedAnswers = () => {
   return {
     /** With the headers that ask whether it is still the same. */
     find: (url: string, headers: Headers) => {
-      const key = keyOf(url, headers)
-      const answer = answers.get(key)
+      const answer = answers.get(keyOf(url, headers))
       if (answer === undefined) return undefined
-      answers.delete(key)
-      answers.set(key, answer)
       const { etag, "last-modified": modified } = answer.headers
       const conditions: Headers =
         etag === undefined ? { "if-modified-since": modified ?? "" } : { "if-none-match": etag }
@@ -38,7 +35,8 @@ export const makeRememberedAnswers = () => {
       const key = keyOf(url, headers)
       remove(key)
       const { etag, "last-modified": modified } = answer.headers
-      if ((etag ?? modified) === undefined || key.length + answer.text.length > maxCharacters) return
+      const isProvable = (etag ?? modified) !== undefined && !mayChangeUnseen(answer.headers)
+      if (!isProvable || key.length + answer.text.length > maxCharacters) return
       answers.set(key, answer)
       characters += key.length + answer.text.length
       for (const [oldest] of answers) {
@@ -48,3 +46,14 @@ export const makeRememberedAnswers = () => {
     }
   }
 }
+
+/** An answer that has not changed, with the headers that now say so; those about its body stay. */
+export const renewed = (answer: Answer, headers: Headers): Answer => ({
+  ...answer,
+  headers: {
+    ...answer.headers,
+    ...Object.fromEntries(
+      Object.entries(headers).filter(([name]) => !/^(?:content-.*|transfer-encoding)$/.test(name))
+    )
+  }
+})

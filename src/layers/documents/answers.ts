@@ -1,0 +1,57 @@
+/**
+ * What the answers of servers say: JSON, and CSV.
+ */
+import * as Effect from "effect/Effect"
+import type { Delimiter } from "../../internal/csvHeader.ts"
+import type { CsvRecord } from "../../internal/csvText.ts"
+import { placeText } from "../../internal/editedText.ts"
+import { printableLine } from "../../internal/printable.ts"
+import { TooMuch } from "../../internal/valueCount.ts"
+import { type Answer, make, RequestFailed, type RequestOptions, shownUrl } from "../httpClient/Requests.ts"
+import * as outsideText from "./outsideText.ts"
+
+export type Requests = Effect.Effect.Success<ReturnType<typeof makeRequests>>
+
+/** What asks servers for documents, as `Requests`, and reads their JSON. */
+export const makeRequests = (options: RequestOptions) =>
+  Effect.map(make(options), (requests) => ({
+    ...requests,
+
+    /** The JSON that a URL answers, with where it came from. */
+    getJson: (url: string, headers: Readonly<Record<string, string>> = {}) =>
+      Effect.flatMap(requests.get(url, { accept: "application/json", ...headers }), (answer) =>
+        Effect.map(parseJson(answer), (json) => ({ ...answer, json }))
+      )
+  }))
+
+/** The JSON of an answer. */
+export const parseJson = ({ headers, hide, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
+  Effect.mapError(outsideText.parseJson(text), (mistake) => {
+    const type = printableLine(hide(headers["content-type"] ?? "no type"), 100)
+    const isPage = /^\s*</.test(text)
+    return unreadable(
+      url,
+      mistake instanceof TooMuch
+        ? mistake.problem
+        : `this is no JSON (${type})${isPage ? ": it looks like a web page, perhaps one to log in" : ""}`
+    )
+  })
+
+/** The rows of CSV as records. */
+export const parseCsv = (
+  { hide, text, url }: Answer,
+  delimiter?: Delimiter
+): Effect.Effect<ReadonlyArray<CsvRecord>, RequestFailed> =>
+  /^\s*<(!doctype|html)/i.test(text)
+    ? unreadable(url, "this is no CSV: it looks like a web page, perhaps one to log in")
+    : Effect.mapError(outsideText.parseCsv(text, delimiter), (mistake) =>
+        unreadable(
+          url,
+          mistake instanceof TooMuch
+            ? mistake.problem
+            : `${placeText("this is no CSV", mistake)}: ${hide(mistake.problem)}`
+        )
+      )
+
+const unreadable = (url: string, detail: string) =>
+  new RequestFailed({ url: shownUrl(url), detail, isTransient: false })

@@ -1,0 +1,218 @@
+/**
+ * Asking servers: where requests may lead, credentials, retries, limits, and answers that have not changed since they were asked for last.
+ *
+ * What is asked, what an answer means, and what to do about a refusal, is said by the caller.
+ */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { excerpt, printableLine } from "../../internal/printable.ts"
+import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import * as Body from "./Body.ts"
+import { DownloadFailed } from "./DownloadFailed.ts"
+import type { DownloadPace } from "./DownloadPace.ts"
+import * as Get from "./Get.ts"
+import { originOf, passes, Retryable, retryAfter, withRetries, withTimeout } from "./HttpFailure.ts"
+import { type Headers, readHeaders } from "./headers.ts"
+import { hideSecrets } from "./hideSecret.ts"
+import { naming } from "./localAddress.ts"
+import { makeRememberedAnswers, renewed } from "./rememberedAnswers.ts"
+
+/** What a server answered. */
+export interface Answer {
+  /** Where it came from, to the end of all redirects. */
+  readonly url: string
+  /** Names in small letters; of an answer that has not changed, as the server gives them now. */
+  readonly headers: Headers
+  readonly text: string
+  /** For words that have something of the answer in them: gives them without the secrets that were sent. */
+  readonly hide: (text: string) => string
+}
+
+/** A request that was given up. None of the secrets that were sent is in it. */
+export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/RequestFailed", {
+  /** Without its query and its credentials, which may be secrets. */
+  url: Schema.String,
+  detail: Schema.String,
+  /** HTTP status, where that is what is wrong. */
+  status: Schema.optional(Schema.Number),
+  /** What the server answered with that status, of 64 KiB at most. Not for messages as it is. */
+  body: Schema.optional(Schema.String),
+  /** The origin that it redirects to, where that is not followed. */
+  redirectsTo: Schema.optional(Schema.String),
+  /** Whether there was an answer, or the server was too slow for that. Default neither. */
+  reason: Schema.optional(Schema.Literal("Answer", "Timeout")),
+  /** Whether another try may succeed later without anybody doing something. */
+  isTransient: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return `${this.url}: ${this.detail}`
+  }
+
+  /** The JSON that the server answered; `undefined` where that was none. */
+  get said(): unknown {
+    return Option.getOrUndefined(parse(this.body ?? ""))
+  }
+}
+
+const parse = Schema.decodeOption(Schema.parseJson())
+
+export interface RequestOptions {
+  /** Milliseconds for each response to begin, and for every pause in it. */
+  readonly maxTimeout: number
+  /** Whether that is for the whole of each try. Default false. */
+  readonly isWhole?: boolean
+  /** The most that a response may have, compressed and decompressed, in bytes. */
+  readonly maxBytes: number
+  /** What the user calls that limit. Default `maxBytes`; none where it is empty. */
+  readonly maxBytesOption?: string
+  /** The URLs that the configuration names: their hosts may be local ones. Default each that is asked for. */
+  readonly urls?: ReadonlyArray<string>
+}
+
+export interface Request extends Get.RequestOptions {
+  readonly url: string
+  /** Whether an answer that the server says has not changed is the one from before. Default false. */
+  readonly remembers?: boolean
+  /** Go to the origin of the URL only. */
+  readonly headers?: Headers
+}
+
+/** What asks servers, with retries and limits. */
+export type Requests = Effect.Effect.Success<ReturnType<typeof make>>
+
+type Failure = RequestFailed | Retryable<RequestFailed>
+
+/** Requests through the proxy of the environment, which fail with `RequestFailed`. */
+export const make = Effect.fnUntraced(function* ({
+  isWhole,
+  maxBytes,
+  maxBytesOption = "maxBytes",
+  maxTimeout,
+  urls
+}: RequestOptions) {
+  const requested = yield* Get.make(maxTimeout, isWhole)
+  const remembered = makeRememberedAnswers()
+  const option = maxBytesOption === "" ? undefined : maxBytesOption
+
+  const attempt = ({
+    headers = {},
+    remembers = false,
+    url,
+    ...options
+  }: Request): Effect.Effect<Answer, Failure> => {
+    let coding = "gzip"
+    let isAnswered = false
+    let before: ReturnType<typeof remembered.find>
+    const hide = hideSecrets(url, headers)
+
+    const read = Effect.fnUntraced(function* (
+      response: HttpClientResponse.HttpClientResponse,
+      pace: DownloadPace
+    ): Effect.fn.Return<Answer, Failure | DownloadFailed | Retryable<DownloadFailed>> {
+      const { request, status } = response
+      const headers = readHeaders(response.headers)
+      if (status === 304 && before !== undefined) return renewed(before.answer, headers)
+      isAnswered = true
+      if (status >= 200 && status <= 299) {
+        const text = yield* Effect.tapError(Body.readText(response, pace, maxBytes, option), () =>
+          Effect.sync(() => {
+            coding = "identity"
+          })
+        )
+        return { url: request.url, headers, text: text.replace(/^\ufeff/, ""), hide }
+      }
+      const body = yield* Body.readText(response, pace, maxErrorBytes).pipe(
+        withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
+        Effect.orElseSucceed(() => ""),
+        Effect.map(hide)
+      )
+      const words = wordsOf(body)
+      const isTransient = passes(status)
+      const failed = new RequestFailed({
+        url: hide(shownUrl(request.url)),
+        detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,
+        status,
+        body,
+        ...(headers.location === undefined ? {} : { redirectsTo: hide(originOf(headers.location)) }),
+        reason: "Answer",
+        isTransient
+      })
+      return yield* isTransient ? Effect.fail(new Retryable(failed, yield* retryAfter(response))) : failed
+    })
+
+    const settled = (error: DownloadFailed | RequestFailed) =>
+      error instanceof DownloadFailed
+        ? new RequestFailed({
+            url: hide(shownUrl(url)),
+            detail: error.detail,
+            reason: error.isTimeout ? "Timeout" : isAnswered ? "Answer" : undefined,
+            isTransient: error.isTransient,
+            cause: error
+          })
+        : error
+
+    const send = Effect.suspend(() => {
+      isAnswered = false
+      before = remembers ? remembered.find(url, headers) : undefined
+      return requested(url, { "accept-encoding": coding, ...headers, ...before?.conditions }, read, options)
+    })
+    return send.pipe(
+      naming(...(urls ?? [url])),
+      Effect.mapBoth({
+        onFailure: (error) =>
+          error instanceof Retryable ? new Retryable(settled(error.error), error.asked) : settled(error),
+        onSuccess: (answer) => {
+          if (remembers) remembered.add(url, headers, answer)
+          return answer
+        }
+      })
+    )
+  }
+
+  const ask = (request: Request): Effect.Effect<Answer, RequestFailed> => withRetries(attempt(request))
+
+  return {
+    /** One try each time it runs. What could not be unpacked is asked for without a coding at the next. */
+    attempt,
+
+    /** A try that may succeed later is made again, three times at most. */
+    ask,
+
+    /** What a URL answers now. What has not changed since it was asked for last is not sent again. */
+    get: (url: string, headers: Headers = {}) => ask({ url, headers, remembers: true })
+  }
+})
+
+/** The status says enough: what the server says about it is not waited for any longer. */
+const maxWordsMillis = 5000
+
+/** Of what a server says to an error. */
+const maxErrorBytes = 64 * 1024
+
+/** What the server says in JSON, in its own words; nothing where these repeated a secret. */
+const wordsOf = (body: string): string => {
+  const words = Option.match(decodeRefusal(body), {
+    onNone: () => "",
+    onSome: (refusal) => ("message" in refusal ? refusal.message : refusal.error.message)
+  })
+  return words.includes("<apiKey>") ? "" : words
+}
+
+const decodeRefusal = Schema.decodeOption(
+  Schema.parseJson(
+    Schema.Union(
+      Schema.Struct({ message: Schema.String }),
+      Schema.Struct({ error: Schema.Struct({ message: Schema.String }) })
+    )
+  )
+)
+
+/** Without what may be secret in it. */
+export const shownUrl = (address: string): string => {
+  if (!URL.canParse(address)) return "an address that is none"
+  const { origin, pathname } = new URL(address)
+  return printableLine(`${origin}${pathname}`, 200)
+}

@@ -1,0 +1,335 @@
+/**
+ * What all that is asked of servers has in common: retries, redirects, limits, codings, letters, and what has not changed.
+ */
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import * as Requests from "../../../src/layers/httpClient/Requests.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
+import * as ScriptedServer from "../../support/ScriptedServer.ts"
+import { type Answer, text } from "../../support/ScriptedServer.ts"
+
+const setUp = Effect.gen(function* () {
+  const server = yield* ScriptedServer.make(text(200, "12345"))
+  const requests = yield* Requests.make({ maxBytes: 100, maxTimeout: 60_000 })
+  const get = (headers?: Record<string, string>) => requests.get(`${server.url}/events?sig=1`, headers)
+  return {
+    server,
+    requests,
+    get,
+    text: Effect.map(get(), ({ text }) => text),
+    asked: (header: string) =>
+      Effect.map(Queue.takeAll(server.received), (requests) =>
+        [...requests].map(({ headers }) => headers[header])
+      )
+  }
+})
+
+const coded =
+  (coding: string, body: Uint8Array | string, length = body.length): Answer =>
+  (response) =>
+    response.writeHead(200, { "content-encoding": coding, "content-length": length }).end(body)
+
+const typed =
+  (type: string, body: Uint8Array): Answer =>
+  (response) =>
+    response.writeHead(200, { "content-type": type }).end(body)
+
+const run = Effect.provide(HttpClientNode.layer)
+
+describe("an answer", () => {
+  it.scopedLive.each<readonly [coding: string, body: Uint8Array | string]>([
+    ["gzip", gzipSync("äöü")],
+    ["GZIP", gzipSync("äöü")],
+    ["x-gzip", gzipSync("äöü")],
+    ["deflate", deflateSync("äöü")],
+    ["br", brotliCompressSync("äöü")],
+    ["gzip, br", brotliCompressSync(gzipSync("äöü"))],
+    ["UTF-8", "äöü"],
+    ["none", "äöü"],
+    ["Identity", "äöü"],
+    ["utf-8, gzip", gzipSync("äöü")],
+    ["constructor", "äöü"]
+  ])("is unpacked, and what is no coding does not count: %s", ([coding, body]) =>
+    Effect.gen(function* () {
+      const { asked, server, text } = yield* setUp
+      server.next(coded(coding, body, Buffer.byteLength(body)))
+      expect(yield* text).toBe("äöü")
+      expect(yield* asked("accept-encoding")).toEqual(["gzip"])
+    }).pipe(run)
+  )
+
+  it.scopedLive.each<readonly [name: string, answer: Answer]>([
+    ["is cut", coded("gzip", gzipSync("12345").subarray(0, 15))],
+    ["is none", coded("gzip", "12345")],
+    [
+      "does not fit its length",
+      (response) => {
+        response.writeHead(200, { "content-encoding": "gzip", "content-length": 100 })
+        response.write(gzipSync("12345"), () => setImmediate(() => response.destroy()))
+      }
+    ]
+  ])("is asked for again without a coding where gzip %s", ([, answer]) =>
+    Effect.gen(function* () {
+      const { asked, server, text } = yield* setUp
+      server.next(answer)
+      expect(yield* text).toBe("12345")
+      expect(yield* asked("accept-encoding")).toEqual(["gzip", "identity"])
+    }).pipe(run)
+  )
+
+  it.scopedLive("is refused in a coding that cannot be undone", () =>
+    Effect.gen(function* () {
+      const { server, text } = yield* setUp
+      server.next(coded("zstd", "12345"))
+      const { detail } = yield* Effect.flip(text)
+      expect(detail).toBe(`${server.url} gives it compressed (zstd), which was not asked for`)
+    }).pipe(run)
+  )
+
+  it.scopedLive("has no more bytes than it may, compressed and decompressed", () =>
+    Effect.gen(function* () {
+      const { asked, server, text: get } = yield* setUp
+      for (const answer of [
+        text(200, "1".repeat(101)),
+        coded("gzip", gzipSync("1".repeat(10_000))),
+        coded("br", brotliCompressSync("1".repeat(10_000)))
+      ]) {
+        server.next(answer)
+        const error = yield* Effect.flip(get)
+        expect(error).toMatchObject({ _tag: "vitrine/RequestFailed", isTransient: false, reason: "Answer" })
+        expect(error.message).toBe(
+          `${server.url}/events: ${server.url} gave more than 100 bytes ("maxBytes")`
+        )
+      }
+      expect(yield* asked("accept-encoding")).toHaveLength(3)
+    }).pipe(run)
+  )
+
+  it.scopedLive.each<readonly [type: string, body: Uint8Array, text: string]>([
+    ["text/csv", Buffer.from("Köln"), "Köln"],
+    ["text/csv; charset=iso-8859-1", Buffer.from("Köln", "latin1"), "Köln"],
+    ["text/csv; charset=iso-8859-1", Buffer.from("Köln"), "Köln"],
+    ['text/csv; Charset="windows-1252"', Buffer.from([0x80]), "€"],
+    ["text/csv; charset=ansi_x3.4-1968", Buffer.from([0x84, 0x96, 0x93]), "„–“"],
+    ["text/csv; charset=US-ASCII", Buffer.from("Köln"), "Köln"],
+    ["text/csv; charset=binary", Buffer.from("Köln"), "Köln"],
+    ["text/csv; charset=windows-1251", Buffer.from([0xcf, 0xf0]), "Пр"],
+    ["text/csv; charset=shift_jis", Buffer.from([0x83, 0x65]), "テ"],
+    ["text/csv; charset=utf-8", Buffer.from("\ufeffKöln", "utf16le"), "Köln"],
+    ["text/csv; charset=iso-8859-1", Buffer.from("\ufeffKöln"), "Köln"]
+  ])("is read in the letters that it is written in: %s, %s", ([type, body, expected]) =>
+    Effect.gen(function* () {
+      const { server, text } = yield* setUp
+      server.next(typed(type, body))
+      expect(yield* text).toBe(expected)
+    }).pipe(run)
+  )
+
+  it.scopedLive("that is written in other letters than it says is an error", () =>
+    Effect.gen(function* () {
+      const { server, text } = yield* setUp
+      for (const charset of ["utf-8", "binary"]) {
+        server.next(typed(`text/csv; charset=${charset}`, Buffer.from("Köln", "latin1")))
+        expect((yield* Effect.flip(text)).detail).toBe(
+          `${server.url} gives text that is not ${charset}, as it says or leaves to be assumed`
+        )
+      }
+    }).pipe(run)
+  )
+
+  it.scopedLive("has headers of up to 64 KiB", () =>
+    Effect.gen(function* () {
+      const { server, text: get } = yield* setUp
+      server.next(text(200, "large", { "x-large": "x".repeat(40_000) }))
+      expect(yield* get).toBe("large")
+      server.next(text(200, "larger", { "x-large": "x".repeat(70_000) }))
+      expect((yield* Effect.flip(get)).detail).toBe(
+        `the headers that ${server.url} gives have more than 64.0 KiB`
+      )
+    }).pipe(run)
+  )
+
+  it.scopedLive("has UTF-8 in its headers, and where it redirects to", () =>
+    Effect.gen(function* () {
+      const { get, server } = yield* setUp
+      const inBytes = (text: string) => Buffer.from(text).toString("latin1")
+      server.next(
+        text(302, "", { location: inBytes("/Ausstellung/öffentlich") }),
+        text(200, "", { link: inBytes("</ö>; rel=next"), "x-latin": "ö" })
+      )
+      const { headers, url } = yield* get()
+      expect(decodeURI(url)).toBe(`${server.url}/Ausstellung/öffentlich`)
+      expect(headers).toMatchObject({ link: "</ö>; rel=next", "x-latin": "ö" })
+    }).pipe(run)
+  )
+})
+
+describe("a request", () => {
+  it.scoped.each([408, 425, 429, 500, 502, 503, 504])("is made again after HTTP %d, which passes", (status) =>
+    Effect.gen(function* () {
+      const { asked, server, text: get } = yield* setUp
+      server.next(text(status, ""))
+      expect((yield* withAdvancingClock(get)).value).toBe("12345")
+      expect(yield* asked("accept-encoding")).toEqual(["gzip", "gzip"])
+    }).pipe(run)
+  )
+
+  it.scoped("is not made again after what stays, and three times at most", () =>
+    Effect.gen(function* () {
+      const { asked, server, text: get } = yield* setUp
+      for (const status of [304, 400, 401, 404, 410, 451]) {
+        server.next(text(status, ""))
+        expect(yield* Effect.flip(get)).toMatchObject({ status, isTransient: false })
+      }
+      expect(yield* asked("host")).toHaveLength(6)
+      server.next(...Array.from({ length: 4 }, () => text(503, "")))
+      const { value } = yield* withAdvancingClock(Effect.flip(get))
+      expect(value).toMatchObject({ status: 503, isTransient: true })
+      expect(yield* asked("host")).toHaveLength(4)
+    }).pipe(run)
+  )
+
+  it.scoped("waits for as long as the server asks, up to 5 minutes", () =>
+    Effect.gen(function* () {
+      const { server, text: get } = yield* setUp
+      server.next(text(503, "", { "retry-after": "100" }), text(429, "", { "retry-after": "86400" }))
+      const { took } = yield* withAdvancingClock(get)
+      expect(took).toBeGreaterThanOrEqual(400_000)
+      expect(took).toBeLessThan(401_000)
+    }).pipe(run)
+  )
+
+  it.scopedLive("is given up, and its connection with it, when something beside it fails", () =>
+    Effect.gen(function* () {
+      const { requests, server } = yield* setUp
+      for (const answer of [ScriptedServer.silence, ScriptedServer.stalledBody]) {
+        server.next(answer)
+        const failing = Effect.flatMap(Queue.take(server.received), ({ closed }) => Effect.fail(closed))
+        const both = [requests.ask({ url: server.url }), failing] as const
+        const closed = yield* Effect.flip(Effect.all(both, { concurrency: "unbounded" }))
+        yield* closed instanceof Requests.RequestFailed ? closed : Deferred.await(closed)
+      }
+    }).pipe(run)
+  )
+
+  it.scopedLive("goes where it is redirected, with its credentials to the same origin only", () =>
+    Effect.gen(function* () {
+      const { asked, get, server } = yield* setUp
+      const other = yield* ScriptedServer.make(text(200, "other"))
+      server.next(text(307, "", { location: "/b" }), text(302, "", { location: `${other.url}/c` }))
+      const headers = { authorization: "Bearer secret", "x-key": "secret-secret", accept: "text/csv" }
+      expect(yield* get(headers)).toMatchObject({ text: "other", url: `${other.url}/c` })
+      expect(yield* asked("authorization")).toEqual(["Bearer secret", "Bearer secret"])
+      const { headers: given } = yield* Queue.take(other.received)
+      expect(given).toMatchObject({ accept: "text/csv" })
+      expect(given).not.toHaveProperty("authorization")
+      expect(given).not.toHaveProperty("x-key")
+    }).pipe(run)
+  )
+
+  it.scopedLive("leaves no secret in what goes wrong, wherever the server repeats it", () =>
+    Effect.gen(function* () {
+      const { get, requests, server } = yield* setUp
+      const secret = "Pat4711.SecretOfTheMuseum"
+      const headers = { authorization: `Bearer ${secret}` }
+      for (const answer of [
+        text(400, `{"message":"no ${secret}"}`),
+        text(400, `{"error":{"message":"no ${Buffer.from(secret).toString("base64")}"}}`),
+        text(401, `${secret.slice(0, 20)}`),
+        text(302, "", { location: `http://${secret}.invalid/` }),
+        text(302, "", { location: `/${encodeURIComponent(secret)}` }),
+        text(200, "x", { "content-encoding": "zstd", "content-type": `text/${secret}` }),
+        typed(`text/csv; charset=${secret}`, Buffer.from([0xff]))
+      ]) {
+        server.next(answer, text(404, secret.toUpperCase()))
+        for (const error of [
+          yield* Effect.flip(
+            Effect.filterOrFail(requests.attempt({ url: server.url, headers }), () => false)
+          ),
+          yield* Effect.flip(Effect.filterOrFail(get(headers), () => false)).pipe(
+            Effect.timeout("1 second"),
+            Effect.option
+          )
+        ]) {
+          expect(JSON.stringify(error).toLowerCase()).not.toContain(secret.slice(0, 12).toLowerCase())
+        }
+      }
+    }).pipe(run)
+  )
+})
+
+describe("what has not changed", () => {
+  const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
+  const now = () => new Date().toUTCString()
+
+  it.scopedLive("is not sent again, and has the headers that the server gives now", () =>
+    Effect.gen(function* () {
+      const { asked, get, server } = yield* setUp
+      server.next(
+        text(200, "first", { etag: '"1"', link: "</2>; rel=next", "content-type": "text/csv" }),
+        text(304, "", { etag: '"2"', link: "</3>; rel=next", "content-type": "text/html" }),
+        text(304, "", { etag: '"2"' })
+      )
+      yield* get()
+      expect(yield* get()).toMatchObject({
+        text: "first",
+        headers: { etag: '"2"', link: "</3>; rel=next", "content-type": "text/csv" }
+      })
+      expect((yield* get()).text).toBe("first")
+      expect(yield* asked("if-none-match")).toEqual([undefined, '"1"', '"2"'])
+    }).pipe(run)
+  )
+
+  it.scopedLive("is asked about by its date where it has no tag, and that is not of the same second", () =>
+    Effect.gen(function* () {
+      const { asked, get, server } = yield* setUp
+      server.next(
+        text(200, "a", { "last-modified": yesterday }),
+        text(200, "b", { "last-modified": now() }),
+        text(200, "c", { "last-modified": now(), etag: '"1"' }),
+        text(200, "d", {})
+      )
+      for (const expected of ["a", "b", "c", "d", "12345"]) expect((yield* get()).text).toBe(expected)
+      expect(yield* asked("if-modified-since")).toEqual([
+        undefined,
+        yesterday,
+        undefined,
+        undefined,
+        undefined
+      ])
+    }).pipe(run)
+  )
+
+  it.scopedLive("is that to the same headers", () =>
+    Effect.gen(function* () {
+      const { asked, get, server } = yield* setUp
+      server.next(text(200, "a", { etag: '"1"' }), text(200, "b", { etag: '"2"' }))
+      yield* get({ authorization: "one" })
+      yield* get({ authorization: "other" })
+      yield* get({ authorization: "one" })
+      expect(yield* asked("if-none-match")).toEqual([undefined, undefined, '"1"'])
+    }).pipe(run)
+  )
+
+  it.scopedLive("has 16 MiB together, without what was asked for longest ago", () =>
+    Effect.gen(function* () {
+      const half = "x".repeat(8 * 1024 * 1024 - 200)
+      const server = yield* ScriptedServer.make(text(200, half, { etag: '"1"' }))
+      const requests = yield* Requests.make({ maxBytes: 2 ** 24, maxTimeout: 60_000 })
+      for (const path of ["a", "b", "a", "c", "a", "b"]) yield* requests.get(`${server.url}/${path}`)
+      const asked = [...(yield* Queue.takeAll(server.received))]
+      expect(asked.map(({ headers }) => headers["if-none-match"] !== undefined)).toEqual([
+        false,
+        false,
+        true,
+        false,
+        true,
+        false
+      ])
+    }).pipe(run)
+  )
+})
