@@ -10,6 +10,7 @@ import { TooMuch } from "../../internal/valueCount.ts"
 import { type Answer, make, RequestFailed, type RequestOptions, shownUrl } from "../httpClient/Requests.ts"
 import * as outsideText from "./outsideText.ts"
 
+/** What asks servers for documents, with retries and limits. */
 export type Requests = Effect.Effect.Success<ReturnType<typeof makeRequests>>
 
 /** What asks servers for documents, as `Requests`, and reads their JSON. */

@@ -59,6 +59,7 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
 
 const parse = Schema.decodeOption(Schema.parseJson())
 
+/** The limits of requests, and where they may lead. */
 export interface RequestOptions {
   /** Milliseconds for each response to begin, and for every pause in it. */
   readonly maxTimeout: number
@@ -72,6 +73,7 @@ export interface RequestOptions {
   readonly urls?: ReadonlyArray<string>
 }
 
+/** What is asked. */
 export interface Request extends Get.RequestOptions {
   readonly url: string
   /** Whether an answer that the server says has not changed is the one from before. Default false. */
