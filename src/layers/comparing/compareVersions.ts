@@ -8,6 +8,7 @@ import * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import { nextTurn } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
@@ -100,15 +101,19 @@ export const changedFiles = (
     const { files: after = {}, keys = {} } = sourceIn(to, sourceId)
     const removed = Object.keys(before).filter((path) => !Object.hasOwn(after, path))
     return Array.filterMap([...Object.keys(after), ...removed], (path) =>
-      Option.map(changeOf(before[path], after[path]), (change) => ({
+      Option.map(changeOf(own(before, path), own(after, path)), (change) => ({
         sourceId,
         path,
         ...change,
-        ...(keys[path] === undefined ? {} : { key: keys[path] })
+        ...Option.match(Record.get(keys, path), { onNone: () => ({}), onSome: (key) => ({ key }) })
       }))
     )
   })
 }
+
+/** A file may be called `constructor`. */
+const own = <A>(record: Record.ReadonlyRecord<string, A>, name: string): A | undefined =>
+  Option.getOrUndefined(Record.get(record, name))
 
 const changeOf = (
   before: SourceFile | undefined,

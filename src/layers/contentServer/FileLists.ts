@@ -25,10 +25,18 @@ import { type PlainFile, plainFile } from "./plainFile.ts"
 export const capacity = 8
 
 export interface VersionFiles {
-  /** A file by its path in the folder of the version, with forward slashes; the list is one, too. */
-  readonly find: (path: string) => Option.Option<SourceFile>
+  /**
+   * A file by its path in the folder of the version, with forward slashes; the list is one, too. Composed and decomposed letters
+   * find each other: browsers and editors write "ü" in either way.
+   */
+  readonly find: (path: string) => Option.Option<ListedFile>
   /** The list itself in gzip, made when it is first asked for: a list of 77 KB has 20. */
   readonly gzip: Effect.Effect<Buffer>
+}
+
+export interface ListedFile extends SourceFile {
+  /** As it is on disk. */
+  readonly path: string
 }
 
 export interface FileLists {
@@ -86,9 +94,12 @@ const decode = Schema.decodeOption(FileListJson)
 
 const versionFiles = (list: FileList, bytes: Uint8Array): Effect.Effect<VersionFiles> => {
   const itself = { size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") }
-  const files = filesOf(list)
+  const files = new Map([...filesOf(list), [fileListName, itself]])
+  const composed = new Map([...files.keys()].map((path) => [path.normalize("NFC"), path]))
+  const find = (path: string) =>
+    Option.map(Option.fromNullable(files.get(path)), (file) => ({ ...file, path }))
   return Effect.map(Effect.cached(Effect.promise(() => compress(bytes, { level: 9 }))), (gzip) => ({
-    find: (path) => Option.fromNullable(path === fileListName ? itself : files.get(path)),
+    find: (path) => Option.orElse(find(path), () => find(composed.get(path.normalize("NFC")) ?? path)),
     gzip
   }))
 }

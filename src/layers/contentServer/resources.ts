@@ -117,8 +117,9 @@ export const make = Effect.fnUntraced(function* (
     if (Option.isNone(listed) || rest.some(hasSlash)) {
       return yield* notFound(["versions", ...names])
     }
-    const { sha256, size } = listed.value
-    const found = yield* plainFile(versions, names)
+    const { path: stored, sha256, size } = listed.value
+    const place = [versionId, ...stored.split("/")]
+    const found = yield* plainFile(versions, place)
     if (!Option.exists(found, (found) => found.type === "File" && found.size === size)) {
       return yield* new NotFound({
         message: `${name} of version ${versionId} is damaged, or was removed a moment ago. Read the manifest again.`
@@ -132,7 +133,7 @@ export const make = Effect.fnUntraced(function* (
     }
     const resource: FileResource = {
       _tag: "File",
-      file: path.join(versions, ...names),
+      file: path.join(versions, ...place),
       size,
       versionId: Option.some(versionId),
       headers,

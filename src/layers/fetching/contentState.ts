@@ -35,7 +35,7 @@ export const withSources =
   (ids: ReadonlyArray<string>) =>
   (state: ContentState): ContentState => ({
     ...state,
-    sources: Object.fromEntries(ids.map((id) => [id, state.sources[id] ?? {}]))
+    sources: Object.fromEntries(ids.map((id) => [id, sourceIn(state, id)]))
   })
 
 export const advance = (state: ContentState, { name, payload }: ContentEvent): ContentState => {
@@ -86,11 +86,15 @@ export const advance = (state: ContentState, { name, payload }: ContentEvent): C
 export const isChange = ({ name }: ContentEvent): boolean =>
   name.startsWith("content:fetch:") || name === "content:source:done" || name === "content:source:error"
 
+/** A source may be called `constructor`. */
+const sourceIn = ({ sources }: ContentState, id: string): SourceState =>
+  Object.hasOwn(sources, id) ? (sources[id] ?? {}) : {}
+
 const withSource = (
   state: ContentState,
   id: string,
   change: (source: SourceState) => SourceState
-): ContentState => ({ ...state, sources: { ...state.sources, [id]: change(state.sources[id] ?? {}) } })
+): ContentState => ({ ...state, sources: { ...state.sources, [id]: change(sourceIn(state, id)) } })
 
 const idle = ({ fetchingSince, progress, ...source }: SourceState): SourceState => source
 

@@ -140,7 +140,7 @@ const makeMomentary = (
         ...(nextFetch === undefined ? {} : { nextFetch: { ...nextFetch, at: later(nextFetch.at, now) } }),
         sources: Record.map(sources, (source, id) => ({
           ...source,
-          ...(data[id] === undefined ? {} : { data: data[id] })
+          ...(Object.hasOwn(data, id) ? { data: data[id] } : {})
         })),
         ...(yield* versions),
         screens: yield* screens,

@@ -26,14 +26,17 @@ const fieldsByText = (records: ReadonlyArray<Fields>): ReadonlyMap<string, Reado
   return fields
 }
 
+const valueOf = (record: Readonly<Record<string, unknown>>, field: string): unknown =>
+  Object.hasOwn(record, field) ? record[field] : undefined
+
 /** One line for each field that is empty where the same text is there in another language; 20 at most. */
 export const missingTranslations = (path: string, json: unknown): ReadonlyArray<string> => {
   const records = (Array.isArray(json) ? json : [json]).filter(Predicate.isReadonlyRecord)
   return [...fieldsByText(records)]
     .flatMap(([text, fields]) => {
-      const filled = records.filter((record) => fields.some((field) => !isEmpty(record[field])))
+      const filled = records.filter((record) => fields.some((field) => !isEmpty(valueOf(record, field))))
       return fields.flatMap((field) => {
-        const missing = filled.filter((record) => isEmpty(record[field])).length
+        const missing = filled.filter((record) => isEmpty(valueOf(record, field))).length
         return missing === 0
           ? []
           : [

@@ -196,6 +196,15 @@ describe("the difference of versions", () => {
     }).pipe(Effect.provide(services("task")))
   )
 
+  it.scoped("sees files that are called as members of objects are", () =>
+    Effect.gen(function* () {
+      yield* registered
+      yield* version({ "same.json": [bell] })
+      yield* version({ "same.json": [bell], constructor: "1", toString: "2" })
+      expect(yield* diff()).toMatchObject({ files: { added: 2, changed: 0, removed: 0 } })
+    }).pipe(Effect.provide(services("task")))
+  )
+
   it.scoped("is one of records in a table of more than 16 MiB, as Vitrine saves it", () =>
     Effect.gen(function* () {
       yield* registered

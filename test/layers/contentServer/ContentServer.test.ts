@@ -226,6 +226,35 @@ describe("a file of a version", () => {
     )
   )
 
+  it.scoped("is found by composed letters and by decomposed ones, whichever its name has", () =>
+    serving((folder) =>
+      Effect.gen(function* () {
+        yield* server.addVersion(`${folder}/downloads`, {
+          "gr\u00fcn.txt": "composed",
+          "blu\u0308.txt": "decomposed",
+          constructor: "plain"
+        })
+        const body = (name: string) =>
+          Effect.map(get(`${version}/exhibits/${encodeURIComponent(name)}`), ({ body, status }) =>
+            status === 200 ? body.toString() : status
+          )
+        expect([yield* body("gr\u00fcn.txt"), yield* body("gru\u0308n.txt")]).toEqual([
+          "composed",
+          "composed"
+        ])
+        expect([yield* body("bl\u00fc.txt"), yield* body("blu\u0308.txt")]).toEqual([
+          "decomposed",
+          "decomposed"
+        ])
+        expect([yield* body("constructor"), yield* body("toString"), yield* body("__proto__")]).toEqual([
+          "plain",
+          404,
+          404
+        ])
+      })
+    )
+  )
+
   it.scoped("is served by a list that has come later", () =>
     serving((folder) =>
       Effect.gen(function* () {

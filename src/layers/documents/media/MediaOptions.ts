@@ -39,8 +39,7 @@ const places = Schema.optionalWith(
 )
 
 /** In the form that an address has: small letters, and no port that goes without saying. */
-const isHost = (text: string): boolean =>
-  URL.canParse(`http://${text}`) && new URL(`http://${text}`).host === text
+const isHost = (text: string): boolean => !/[\s/\\?#@]/.test(text) && URL.canParse(`http://${text}`)
 
 const isType = (text: string): boolean => /^[a-z]+\/(?:\*|[a-z0-9][a-z0-9.+-]*)$/.test(text)
 
@@ -69,7 +68,7 @@ const headers = expects(
 /** Without what holds between them. */
 export const AnyMediaOptions = Schema.Struct({
   find: patterns(arePaths, whatPaths),
-  hosts: patterns(isListOf(isHost), 'an array of hosts in small letters, such as "cdn.museum.example"'),
+  hosts: patterns(isListOf(isHost), 'an array of hosts, such as "cdn.museum.example"'),
   types: patterns(isListOf(isType), 'an array of types in small letters, such as "image/*" or "video/mp4"'),
   replace: places,
   optional: places,

@@ -10,9 +10,19 @@ import { hashOfName } from "../../../internal/FileName.ts"
 /** A longer text is no link. */
 const maxLength = 8192
 
-/** Whether a text is a link to look at where nothing says that it is one: with a scheme and a host, or from the root or a dot on. */
-export const looksLikeLink = (text: string): boolean =>
-  text.length <= maxLength && /^\s*(?:https?:\/\/|\.{0,2}\/)\S+\s*$/i.test(text)
+/**
+ * Whether a text is a link to look at where nothing says that it is one: with a scheme and a host, or from the root or a dot on. With
+ * spaces in it, it is one where it ends in the extension of a known type: otherwise it is a sentence.
+ */
+export const looksLikeLink = (text: string): boolean => {
+  const link = text.trim()
+  return (
+    text.length <= maxLength && (unspaced.test(link) || (spaced.test(link) && mime.getType(link) !== null))
+  )
+}
+
+const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
+const spaced = /^(?!.*\s[./])(?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+$/i
 
 /** Where a file is. `None` where its link is relative, and where its document came from is not known. */
 export type Address = Option.Option<URL>
@@ -57,7 +67,7 @@ const defaultBase = "https://document.invalid"
  * no parameters that are known to sign an address.
  */
 export const identityOf = ({ host, pathname, protocol, search }: URL): string =>
-  `${protocol}//${host}${pathname}${search === "" ? "" : lasting(search)}`
+  `${protocol}//${withoutDot(host)}${pathname}${search === "" ? "" : lasting(search)}`
 
 /** The parameters that do not sign the address. */
 const lasting = (search: string): string => {
@@ -110,9 +120,23 @@ const isSignature = (name: string, all: ReadonlySet<string>): boolean =>
     ({ names, with: needed }) => names.test(name) && needed.every((parameter) => all.has(parameter))
   )
 
-/** Whether it leads to one of the hosts: a name alone stands for all its ports. */
-export const isAtHost = ({ host, hostname }: URL, hosts: ReadonlyArray<string>): boolean =>
-  hosts.includes(hostname) || hosts.includes(host)
+/** Whether it leads to one of the hosts, in any case, with or without the dot at its end: a name alone stands for all its ports. */
+export const isAtHost = (url: URL, hosts: ReadonlyArray<string>): boolean => {
+  const [host, hostname] = [withoutDot(url.host), withoutDot(url.hostname)]
+  return hosts.some(
+    (wanted) =>
+      wanted === host ||
+      wanted === hostname ||
+      Option.exists(parseUrl(`${url.protocol}//${wanted}`, defaultBase), (parsed) =>
+        /:\d+$/.test(wanted)
+          ? withoutDot(parsed.host) === host
+          : parsed.port === "" && withoutDot(parsed.hostname) === hostname
+      )
+  )
+}
+
+/** `museum.example.` is the same host as `museum.example`. */
+const withoutDot = (host: string): string => host.replace(/\.(?=$|:\d+$)/, "")
 
 /** What the name in an address says that its file is; `None` where it has no extension that is known. */
 export const typeOfUrl = ({ pathname }: URL): Option.Option<string> =>

@@ -82,13 +82,26 @@ describe("an address", () => {
   })
 
   it("looks like a link with a scheme, and from the root or a dot on", () => {
-    for (const text of ["https://a.example/x", "//a.example/x", "/x", "./x", "../x"]) {
+    for (const text of [
+      "https://a.example/x",
+      "//a.example/x",
+      "/x",
+      "./x",
+      "../x",
+      "/media/Große Glocke.jpg",
+      " /media/Große%20Glocke.jpg ",
+      "https://köln.example/Große Glocke.JPG"
+    ]) {
       expect(looksLikeLink(text)).toBe(true)
     }
     for (const text of [
       "x.jpg",
       "see https://a.example/x.jpg",
       "https://a.example/x.jpg, or",
+      "/media/a.jpg or /media/b.jpg",
+      "/ is where it begins, as in x.jpg",
+      "/x is the Great Bell.",
+      "/media/a\nb.jpg",
       "",
       "and/or"
     ]) {
@@ -100,5 +113,18 @@ describe("an address", () => {
     const url = new URL("https://cdn.example:8443/x")
     const hosts = ["cdn.example", "cdn.example:8443", "cdn.example:443", "example"]
     expect(hosts.map((host) => isAtHost(url, [host]))).toEqual([true, true, false, false])
+  })
+
+  it("is at a host in any case, with letters of any language, the dot at its end and the usual port", () => {
+    for (const [address, host] of [
+      ["https://CDN.Example./x", "cdn.example"],
+      ["https://cdn.example/x", "CDN.example."],
+      ["https://köln.example/x", "KÖLN.example"],
+      ["https://xn--kln-sna.example/x", "köln.example"],
+      ["https://cdn.example:443/x", "cdn.example:443"]
+    ] as const) {
+      expect([address, isAtHost(new URL(address), [host])]).toEqual([address, true])
+    }
+    expect(isAtHost(new URL("https://cdn.example/x"), ["cdn.example:8443"])).toBe(false)
   })
 })
