@@ -1,15 +1,25 @@
 /**
  * The bodies of responses: which are accepted, and reading them.
  */
+import type { Duplex } from "node:stream"
 import { promisify } from "node:util"
-import { brotliDecompress, gunzip, inflate } from "node:zlib"
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzip,
+  inflate
+} from "node:zlib"
+import { ResponseError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
-import { broken, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
+import { broken, type DownloadFailed, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
 import { passes, retryAfter } from "./HttpFailure.ts"
 import { contentLength, type Headers } from "./headers.ts"
@@ -47,9 +57,38 @@ export const codingsOf = (headers: Headers): ReadonlyArray<string> =>
     .map((name) => name.trim().toLowerCase().replace(/^x-/, ""))
     .filter((name) => Object.hasOwn(decoders, name) || unknownCodings.has(name))
 
+/** As they undo codings of what is not held in memory. */
+const transforms: Readonly<Record<string, () => Duplex>> = {
+  gzip: () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress()
+}
+
+/** A response whose body comes without its codings, of which it may have more than were asked for. */
+export const unpacked = (response: Response): Effect.Effect<Part, DownloadFailed> =>
+  Effect.gen(function* () {
+    const { headers, request } = response
+    let { stream } = response
+    for (const coding of codingsOf(headers).toReversed()) {
+      const transform = transforms[coding]
+      if (transform === undefined) return yield* notAskedFor(new URL(request.url), coding)
+      stream = NodeStream.pipeThroughDuplex(
+        stream,
+        transform,
+        (cause) => new ResponseError({ request, response, reason: "Decode", cause })
+      )
+    }
+    return { request, stream }
+  })
+
+type Part = Pick<Response, "request" | "stream">
+
+const notAskedFor = ({ origin }: URL, coding: string) =>
+  failed(`${origin} gives it compressed (${coding}), which was not asked for`)
+
 /** Gives each part of the body that is not empty, one after the other. */
 export const forEachPart = <E>(
-  { request, stream }: Response,
+  { request, stream }: Part,
   pace: DownloadPace,
   use: (part: Uint8Array) => Effect.Effect<void, E>
 ): Effect.Effect<void, E | Failure> =>
@@ -108,7 +147,7 @@ export const readBytes = Effect.fnUntraced(function* (
   for (const coding of codingsOf(response.headers).toReversed()) {
     const decode = decoders[coding]
     if (decode === undefined) {
-      return yield* failed(`${url.origin} gives it compressed (${coding}), which was not asked for`)
+      return yield* notAskedFor(url, coding)
     }
     const coded = body
     body = yield* Effect.tryPromise({

@@ -113,18 +113,22 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
         Option.getOrElse(expected, () => 0)
       )
     let bytes = before
-    yield* Body.forEachPart(response, pace, (part): Effect.Effect<void, DownloadFailed | E> => {
-      const begin = bytes === 0 ? file.begin(part) : Effect.void
-      bytes += part.length
-      if (Option.exists(expected, (expected) => bytes > expected)) {
-        return Effect.zipRight(file.discard, failed(notAsExpected(`at least ${bytes}`)))
+    yield* Body.forEachPart(
+      yield* Body.unpacked(response),
+      pace,
+      (part): Effect.Effect<void, DownloadFailed | E> => {
+        const begin = bytes === 0 ? file.begin(part) : Effect.void
+        bytes += part.length
+        if (Option.exists(expected, (expected) => bytes > expected)) {
+          return Effect.zipRight(file.discard, failed(notAsExpected(`at least ${bytes}`)))
+        }
+        hash.update(part)
+        return begin.pipe(
+          Effect.zipRight(checkSize(bytes, `at least ${bytes}`)),
+          Effect.zipRight(file.write(part))
+        )
       }
-      hash.update(part)
-      return begin.pipe(
-        Effect.zipRight(checkSize(bytes, `at least ${bytes}`)),
-        Effect.zipRight(file.write(part))
-      )
-    })
+    )
     if (Option.exists(expected, (expected) => bytes < expected)) {
       return yield* Effect.fail(retryable(notAsExpected(bytes)))
     }
@@ -194,20 +198,24 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
         url,
         part.bytes === 0 ? headers : restHeaders(headers, part.bytes, begun),
         Effect.fnUntraced(function* (response, pace) {
+          const isCoded = Body.codingsOf(response.headers).length > 0
           yield* Body.accept(response, part.bytes === 0 ? aboutConditions(headers) : aboutRanges)
           if (
             response.status === 416 ||
-            (response.status === 206 && !isRest(response, part.bytes, whole(), begun))
+            (response.status === 206 && (isCoded || !isRest(response, part.bytes, whole(), begun)))
           ) {
             yield* startAnew
             return yield* Effect.fail(retryable(`${new URL(url).origin} does not give the rest of it`))
           }
           if (response.status !== 206) {
             yield* onResponse(response)
-            begun = resumes === "retries" ? whatBegins(response) : Option.none()
+            begun = resumes === "retries" && !isCoded ? whatBegins(response) : Option.none()
           }
           const before = response.status === 206 || part.bytes === 0 ? part : yield* startAnew
-          const length = Option.map(contentLength(response.headers), (bytes) => before.bytes + bytes)
+          // What it has when it is unpacked, nobody says.
+          const length = isCoded
+            ? Option.none()
+            : Option.map(contentLength(response.headers), (bytes) => before.bytes + bytes)
           yield* checkSize(Option.getOrElse(length, () => 0))
           const expected = Option.orElse(size, () => length)
           const write = (bytes: Uint8Array) =>

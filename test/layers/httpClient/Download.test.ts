@@ -1,6 +1,7 @@
 /**
  * Downloads without tables: what is particular to attachments is tested with those.
  */
+import { gzipSync } from "node:zlib"
 import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -38,6 +39,7 @@ const setUp = Effect.gen(function* () {
     reports,
     files: fileSystem.readDirectory(folder),
     content: fileSystem.readFileString(`${folder}/file`),
+    remove: fileSystem.remove(`${folder}/file`),
     fetch: (size: Option.Option<number> = Option.none(), headers: Record<string, string> = {}) =>
       download({
         url: `${server.url}/secret?sig=1`,
@@ -63,6 +65,27 @@ describe("a download", () => {
       expect(yield* content).toBe("12345")
       expect(reports).toEqual([5])
     }).pipe(run)
+  )
+
+  it.scopedLive(
+    "is unpacked where the server gives it packed, whatever it was asked for, within its size",
+    () =>
+      Effect.gen(function* () {
+        const { content, fetch, remove, server } = yield* setUp
+        const packed =
+          (coding: string, body: Uint8Array): Answer =>
+          (response) =>
+            response.writeHead(200, { "content-encoding": coding, "content-length": body.length }).end(body)
+        server.next(packed("GZIP", gzipSync("1234567")))
+        expect(yield* fetch()).toEqual({ sha256: sha256("1234567"), bytes: 7 })
+        expect(yield* content).toBe("1234567")
+        server.next(packed("x-gzip", gzipSync("1".repeat(1_000_000))), packed("zstd", Buffer.from("1234")))
+        yield* remove
+        expect((yield* Effect.flip(fetch())).detail).toMatch(/^it has at least \d+ bytes, more than the 8 of/)
+        expect((yield* Effect.flip(fetch())).detail).toContain("gives it compressed (zstd)")
+        server.next(packed("gzip", gzipSync("1234567").subarray(0, 20)))
+        expect(yield* fetch()).toMatchObject({ bytes: 5 })
+      }).pipe(run)
   )
 
   it.scoped("that fails leaves no file, and says why without the link", () =>

@@ -4,7 +4,6 @@
  */
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
-import { gzipSync } from "node:zlib"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
