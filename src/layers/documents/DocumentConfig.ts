@@ -9,6 +9,12 @@ import type { MediaConfig } from "./media/MediaConfig.ts"
 /** Makes another document of one: its records as an array, or its value. The document is held in memory as a whole. */
 export type Step = (document: unknown, about: { readonly name: string }) => unknown
 
+/** As a step is written in a configuration: of records, unless it declares its document as `unknown`. */
+export type RecordsStep = (
+  records: ReadonlyArray<Readonly<Record<string, unknown>>>,
+  about: { readonly name: string }
+) => unknown
+
 export interface DocumentConfig<FieldSchema = never, Secret = string> {
   /** Unique among the sources, and the name of this source's folder in a version. */
   readonly id: string
@@ -19,8 +25,11 @@ export interface DocumentConfig<FieldSchema = never, Secret = string> {
    */
   readonly expect?: Readonly<Record<string, TableExpectation<FieldSchema>>>
 
-  /** Run for each document, one after the other, before anything is expected of it. Promises are awaited. Default none. */
-  readonly steps?: ReadonlyArray<Step>
+  /**
+   * Run for each document, one after the other, before anything is expected of it. Promises are awaited. One for a
+   * document that is no list declares it as `unknown`. Default none.
+   */
+  readonly steps?: ReadonlyArray<RecordsStep>
 
   /**
    * Time for each response to begin, and for every pause in it, in milliseconds. Default 60000.

@@ -134,8 +134,8 @@ describe("a source of one's own", () => {
       const { fetch, saved } = yield* setUp({
         fetch: () => ({ events: [{ id: 1, title: "opening" }] }),
         steps: [
-          (document, { name }) =>
-            Array.isArray(document) ? document.map((event) => ({ ...event, from: name })) : document
+          (events, { name }) => events.map((event) => ({ ...event, from: name })),
+          (document: unknown) => document
         ],
         expect: { events: { fields: { from: "text" } } }
       })
