@@ -6,7 +6,7 @@ import { join, relative, sep } from "node:path"
 import * as Effect from "effect/Effect"
 
 /**
- * Does something with each of the files, eight at a time, and gives what came of each, in their order. Nothing more is begun after a
+ * Does something with each of the files, 32 at a time, and gives what came of each, in their order. Nothing more is begun after a
  * failure or an interruption; what is under way then ends by itself.
  */
 export const forEachFile = <A, B, E>(
@@ -37,7 +37,8 @@ export const forEachFile = <A, B, E>(
     catch: failed
   })
 
-const concurrency = 8
+/** Threads that have something to do need not be woken for each call. */
+const concurrency = 32
 
 export const toError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)))
 

@@ -11,7 +11,7 @@ import { errorCode } from "./systemError.ts"
 const tries = Schedule.intersect(Schedule.exponential("50 millis", 1.5), Schedule.recurs(9))
 
 /** Windows says the same of what may never be touched: only the time tells. */
-const isHeldOpen = (error: PlatformError): boolean => {
+export const isHeldOpen = (error: unknown): boolean => {
   const code = errorCode(error) ?? ""
   return code === "EBUSY" || (process.platform === "win32" && ["EACCES", "EPERM"].includes(code))
 }

@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { placeText, type TextMistake } from "../../../internal/editedText.ts"
+import { isHeldOpen } from "../../../internal/heldOpen.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode, explain } from "../../../internal/systemError.ts"
@@ -42,15 +43,9 @@ export const shown = (path: string): string => printableLine(path, 200)
 export const stillWritten = (path: string): FolderInUse =>
   new FolderInUse({ file: path, detail: "it is still being written, or has just changed." })
 
-/** What the system says of a file that another program has open for itself, or of a share that has a hiccup. */
-const passing: ReadonlySet<string | undefined> = new Set([
-  "EAGAIN",
-  "EBUSY",
-  "EIO",
-  ...(process.platform === "win32" ? ["EACCES", "EPERM"] : [])
-])
-
-export const isPassing = (cause: unknown): boolean => passing.has(errorCode(cause))
+/** Whether another program has the file open for itself, or a share has a hiccup. */
+export const isPassing = (cause: unknown): boolean =>
+  isHeldOpen(cause) || ["EAGAIN", "EIO"].includes(errorCode(cause) ?? "")
 
 /** Of a file that could not be read. One that is gone was there when the folder was looked at. */
 export const unreadable =

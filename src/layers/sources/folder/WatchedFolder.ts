@@ -25,8 +25,8 @@ import { type FolderFile, type FolderLook, isSame, lookAtFolder } from "./lookAt
 /** For so long, names, sizes and dates have to stay as they are. */
 const rest = Duration.seconds(1)
 
-/** From one look to the next while they do not: half a second, and two seconds when that has gone on for ten. */
-const looks = Schedule.spaced("500 millis").pipe(
+/** From one look to the next while they do not: a second, and two seconds when that has gone on for ten. */
+const looks = Schedule.spaced(rest).pipe(
   Schedule.upTo("10 seconds"),
   Schedule.andThen(Schedule.spaced("2 seconds"))
 )
@@ -43,8 +43,8 @@ const pollPatience = Duration.seconds(3)
 /** From one look to the next where the system tells of no change: it does not for shares, and may not for anything. */
 const leastPause = Duration.seconds(5)
 
-/** For each file: looking at all of them takes a quarter of a percent of it. */
-const pauseForFile = Duration.millis(6)
+/** For each file: looking at all of them takes a fifth of a percent of it. */
+const pauseForFile = Duration.millis(10)
 
 /** These tell of changes in all folders of a folder. Of others, Node would watch each file, and may fail beyond what can be caught. */
 const watchesDeep = ["darwin", "win32"].includes(process.platform)
@@ -56,6 +56,8 @@ interface State {
   readonly held?: { readonly file: FolderFile; readonly error: FolderInUse }
   /** How often such a file was free again: then the folder is another one, though it looks the same. */
   readonly freed: number
+  /** What the poll before has seen, for one fetch: it looks again before anything of it is new. */
+  readonly polled?: FolderLook
   /** What the last poll said: the cursor, or the message of an error. */
   readonly answered?: string
 }
@@ -75,7 +77,7 @@ export interface WatchedFolder {
 
   /**
    * Emits where the folder is another one than the last poll has said. Watching makes it quick; what it misses is found every 5
-   * seconds, or 6 milliseconds for each file where that is longer: a minute for 10,000 files.
+   * seconds, or 10 milliseconds for each file where that is longer: 100 seconds for 10,000 files.
    */
   readonly changes: Stream.Stream<void, never, FileSystem.FileSystem>
 }
@@ -121,6 +123,7 @@ export const make = Effect.fnUntraced(function* (directory: string): Effect.fn.R
 
   const poll: WatchedFolder["poll"] = (cursor) =>
     rested(pollPatience).pipe(
+      Effect.tap((polled) => Ref.update(state, (before) => ({ ...before, polled }))),
       Effect.flatMap(cursorOf),
       Effect.map((now) => changesSince(cursor, now)),
       Effect.catchTag("vitrine/FolderInUse", (error) =>
@@ -156,7 +159,8 @@ export const make = Effect.fnUntraced(function* (directory: string): Effect.fn.R
       })
 
   const take: WatchedFolder["take"] = (use, isNew) =>
-    rested(patience).pipe(
+    Ref.modify(state, ({ polled, ...before }) => [polled, before] as const).pipe(
+      Effect.flatMap((polled) => (polled === undefined ? rested(patience) : Effect.succeed(polled))),
       Effect.flatMap(takeOnce(use, isNew)),
       Effect.retry({ while: (error) => error instanceof Disturbed, schedule: disturbed }),
       Effect.mapError((error) => (error instanceof Disturbed ? error.by : error))
