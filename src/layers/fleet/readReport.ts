@@ -10,6 +10,7 @@ import { errorCode } from "../../internal/systemError.ts"
 import { maxReportBytes, type PlayerReport } from "../../services/PlayerReport.ts"
 import { BadRequest, BodyTooLarge } from "../http/errors.ts"
 import * as RequestBody from "../http/RequestBody.ts"
+import { charsetOf, codingsOf, decodeText } from "../httpClient/Body.ts"
 import { cleanReport } from "./cleanReport.ts"
 
 const tooLarge = new BodyTooLarge({ limit: maxReportBytes })
@@ -28,23 +29,21 @@ const gunzip = (bytes: Uint8Array): Effect.Effect<Uint8Array, BadRequest | BodyT
 
 const unpacked = (
   bytes: Uint8Array,
-  encoding: string
+  codings: ReadonlyArray<string>
 ): Effect.Effect<Uint8Array, BadRequest | BodyTooLarge> => {
-  switch (encoding.toLowerCase()) {
-    case "identity":
-      return bytes.length > maxReportBytes ? tooLarge : Effect.succeed(bytes)
-    case "gzip":
-      return gunzip(bytes)
-    default:
-      return new BadRequest({ message: 'The "Content-Encoding" must be gzip, if there is one.' })
+  if (codings.length === 0) {
+    return bytes.length > maxReportBytes ? tooLarge : Effect.succeed(bytes)
   }
+  return codings.length === 1 && codings[0] === "gzip"
+    ? gunzip(bytes)
+    : new BadRequest({ message: 'The "Content-Encoding" must be gzip, if there is one.' })
 }
 
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
-const decoded = (bytes: Uint8Array): Either.Either<PlayerReport, BadRequest> =>
-  parse(Buffer.from(bytes).toString()).pipe(
-    Either.mapLeft(() => notJson),
+const decoded = (bytes: Uint8Array, charset: string): Either.Either<PlayerReport, BadRequest> =>
+  Either.try({ try: () => decodeText(bytes, charset), catch: () => notJson }).pipe(
+    Either.flatMap((text) => Either.mapLeft(parse(text.replace(/^\ufeff/, "")), () => notJson)),
     Either.flatMap((input) =>
       Either.mapLeft(
         cleanReport(input),
@@ -57,5 +56,5 @@ const decoded = (bytes: Uint8Array): Either.Either<PlayerReport, BadRequest> =>
 export const readReport = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const body = yield* RequestBody.read
-  return yield* decoded(yield* unpacked(body, headers["content-encoding"] ?? "identity"))
+  return yield* decoded(yield* unpacked(body, codingsOf(headers)), charsetOf(headers))
 })

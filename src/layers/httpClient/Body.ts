@@ -178,7 +178,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  * Where the label is that of an encoding with one byte for a letter, or unknown, bytes beyond ASCII that are UTF-8 are that: hardly any
  * other text happens to be. Throws where it is no text in the encoding.
  */
-const decodeText = (bytes: Uint8Array, said: string): string => {
+export const decodeText = (bytes: Uint8Array, said: string): string => {
   const label = marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))?.encoding ?? said
   const decoder = Option.getOrUndefined(makeDecoder(label))
   if (decoder !== undefined && !/^(?:iso-8859|windows|koi8|mac|x-mac|ibm)/.test(decoder.encoding)) {
@@ -210,5 +210,5 @@ const makeDecoder = Option.liftThrowable(
 )
 
 /** What a body is said to be written in; UTF-8 where nothing is said. */
-const charsetOf = (headers: Headers): string =>
+export const charsetOf = (headers: Headers): string =>
   printableLine(/;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8", 40)

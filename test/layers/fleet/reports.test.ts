@@ -73,12 +73,20 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("takes a report in gzip", () =>
+  it.scoped("takes a report in gzip, by any of its names, and in other letters than UTF-8", () =>
     withHub(() =>
       Effect.gen(function* () {
-        const body = gzipSync(JSON.stringify(report()))
-        expect((yield* post(body, { "Content-Encoding": "gzip" })).status).toBe(200)
-        expect(yield* players).toHaveLength(1)
+        const text = JSON.stringify({ ...report(), host: "Köln" })
+        for (const [body, headers] of [
+          [gzipSync(text), { "Content-Encoding": "gzip" }],
+          [gzipSync(text), { "Content-Encoding": "X-GZIP" }],
+          [Buffer.from(text), { "Content-Encoding": "UTF-8" }],
+          [Buffer.from(text, "latin1"), { "Content-Type": "application/json; charset=iso-8859-1" }],
+          [Buffer.from(text), { "Content-Type": "application/json; charset=iso-8859-1" }]
+        ] as const) {
+          expect((yield* post(body, headers)).status).toBe(200)
+          expect(yield* players).toMatchObject([{ host: "Köln" }])
+        }
       })
     )
   )
