@@ -21,7 +21,8 @@ export const sha256OfFile = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const handle = yield* fs.open(file, { flag: "r" })
-    const buffer = new Uint8Array(partSize)
+    const { size } = yield* handle.stat
+    const buffer = new Uint8Array(Math.max(1, Math.min(Number(size), partSize)))
     const hash = createHash("sha256")
     while (true) {
       const bytes = Number(yield* handle.read(buffer))
