@@ -7,42 +7,46 @@ import { NodeContext } from "@effect/platform-node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { ContentSource } from "vitrine"
-import { findMedia } from "#dist/layers/documents/media/findMedia.js"
+import * as Schema from "effect/Schema"
+import { type ContentSource, DocumentSource } from "vitrine"
+import { makeSearch } from "#dist/layers/documents/media/findMedia.js"
 import * as Rules from "#dist/layers/documents/media/Rules.js"
-import { withMedia } from "#dist/layers/documents/media/withMedia.js"
 import * as HttpClientNode from "#dist/layers/httpClient/HttpClientNode.js"
 import { answer } from "../processes.ts"
 import type { Fetched, MediaApi, MediaPlan } from "./protocol.ts"
 
 const services = Layer.merge(NodeContext.layer, HttpClientNode.layer)
 
-const innerSource = ({ files, url }: MediaPlan): ContentSource.ContentSource => ({
-  id: "museum",
-  fetch: ({ directory }) =>
-    Effect.sync(() => {
-      const objects = Array.from({ length: files }, (_, index) => ({
-        id: `rec${index}`,
-        url: `${url}/${index}.jpg`
-      }))
-      writeFileSync(join(directory, "objects.json"), `${JSON.stringify(objects, null, 2)}\n`)
-      return { fingerprint: "1", records: files, bytes: 0, documents: { "objects.json": { url } } }
+const documents = ({ files, url }: MediaPlan): ReadonlyArray<DocumentSource.Document<never>> => [
+  {
+    name: "objects",
+    url,
+    content: DocumentSource.Value({
+      value: Effect.succeed(
+        Array.from({ length: files }, (_, index) => ({ id: `rec${index}`, url: `${url}/${index}.jpg` }))
+      )
     })
-})
+  }
+]
+
+const options = (more: Pick<DocumentSource.Config, "media">) =>
+  Schema.decodeSync(DocumentSource.Options)({ id: "museum", ...more })
 
 let previous = Option.none<ContentSource.PreviousContent>()
 let fetches = 0
 
 const fetch = (plan: MediaPlan): Promise<Fetched> =>
   Effect.gen(function* () {
-    const source = yield* withMedia({
+    const source = yield* DocumentSource.make({
+      options: options(plan.proves ? {} : { media: { find: ["*.url"] } }),
+      documents: () => Effect.succeed(documents(plan)),
       ...(plan.proves
         ? {
             reader: ({ url }) =>
               typeof url === "string" ? Option.some({ url, version: "1" }) : Option.none()
           }
-        : { find: ["*.url"] })
-    })(innerSource(plan))
+        : {})
+    })
     const directory = join(plan.directory, `${fetches++}`)
     mkdirSync(directory)
     const begin = performance.now()
@@ -83,8 +87,12 @@ const find: MediaApi["find"] = async ({ directory, documents }) => {
   )}\n`
   writeFileSync(file, text)
   const rules = Rules.fromOptions({ find: ["**.image.url"] })
-  const search = () =>
-    Effect.runPromise(Effect.provide(findMedia([{ name: "objects.json", file }], { rules }), services))
+  const search = async () => {
+    const { found, look } = makeSearch({ name: "objects.json" }, { rules })
+    const values: unknown = JSON.parse(readFileSync(file, "utf8"))
+    look({ values: Array.isArray(values) ? values : [], first: Option.some(0) })
+    return found()
+  }
   const parse = () => JSON.stringify(JSON.parse(readFileSync(file, "utf8")), null, 2)
   let [time, parsed, links] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0]
   // The best of some: what else the machine does strikes one of both.
@@ -95,7 +103,7 @@ const find: MediaApi["find"] = async ({ directory, documents }) => {
     parse()
     time = Math.min(time, between - begin)
     parsed = Math.min(parsed, performance.now() - between)
-    links = found.files.length
+    links = found.files.size
   }
   return { time, parsed, links }
 }

@@ -2,25 +2,23 @@
  * A source of documents with media, over a web server of files, and what a version would know of it.
  */
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { MediaSettings } from "../../src/layers/documents/media/AddMedia.ts"
-import { withMedia } from "../../src/layers/documents/media/withMedia.ts"
-import { savedText } from "../../src/layers/documents/sortedJson.ts"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { type DocumentNotSaved, Value } from "../../src/layers/documents/Document.ts"
+import { DocumentOptions } from "../../src/layers/documents/DocumentOptions.ts"
+import type { ImageConfig } from "../../src/layers/documents/images/ImageConfig.ts"
+import { type DocumentSource, makeDocumentSource } from "../../src/layers/documents/makeDocumentSource.ts"
+import { AnyMediaOptions, type MediaOptions } from "../../src/layers/documents/media/MediaOptions.ts"
+import type { FileSettings } from "../../src/layers/documents/media/SourceFiles.ts"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
-import type {
-  ContentSource,
-  FetchedSource,
-  FetchTarget,
-  PreviousContent,
-  SourceFile,
-  SourceProgress
-} from "../../src/services/ContentSource.ts"
+import type { PreviousContent, SourceFile, SourceProgress } from "../../src/services/ContentSource.ts"
 import { sha256 } from "./sha256.ts"
 
 export interface WebFile {
@@ -47,86 +45,105 @@ export const filesIn = (folder: string): Readonly<Record<string, SourceFile>> =>
       })
   )
 
-/** What is set is what the source saves at its next fetch, whose fingerprint is that of these documents. */
-export const makeDocumentSource = (url: string) => {
-  let documents: Readonly<Record<string, unknown>> = {}
-  let isLazy = false
-  const received: Array<FetchTarget> = []
-  const source: ContentSource = {
-    id: "museum",
-    fetch: (target) =>
-      Effect.sync((): FetchedSource => {
-        received.push(target)
-        const fingerprint = sha256(JSON.stringify(documents))
-        const isSame = Option.exists(target.previous, (before) =>
-          Option.contains(before.fingerprint, fingerprint)
+/** What files are wanted of documents, and where these are from. */
+export interface MediaSettings extends Partial<MediaOptions>, Omit<FileSettings, "maxAttachment"> {
+  readonly images?: ImageConfig
+  readonly maxTimeout?: number
+}
+
+type Inner = Pick<DocumentSource<DocumentNotSaved, never>, "documents" | "ownFiles"> & {
+  readonly url: string
+}
+
+/** What is set is what the source gives at its next fetch: documents where a name ends in `.json`, or else files of its own. */
+export const makeDocuments = (url: string) => {
+  let files: Readonly<Record<string, unknown>> = {}
+  const documentsIn = () =>
+    Object.entries(files).flatMap(([name, value]) =>
+      name.endsWith(".json")
+        ? [{ name: name.slice(0, -".json".length), url, content: Value({ value: Effect.succeed(value) }) }]
+        : []
+    )
+  const source: Inner = {
+    url,
+    documents: () => Effect.sync(documentsIn),
+    ownFiles: ({ directory }) =>
+      Effect.sync(() => {
+        const own = Object.entries(files).flatMap(([name, value]) =>
+          Predicate.isString(value) || Buffer.isBuffer(value) ? [[name, value] as const] : []
         )
-        const names = Object.keys(documents)
-        if (!(isLazy && isSame)) {
-          for (const name of names) {
-            const value = documents[name]
-            const file = join(target.directory, name)
-            mkdirSync(dirname(file), { recursive: true })
-            writeFileSync(
-              file,
-              typeof value === "string" || Buffer.isBuffer(value) ? value : `${savedText(value)}\n`
-            )
-          }
+        for (const [name, value] of own) {
+          const file = join(directory, name)
+          mkdirSync(dirname(file), { recursive: true })
+          writeFileSync(file, value)
         }
         return {
-          fingerprint,
-          records: 1,
+          total: 0,
           bytes: 0,
+          reused: 0,
+          warnings: [],
+          place: Effect.void,
           digests: Object.fromEntries(
-            names.flatMap((name) => {
-              const file = join(target.directory, name)
-              return existsSync(file) ? [[name, sha256(readFileSync(file))]] : []
-            })
-          ),
-          documents: Object.fromEntries(
-            names.filter((name) => name.endsWith(".json")).map((name) => [name, { url }])
+            own.map(([name]) => [name, sha256(readFileSync(join(directory, name)))])
           )
         }
       })
   }
   return {
     source,
-    received,
     set: (next: Readonly<Record<string, unknown>>) => {
-      documents = next
-    },
-    /** Leaves its folder empty where nothing has changed. */
-    beLazy: () => {
-      isLazy = true
+      files = next
     }
   }
 }
 
 /** Fetches into a folder of its own. */
-export const makeFetch = (settings: Partial<MediaSettings>, inner: ContentSource) =>
-  Effect.map(withMedia(settings)(inner), (source) =>
-    Effect.fnUntraced(function* (previous?: PreviousContent) {
-      const directory = yield* temporaryFolder
-      const progress: Array<SourceProgress> = []
-      const fetched = yield* source.fetch({
-        directory,
-        previous: Option.fromNullable(previous),
-        progress: (step) => Effect.sync(() => progress.push(step))
-      })
-      const files = filesIn(directory)
-      return {
-        fetched,
-        directory,
-        progress,
-        files,
-        fingerprint: Option.some(fetched.fingerprint),
-        media: Object.keys(files)
-          .filter((name) => name.startsWith("media/") && !name.endsWith("files.json"))
-          .sort(),
-        read: (name: string): unknown => JSON.parse(readFileSync(join(directory, name), "utf8")),
-        text: (name: string) => readFileSync(join(directory, name), "utf8")
-      }
+export const makeFetch = (
+  { images, maxTimeout, reader, serverHeaders, url: _, ...media }: MediaSettings,
+  inner: Inner
+) =>
+  Effect.gen(function* () {
+    const options = yield* decode({
+      id: "museum",
+      ...(Object.keys(media).length === 0 ? {} : { media }),
+      ...(images && { images }),
+      ...(maxTimeout && { maxTimeout })
     })
+    return yield* makeDocumentSource({
+      ...inner,
+      options,
+      ...(reader && { reader }),
+      ...(serverHeaders && { serverHeaders })
+    })
+  }).pipe(
+    Effect.map((source) =>
+      Effect.fnUntraced(function* (previous?: PreviousContent) {
+        const directory = yield* temporaryFolder
+        const progress: Array<SourceProgress> = []
+        const fetched = yield* source.fetch({
+          directory,
+          previous: Option.fromNullable(previous),
+          progress: (step) => Effect.sync(() => progress.push(step))
+        })
+        const files = filesIn(directory)
+        return {
+          fetched,
+          directory,
+          progress,
+          files,
+          fingerprint: Option.some(fetched.fingerprint),
+          media: Object.keys(files)
+            .filter((name) => name.startsWith("media/") && !name.endsWith("files.json"))
+            .sort(),
+          read: (name: string): unknown => JSON.parse(readFileSync(join(directory, name), "utf8")),
+          text: (name: string) => readFileSync(join(directory, name), "utf8")
+        }
+      })
+    )
   )
+
+const decode = Schema.decode(
+  Schema.Struct({ ...DocumentOptions.fields, media: Schema.optionalWith(AnyMediaOptions, { exact: true }) })
+)
 
 export const mediaServices = Layer.merge(NodeContext.layer, HttpClientNode.layer)

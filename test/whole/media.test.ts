@@ -9,8 +9,7 @@ import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type { MediaSettings } from "../../src/layers/documents/media/AddMedia.ts"
-import { makeDocumentSource, makeFetch, mediaServices } from "../support/media.ts"
+import { type MediaSettings, makeDocuments, makeFetch, mediaServices } from "../support/media.ts"
 import { startNginx } from "../support/nginx.ts"
 import { isMissing } from "../support/programs.ts"
 
@@ -42,7 +41,7 @@ const setUp = Effect.fnUntraced(function* (settings: Partial<MediaSettings> = { 
   }
   const nginx = yield* startNginx(folder, locations.replaceAll("alias files/", `alias ${folder}/`))
   const origin = new URL(nginx.url).origin
-  const inner = makeDocumentSource(nginx.url)
+  const inner = makeDocuments(nginx.url)
   mkdirSync(join(folder, "files"))
   return {
     ...nginx,

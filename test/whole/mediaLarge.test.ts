@@ -1,58 +1,37 @@
 /**
  * Large documents, and many links: in bounded memory, or a clear error.
  */
-import { closeSync, openSync, statSync, writeFileSync, writeSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { findMedia } from "../../src/layers/documents/media/findMedia.ts"
+import * as Stream from "effect/Stream"
+import { Records } from "../../src/layers/documents/Document.ts"
+import { makeSearch } from "../../src/layers/documents/media/findMedia.ts"
 import * as Rules from "../../src/layers/documents/media/Rules.ts"
-import type { ContentSource } from "../../src/services/ContentSource.ts"
-import { makeDocumentSource, makeFetch, mediaServices } from "../support/media.ts"
+import { makeDocuments, makeFetch, mediaServices } from "../support/media.ts"
 import { memoryNow } from "../support/memory.ts"
 import * as ScriptedServer from "../support/ScriptedServer.ts"
-import { temporaryFolder } from "../support/temporaryFolder.ts"
 
 const run = Effect.provide(mediaServices)
 const mebibyte = 1024 ** 2
 
-/** Records in the form that Vitrine saves, each of some 2 KiB and with one of twenty links. */
-const writeRecords = (file: string, megabytes: number): number => {
-  const handle = openSync(file, "w")
-  let records = 0
-  writeSync(handle, "[\n")
-  while (records * 2048 < megabytes * mebibyte) {
-    const page = Array.from({ length: 512 }, () => {
-      const record = { id: `rec${records}`, image: { url: `/${records++ % 20}.jpg` }, text: "x".repeat(1950) }
-      return JSON.stringify([record], null, 2).slice(2, -2)
-    })
-    writeSync(handle, `${records === 512 ? "" : ",\n"}${page.join(",\n")}`)
-  }
-  writeSync(handle, "\n]\n")
-  closeSync(handle)
-  return records
-}
+const perPage = 512
+
+/** Records of some 2 KiB, each with one of twenty links. */
+const pageOf = (page: number) =>
+  Array.from({ length: perPage }, (_, index) => {
+    const record = page * perPage + index
+    return { id: `rec${record}`, image: { url: `/${record % 20}.jpg` }, text: "x".repeat(1950) }
+  })
 
 describe("a document of 200 MiB", () => {
   it.scoped("is read and written record by record", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, "picture"))
-      let records = 0
-      const inner: ContentSource = {
-        id: "museum",
-        fetch: ({ directory }) =>
-          Effect.sync(() => {
-            records = writeRecords(join(directory, "objects.json"), 200)
-            return {
-              fingerprint: "1",
-              records,
-              bytes: 0,
-              documents: { "objects.json": { url: server.url } }
-            }
-          })
-      }
+      const pages = (200 * mebibyte) / 2048 / perPage
       let objects = 0
       let most = 0
       const before = memoryNow()
@@ -64,25 +43,25 @@ describe("a document of 200 MiB", () => {
             return Option.none()
           }
         },
-        inner
+        {
+          url: server.url,
+          documents: () =>
+            Effect.succeed([
+              {
+                name: "objects",
+                url: server.url,
+                content: Records({ pages: Stream.map(Stream.range(0, pages - 1), pageOf) })
+              }
+            ])
+        }
       )
       const { directory, fetched, media } = yield* fetch()
-      expect(objects).toBe(4 * records)
+      expect(objects).toBe(4 * pages * perPage)
       expect(media).toHaveLength(20)
-      expect(most).toBeLessThan(64 * mebibyte)
+      expect(most).toBeLessThan(96 * mebibyte)
       expect(statSync(join(directory, "objects.json")).size).toBeGreaterThan(200 * mebibyte)
-      expect(fetched.bytes).toBeGreaterThan(records * "media/0-0123456789abcdef.jpg".length)
-    }).pipe(run)
-  )
-
-  it.scoped("is an error where it is one value, and says so", () =>
-    Effect.gen(function* () {
-      const { directory } = yield* temporaryFolder()
-      const file = join(directory, "home.json")
-      writeFileSync(file, `{"text":"${"x".repeat(65 * mebibyte)}"}`)
-      const rules = Rules.fromOptions({ find: ["**"] })
-      const { message } = yield* Effect.flip(findMedia([{ name: "home.json", file }], { rules }))
-      expect(message).toContain('Document "home.json": it has more than 64.0 MiB')
+      expect(fetched.bytes).toBeGreaterThan(200 * mebibyte)
+      expect(readdirSync(directory).sort()).toEqual(["media", "objects.json"])
     }).pipe(run)
   )
 })
@@ -90,16 +69,13 @@ describe("a document of 200 MiB", () => {
 describe("many links", () => {
   it.scoped("of one document are found in a moment, 100,000 of them", () =>
     Effect.gen(function* () {
-      const { directory } = yield* temporaryFolder()
-      const file = join(directory, "home.json")
       const gallery = Array.from({ length: 100_000 }, (_, index) => ({
         url: `https://a.example/${index}.jpg`
       }))
-      writeFileSync(file, JSON.stringify({ gallery }))
       const rules = Rules.fromOptions({ find: ["**.url"], types: ["image/*"] })
-      const [time, { files }] = yield* Effect.timed(findMedia([{ name: "home.json", file }], { rules }))
-      expect(files).toHaveLength(100_000)
-      expect(time).toBeDefined()
+      const { found, look } = makeSearch({ name: "home.json" }, { rules })
+      look({ values: [{ gallery }], first: Option.none() })
+      expect(found().files.size).toBe(100_000)
     }).pipe(run)
   )
 
@@ -107,7 +83,7 @@ describe("many links", () => {
     Effect.gen(function* () {
       const count = 3000
       const server = yield* ScriptedServer.make((response, { url }) => response.end(url))
-      const { set, source } = makeDocumentSource(server.url)
+      const { set, source } = makeDocuments(server.url)
       set({ "home.json": { gallery: Array.from({ length: count }, (_, index) => ({ file: `/${index}` })) } })
       const fetch = yield* makeFetch(
         {

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import type { WantedFile } from "./media/WantedFile.ts"
 
 /** What is in a document: one JSON value, or records that come some at a time. */
 export type DocumentContent<E> = Data.TaggedEnum<{
@@ -32,11 +33,31 @@ export interface Document<E> {
   readonly key?: RecordKey
   /** Where it comes from, for relative links in it. */
   readonly url?: string
+  /** Whether its records come as they are to be saved: the names in them in order. Default false. */
+  readonly isSorted?: boolean
+  /** Saves it again from its beginning where what was read of it is worth nothing. Default never. */
+  readonly again?: <A, F, R>(save: Effect.Effect<A, E | F, R>) => Effect.Effect<A, E | F, R>
+  /** What its source says of it; asked for when all of it was read. */
+  readonly about?: () => DocumentFacts
+}
+
+/** What a source knows of a document that it has given. */
+export interface DocumentFacts {
+  /** What its editors should look at. */
+  readonly warnings?: ReadonlyArray<string>
+  /** The files that it names, where their places are known. */
+  readonly files?: ReadonlyArray<WantedFile>
+  /** How many records a value was made of. Default 1. */
+  readonly records?: number
+  /** The record that a field of a value is from. */
+  readonly recordOf?: (field: string) => string | undefined
 }
 
 /** A document cannot be had, or cannot be saved. */
 export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vitrine/DocumentNotSaved", {
   document: Schema.String,
+  /** Where it is a table. */
+  kind: Schema.optional(Schema.Literal("table")),
   /** What is wrong, and what would be right. */
   detail: Schema.String,
   /** Whether another try may succeed later without anybody doing something. */
@@ -44,6 +65,6 @@ export class DocumentNotSaved extends Schema.TaggedError<DocumentNotSaved>()("vi
   cause: OptionalErrorChain
 }) {
   override get message() {
-    return `Document "${this.document}": ${this.detail}`
+    return `${this.kind === "table" ? "Table" : "Document"} "${this.document}": ${this.detail}`
   }
 }

@@ -3,7 +3,7 @@
  *
  * In an array, each item that is an object begins and ends on a line of its own, so that one can be read at a time.
  */
-import { createHash } from "node:crypto"
+import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -29,8 +29,9 @@ const fewBytes = 512 * 1024
 export const openArray = Effect.fnUntraced(function* (path: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const file = yield* fileSystem.open(path, { flag: "w" })
-  const digest = createHash("sha256")
   const written = createHash("sha256")
+  /** Of what lasts, once that is something else. */
+  let digest: Hash | undefined
   let isBegun = false
   let bytes = 0
   let unwritten: Array<Uint8Array> = []
@@ -61,9 +62,9 @@ export const openArray = Effect.fnUntraced(function* (path: string) {
     /** Adds items. `lasting` are the same without what is volatile. It throws where they cannot be written as JSON. */
     add: (items: ReadonlyArray<unknown>, lasting = items): void => {
       if (items.length === 0) return
-      const encoded = partOf(items)
-      digest.update(lasting === items ? encoded : partOf(lasting))
-      append(encoded)
+      if (lasting !== items) digest ??= written.copy()
+      digest?.update(partOf(lasting))
+      append(partOf(items))
       isBegun = true
     },
 
@@ -72,12 +73,12 @@ export const openArray = Effect.fnUntraced(function* (path: string) {
 
     /** Writes the rest. */
     end: Effect.suspend((): Effect.Effect<WrittenFile, PlatformError> => {
-      append(Buffer.from(isBegun ? "\n]\n" : "[]\n"))
-      return Effect.map(flush, () => ({
-        bytes,
-        digest: digest.digest("hex"),
-        sha256: written.digest("hex")
-      }))
+      const end = Buffer.from(isBegun ? "\n]\n" : "[]\n")
+      append(end)
+      return Effect.map(flush, () => {
+        const sha256 = written.digest("hex")
+        return { bytes, digest: digest?.update(end).digest("hex") ?? sha256, sha256 }
+      })
     })
   }
 })

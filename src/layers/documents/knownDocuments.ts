@@ -1,68 +1,81 @@
 /**
  * What the documents of a version came to when they were read, so that those that have not changed can be taken over from it.
  */
-import * as Path from "@effect/platform/Path"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { linkOrCopy } from "../../internal/reuseFile.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
+import type { CheckedTable, Verdict } from "./expect/TableCheck.ts"
+import type { MediaIndex } from "./media/MediaIndex.ts"
+import type { WantedFile } from "./media/WantedFile.ts"
 
-/** A document that was saved. */
-export interface NamedDocument {
+/** A document that was read. */
+export interface KnownDocument {
   readonly document: string
   /** Of its file. */
   readonly name: string
-  readonly bytes: number
-  readonly sha256: string
+  /** Equal for equal content, whatever is volatile in it. */
+  readonly digest: string
+  readonly records: number
+  readonly holds: CheckedTable["holds"]
+  readonly warnings: ReadonlyArray<string>
+  readonly verdict: Verdict
+  /** Files whose places are known. */
+  readonly attached: ReadonlyArray<WantedFile>
 }
 
-/** The documents of one version. */
-export interface KnownDocuments<A> {
-  /** What it came to, and the folder that its file is in. None where that is not there. */
-  readonly find: (document: string) => Option.Option<{ readonly known: A; readonly from: string }>
-  /** In the order in which they were read. */
-  readonly all: ReadonlyArray<A>
-}
-
-interface Read<A> {
+interface Read {
   readonly fingerprint: string
-  readonly documents: ReadonlyArray<A>
+  /** In the order in which they were read. */
+  readonly documents: ReadonlyArray<KnownDocument>
+  /** What is known of its linked files, which is newer than what is on disk: servers gave them other tags since. */
+  readonly index: MediaIndex
+  /** What is wrong with its pictures. */
+  readonly flaws: ReadonlyArray<string>
 }
+
+/** What is known of the version before. */
+export type KnownDocuments = ReturnType<ReturnType<typeof makeKnownDocuments>["of"]>
+
+/** One that is in the version before. */
+export type FoundDocument = Option.Option.Value<ReturnType<KnownDocuments["find"]>>
 
 /** Of two versions at most: the latest one, and what was read last and may not have become a version. */
-export const makeKnownDocuments = <A extends NamedDocument>() => {
-  let reads: ReadonlyArray<Read<A>> = []
-  let latest: ReadonlyArray<Read<A>> = []
+export const makeKnownDocuments = () => {
+  let reads: ReadonlyArray<Read> = []
 
   return {
     /** Of the version before, where it was read here. */
-    of: (previous: FetchTarget["previous"]): KnownDocuments<A> => {
-      latest = reads.filter(({ fingerprint }) =>
-        Option.exists(previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
+    of: (previous: FetchTarget["previous"]) => {
+      const latest = Option.fromNullable(
+        reads.find(({ fingerprint }) =>
+          Option.exists(previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
+        )
       )
-      const all = latest.flatMap(({ documents }) => documents)
       return {
-        find: (document) =>
+        /** None where it was not read here. */
+        index: Option.map(latest, ({ index }) => index),
+        flaws: Option.match(latest, { onNone: () => [], onSome: ({ flaws }) => flaws }),
+        attached: Option.match(latest, {
+          onNone: () => [],
+          onSome: ({ documents }) => documents.flatMap(({ attached }) => attached)
+        }),
+        /** With its file there, and the folder that this is in. None where it is not there. */
+        find: (document: string) =>
           Option.gen(function* () {
             const { directory, files } = yield* previous
-            const known = yield* Option.fromNullable(all.find((known) => known.document === document))
+            const { documents } = yield* latest
+            const known = yield* Option.fromNullable(documents.find((known) => known.document === document))
             const { sha256, size } = yield* Record.get(files, known.name)
-            // The same content may have been written in other bytes, with links that were signed again.
-            return { known: { ...known, bytes: size, sha256 }, from: directory }
+            return { known, file: { bytes: size, sha256 }, directory }
           }),
-        all
+        /** Remembers what was read now. */
+        add: (read: Read): void => {
+          reads = [
+            read,
+            ...Option.toArray(latest).filter(({ fingerprint }) => fingerprint !== read.fingerprint)
+          ]
+        }
       }
-    },
-
-    add: (fingerprint: string, documents: ReadonlyArray<A>): void => {
-      reads = [{ fingerprint, documents }, ...latest.filter((read) => read.fingerprint !== fingerprint)]
     }
   }
 }
-
-/** Takes over the file of a document that has not changed. */
-export const takeOver = Effect.fnUntraced(function* (name: string, from: string, directory: string) {
-  const path = yield* Path.Path
-  return yield* linkOrCopy(path.join(from, name), path.join(directory, name))
-})

@@ -1,22 +1,28 @@
 /**
- * Saving a document: its steps, what is expected of it, and its file.
+ * One document on its way from its source to its file: its steps, what is expected of it, and the links in it.
+ *
+ * Where links get places, it is held until its files are there, and is written then; else it is written while it is read.
  */
+import { createHash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { explain } from "../../internal/systemError.ts"
 import { asJson, maxDetail } from "./asJson.ts"
-import { type Document, DocumentNotSaved } from "./Document.ts"
+import type { Document, DocumentNotSaved } from "./Document.ts"
 import type { Step } from "./DocumentConfig.ts"
 import type { Expectations } from "./expect/Expectations.ts"
-import type { CheckFields, TableCheck } from "./expect/TableCheck.ts"
+import type { TableCheck } from "./expect/TableCheck.ts"
+import type { HeldValues } from "./heldValues.ts"
 import * as jsonFile from "./jsonFile.ts"
+import type { DocumentPart, FoundMedia } from "./media/findMedia.ts"
 import { makeRecordIds } from "./recordIds.ts"
 import { sorted } from "./sortedJson.ts"
 
@@ -26,56 +32,81 @@ export interface DocumentTarget {
   /** Told how many records there are so far. */
   readonly progress: (records: number) => Effect.Effect<void>
   readonly begin: Expectations["begin"]
+  readonly fieldsOf: (record: JsonObject) => JsonObject
   readonly steps: ReadonlyArray<Step>
   /** A record or value without what says nothing of the content: that is saved, but makes no new version. */
-  readonly lasting: ((value: unknown) => unknown) | undefined
+  readonly lasting: (value: unknown) => unknown
+  /** Where it waits, and who looks for links in it; it is written at once without it. */
+  readonly holding: Option.Option<Effect.Effect<Holding, PlatformError, Scope.Scope>>
+  readonly failed: (detail: string, cause?: unknown) => DocumentNotSaved
 }
 
-export interface SavedDocument extends jsonFile.WrittenFile {
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** A document that is held. */
+export interface Holding {
+  readonly values: HeldValues
+  readonly look: (part: DocumentPart) => void
+  readonly found: () => FoundMedia
+}
+
+/** A document that waits for its files. */
+export interface Waiting {
+  /** What it has, in parts. */
+  readonly parts: Stream.Stream<ReadonlyArray<unknown>, DocumentNotSaved, FileSystem.FileSystem>
+  readonly found: FoundMedia
+}
+
+/** The file of a document. */
+export type DocumentFile = Pick<jsonFile.WrittenFile, "bytes" | "sha256">
+
+/** A document that was read. */
+export interface SavedDocument {
+  /** Equal for equal content, whatever is volatile in it. */
+  readonly digest: string
   readonly records: number
   readonly holds: "records" | "keys"
+  readonly isEmpty: boolean
   readonly check: Option.Option<TableCheck>
   readonly warnings: ReadonlyArray<string>
+  /** Its file, or what is still to be written. */
+  readonly content: DocumentFile | Waiting
 }
 
-type Saving<E> = Effect.Effect<SavedDocument, E | DocumentNotSaved, FileSystem.FileSystem>
+type Saving<E> = Effect.Effect<SavedDocument, E | DocumentNotSaved, FileSystem.FileSystem | Scope.Scope>
 
 export const saveDocument = <E>(document: Document<E>, target: DocumentTarget): Saving<E> => {
-  const { content } = document
+  const { again = (save) => save, content } = document
   if (content._tag === "Records" && target.steps.length === 0) {
-    return saveRecords(document, content.pages, target)
+    return Effect.zipRight(target.progress(0), again(saveRecords(document, content.pages, target)))
   }
   const whole =
     content._tag === "Value"
       ? content.value
       : Effect.map(Stream.runCollect(Stream.flattenIterables(content.pages)), Chunk.toArray)
-  return Effect.gen(function* () {
-    const made = yield* runSteps(document, yield* whole, target.steps)
+  const save = Effect.gen(function* () {
+    const made = yield* runSteps(document, yield* whole, target)
     return yield* Array.isArray(made)
       ? saveRecords(document, Stream.fromIterable(pagesOf(made)), target)
       : saveValue(document, made, target)
   })
+  return Effect.zipRight(target.progress(0), again(save))
 }
 
 const runSteps = Effect.fnUntraced(function* (
   { name }: Document<unknown>,
   start: unknown,
-  steps: ReadonlyArray<Step>
+  { failed, steps }: DocumentTarget
 ) {
   let value = start
   for (const [index, step] of steps.entries()) {
     const before = value
-    const failed = (detail: string, cause?: unknown) =>
-      new DocumentNotSaved({
-        document: name,
-        detail: `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`} ${detail}`,
-        cause
-      })
+    const called = `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`}`
     const given = yield* Effect.tryPromise({
       try: async () => step(before, { name }),
-      catch: (cause) => failed(`failed: ${printableLine(messageOf(cause), maxDetail)}`, cause)
+      catch: (cause) => failed(`${called} failed: ${printableLine(messageOf(cause), maxDetail)}`, cause)
     })
-    value = yield* Effect.mapError(asJson(given), (found) => failed(`gives ${found}`))
+    value = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
   }
   return value
 })
@@ -88,80 +119,202 @@ function* pagesOf(items: ReadonlyArray<unknown>): Generator<ReadonlyArray<unknow
   }
 }
 
+/** Takes records some at a time, and gives the digest of all. */
+interface Sink {
+  readonly add: (items: ReadonlyArray<unknown>, first: number) => Effect.Effect<void, DocumentNotSaved>
+  readonly end: Effect.Effect<Pick<SavedDocument, "content" | "digest">, DocumentNotSaved>
+}
+
+const makeSink = (
+  target: DocumentTarget
+): Effect.Effect<Sink, DocumentNotSaved, FileSystem.FileSystem | Scope.Scope> =>
+  Option.match(target.holding, {
+    onNone: () =>
+      Effect.map(writing(target, jsonFile.openArray(target.path)), (file) => ({
+        add: (items) =>
+          Effect.zipRight(
+            encoding(target, () => file.add(items, lastingOf(items, target))),
+            writing(target, file.flush)
+          ),
+        end: Effect.map(writing(target, file.end), (content) => ({ content, digest: content.digest }))
+      })),
+    onSome: (holding) =>
+      Effect.map(writing(target, holding), (content) => {
+        const digest = createHash("sha256").update("[")
+        return {
+          add: (values, first) =>
+            Effect.flatMap(
+              encoding(target, () => {
+                const texts = values.map((value) => JSON.stringify(value))
+                for (const [index, lasting] of lastingOf(values, target).entries()) {
+                  digest.update(lasting === values[index] ? (texts[index] ?? "") : JSON.stringify(lasting))
+                  digest.update("\n")
+                }
+                content.look({ values, first: Option.some(first) })
+                return `[${texts.join(",")}]`
+              }),
+              (text) => writing(target, content.values.add(values, text))
+            ),
+          end: Effect.sync(() => ({ content: waiting(content, target), digest: digest.digest("hex") }))
+        }
+      })
+  })
+
+/** The items themselves where all of each lasts. */
+const lastingOf = (items: ReadonlyArray<unknown>, { lasting }: DocumentTarget): ReadonlyArray<unknown> => {
+  const parts = items.map(lasting)
+  return parts.every((part, index) => part === items[index]) ? items : parts
+}
+
 const saveRecords = <E>(
   document: Document<E>,
   pages: Stream.Stream<ReadonlyArray<unknown>, E>,
-  { begin, lasting, path, progress }: DocumentTarget
+  target: DocumentTarget
 ): Saving<E> =>
   Effect.gen(function* () {
-    const { key, name } = document
+    const { about, key, name } = document
     const ids = makeRecordIds(key)
-    const check = begin(name, "records")
-    const file = yield* writing(document, path, jsonFile.openArray(path))
+    const check = target.begin(name, "records")
+    const sink = yield* makeSink(target)
     let records = 0
 
-    const add = (page: ReadonlyArray<unknown>) => {
-      for (const record of page) {
-        const id = ids.add(record)
-        if (Option.isSome(check)) checkRecord(check.value.add, record, Option.getOrUndefined(id))
+    const look = (record: unknown) => {
+      const id = ids.add(record)
+      if (Option.isSome(check)) {
+        check.value.add(Predicate.isReadonlyRecord(record) ? target.fieldsOf(record) : {}, () =>
+          Option.getOrUndefined(id)
+        )
       }
-      const items = page.map(sorted)
-      file.add(items, lasting === undefined ? items : items.map(lasting))
-      records += page.length
     }
 
-    yield* progress(0)
     yield* Stream.runForEach(pages, (page) =>
-      encoding(document, () => add(page)).pipe(
-        Effect.zipRight(writing(document, path, file.flush)),
-        Effect.zipRight(Effect.suspend(() => progress(records)))
+      Effect.flatMap(
+        encoding(target, () => {
+          for (const record of page) look(record)
+          return document.isSorted === true ? page : page.map(sorted)
+        }),
+        (items) => sink.add(items, records)
+      ).pipe(
+        Effect.zipRight(
+          Effect.suspend(() => {
+            records += page.length
+            return target.progress(records)
+          })
+        )
       )
     )
-    const written = yield* writing(document, path, file.end)
+    const saved = yield* sink.end
     return {
-      ...written,
+      ...saved,
       records,
       holds: "records" as const,
+      isEmpty: records === 0,
       check,
-      warnings: ids.warnings()
+      warnings: [...ids.warnings(), ...(about?.().warnings ?? [])]
     }
-  }).pipe(Effect.scoped)
-
-const checkRecord = (check: CheckFields, record: unknown, id: string | undefined) =>
-  check(Predicate.isReadonlyRecord(record) ? record : {}, () => id)
-
-const saveValue = <E>(
-  document: Document<E>,
-  value: unknown,
-  { begin, lasting, path, progress }: DocumentTarget
-): Saving<E> =>
-  Effect.gen(function* () {
-    const fileSystem = yield* FileSystem.FileSystem
-    const { encoded, written } = yield* encoding(document, () => {
-      const inOrder = sorted(value)
-      return jsonFile.encodeValue(inOrder, lasting === undefined ? inOrder : lasting(inOrder))
-    })
-    const check = begin(document.name, "keys")
-    if (Option.isSome(check)) checkRecord(check.value.add, value, undefined)
-    yield* writing(document, path, fileSystem.writeFile(path, encoded))
-    yield* progress(1)
-    return { ...written, records: 1, holds: "keys" as const, check, warnings: [] }
   })
+
+const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTarget): Saving<E> =>
+  Effect.gen(function* () {
+    const { holding, lasting, path } = target
+    const check = target.begin(document.name, "keys")
+    const { records = 1, recordOf = () => undefined, warnings = [] } = document.about?.() ?? {}
+    if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
+    const ordered = yield* encoding(target, () => (document.isSorted === true ? value : sorted(value)))
+    const saved = yield* Option.match(holding, {
+      onNone: () =>
+        Effect.flatMap(
+          encoding(target, () => jsonFile.encodeValue(ordered, lasting(ordered))),
+          ({ encoded, written }) =>
+            Effect.as(
+              writing(
+                target,
+                Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFile(path, encoded))
+              ),
+              { content: written, digest: written.digest }
+            )
+        ),
+      onSome: Effect.fnUntraced(function* (holding) {
+        const content = yield* writing(target, holding)
+        const { digest, text } = yield* encoding(target, () => {
+          content.look({ values: [ordered], first: Option.none() })
+          const digest = createHash("sha256")
+            .update(JSON.stringify(lasting(ordered)))
+            .digest("hex")
+          return { digest, text: JSON.stringify([ordered]) }
+        })
+        yield* writing(target, content.values.add([ordered], text))
+        return { content: waiting(content, target), digest }
+      })
+    })
+    yield* target.progress(records)
+    return {
+      ...saved,
+      records,
+      holds: "keys" as const,
+      isEmpty: Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0,
+      check,
+      warnings
+    }
+  })
+
+const waiting = ({ found, values }: Holding, { failed }: DocumentTarget): Waiting => ({
+  found: found(),
+  parts: Stream.mapError(values.parts, (cause) => failed(`cannot be read again: ${explain(cause)}`, cause))
+})
+
+/** Gives each part, with the number of its first record where there are any. */
+export const forEachPart = <E, R, F, S>(
+  parts: Stream.Stream<ReadonlyArray<unknown>, E, R>,
+  holds: SavedDocument["holds"],
+  use: (part: DocumentPart) => Effect.Effect<void, F, S>
+): Effect.Effect<void, E | F, R | S> =>
+  Effect.suspend(() => {
+    let records = 0
+    return Stream.runForEach(parts, (values) => {
+      const first = holds === "records" ? Option.some(records) : Option.none()
+      records += values.length
+      return use({ values, first })
+    })
+  })
+
+/** Writes what has waited, with the places of its files. */
+export const writeDocument = (
+  { parts }: Waiting,
+  holds: SavedDocument["holds"],
+  change: (part: DocumentPart) => ReadonlyArray<unknown>,
+  target: Pick<DocumentTarget, "failed" | "path">
+): Effect.Effect<DocumentFile, DocumentNotSaved, FileSystem.FileSystem> =>
+  holds === "keys"
+    ? Effect.gen(function* () {
+        const values = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(parts)))
+        const { encoded, written } = yield* encoding(target, () =>
+          jsonFile.encodeValue(change({ values, first: Option.none() })[0])
+        )
+        const fileSystem = yield* FileSystem.FileSystem
+        yield* writing(target, fileSystem.writeFile(target.path, encoded))
+        return written
+      })
+    : Effect.gen(function* () {
+        const file = yield* writing(target, jsonFile.openArray(target.path))
+        yield* forEachPart(parts, holds, (part) =>
+          Effect.zipRight(
+            encoding(target, () => file.add(change(part))),
+            writing(target, file.flush)
+          )
+        )
+        return yield* writing(target, file.end)
+      }).pipe(Effect.scoped)
 
 /** What is nested deeper than can be written, for example. */
-const encoding = <A>({ name: document }: Document<unknown>, encode: () => A) =>
-  Effect.try({
-    try: encode,
-    catch: (cause) =>
-      new DocumentNotSaved({ document, detail: `cannot be written as JSON: ${String(cause)}`, cause })
-  })
+const encoding = <A>(
+  { failed }: Pick<DocumentTarget, "failed">,
+  encode: () => A
+): Effect.Effect<A, DocumentNotSaved> =>
+  Effect.try({ try: encode, catch: (cause) => failed(`cannot be written as JSON: ${String(cause)}`, cause) })
 
 const writing = <A, R>(
-  { name: document }: Document<unknown>,
-  path: string,
+  { failed, path }: Pick<DocumentTarget, "failed" | "path">,
   write: Effect.Effect<A, PlatformError, R>
-) =>
-  Effect.mapError(
-    write,
-    (cause) => new DocumentNotSaved({ document, detail: `cannot write ${path}: ${explain(cause)}`, cause })
-  )
+): Effect.Effect<A, DocumentNotSaved, R> =>
+  Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))

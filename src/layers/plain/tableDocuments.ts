@@ -14,19 +14,23 @@ import * as Stream from "effect/Stream"
 import { fileName } from "../../internal/FileName.ts"
 import { SourceFailed } from "../../services/ContentSource.ts"
 import { RequestPacing } from "../../services/RequestPacing.ts"
-import { type TableError, type TableRecord, TableSourceClient } from "../../services/TableSourceClient.ts"
+import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { makeExpectations, type NotAsExpected, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
+import { makeSayWarnings } from "../documents/warnings.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import { isAttachment } from "../sources/tableSource/AttachmentCells.ts"
-import { keyValues } from "../sources/tableSource/KeyValueTable.ts"
-import type { TableNotSaved } from "../sources/tableSource/NotSaved.ts"
-import { makeSavedRecords, tryEncode } from "../sources/tableSource/SavedRecords.ts"
-import { checkRecords } from "../sources/tableSource/SavedTable.ts"
-import { readTable, type TableRequest } from "../sources/tableSource/TableReader.ts"
+import { warnOfNoTables } from "../sources/tableSource/makeSource.ts"
+import { columnsOf, type SavedRecord } from "../sources/tableSource/SavedRecords.ts"
 import type { TableSourceOptions } from "../sources/tableSource/TableSourceOptions.ts"
-import { makeTableWarnings, type WarnOfTable, warnOfNoTables } from "../sources/tableSource/tableWarnings.ts"
+import {
+  collectNothing,
+  type ReadError,
+  type SourceTable,
+  tableDocument,
+  tablesOf
+} from "../sources/tableSource/tableDocuments.ts"
 import type { PlainFetchContext, TableDocument } from "./PlainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
 
@@ -35,23 +39,17 @@ export const makeTableDocuments = (
   options: Omit<TableSourceOptions, "wholeEvery">,
   client: Effect.Effect<typeof TableSourceClient.Service, never, HttpClient.HttpClient | RequestPacing>
 ): ((context: PlainFetchContext) => ReadonlyArray<TableDocument>) => {
-  const { defaultView: view, id, keyValueTables, tables } = options
-  const begin: Begin = (table, holds) =>
-    Effect.map(TableSourceClient, ({ attachments }) =>
-      makeExpectations(options.expect, { view, isAttachment: isAttachment(attachments) }).begin(table, holds)
-    )
-  const warn = makeTableWarnings()
+  const { id } = options
+  const say = makeSayWarnings()
   const warnOnce = Effect.runSync(Effect.once(warnOfNoTables(options)))
 
   return (context) => {
-    const documents = [
-      ...tables.map((table) => makeDocument(table, readRecords({ table, view }, begin, warn))),
-      ...keyValueTables.map((table) => makeDocument(table, readKeyValues({ table, view }, begin, warn)))
-    ]
+    const documents = tablesOf(options).map((source) => makeDocument(source.table, read(source, options)))
     const signal = context.abortSignal
 
     const reading = warnOnce.pipe(
-      Effect.zipRight(Effect.forEach(documents, ({ read }) => read, { discard: true })),
+      Effect.zipRight(Effect.forEach(documents, ({ read }) => read)),
+      Effect.flatMap((warnings) => say(warnings.flat())),
       Effect.provideServiceEffect(TableSourceClient, client),
       Effect.provide(HttpClientNode.layer),
       Effect.provideService(RequestPacing, pacing),
@@ -69,7 +67,17 @@ export const makeTableDocuments = (
 /** One for the process: sources of one base share its limit. */
 const pacing = Effect.runSync(Effect.provide(RequestPacing, RequestPacingMemory.layer))
 
-type Reading = Effect.Effect<unknown, TableError | TableNotSaved | NotAsExpected, TableSourceClient>
+interface Checked {
+  readonly check: Option.Option<TableCheck>
+  readonly data: unknown
+}
+
+interface Read {
+  readonly data: unknown
+  readonly warnings: ReadonlyArray<string>
+}
+
+type Reading = Effect.Effect<Read, ReadError | NotAsExpected, TableSourceClient>
 
 /** A document that is settled when it was read, or when the whole failed. */
 const makeDocument = (table: string, read: Reading) => {
@@ -77,7 +85,12 @@ const makeDocument = (table: string, read: Reading) => {
   return {
     table,
     settled: Deferred.await(settled),
-    read: Effect.flatMap(read, (data) => Deferred.succeed(settled, data)),
+    read: Effect.flatMap(read, ({ data, warnings }) =>
+      Effect.as(
+        Deferred.succeed(settled, data),
+        warnings.map((warning) => `Table "${table}": ${warning}`)
+      )
+    ),
     fail: (cause: Cause.Cause<SourceFailed>) => Deferred.failCause(settled, cause)
   }
 }
@@ -93,52 +106,41 @@ const unwrap = (settled: Effect.Effect<unknown, SourceFailed>, signal: AbortSign
   return data
 }
 
-type Begin = (
-  table: string,
-  holds: "records" | "keys"
-) => Effect.Effect<Option.Option<TableCheck>, never, TableSourceClient>
-
 /** Nothing is known of what was there before. */
-const requireOf = (check: Option.Option<TableCheck>) =>
-  requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
-
-const readRecords = (request: TableRequest, begin: Begin, warn: WarnOfTable): Reading =>
+const read = (source: SourceTable, options: Omit<TableSourceOptions, "wholeEvery">): Reading =>
   Effect.gen(function* () {
-    const { table } = request
-    const { check, data, warnings } = yield* readTable(request, (pages) =>
-      Effect.flatMap(begin(table, "records"), (check) => {
-        const { add, warnings } = makeSavedRecords(table)
-        const data: Array<unknown> = []
-        return Stream.runForEach(pages, (page) =>
-          Effect.map(add(page), (saved) => {
-            if (Option.isSome(check)) checkRecords(check.value.add, page)
-            for (const record of saved) data.push(record)
-          })
-        ).pipe(Effect.map(() => ({ check, data, warnings: warnings() })))
-      })
-    )
-    yield* warn(table, warnings)
-    yield* requireOf(check)
-    return data
-  })
-
-const readKeyValues = (request: TableRequest, begin: Begin, warn: WarnOfTable): Reading =>
-  Effect.gen(function* () {
-    const { table } = request
-    const records = yield* readTable(request, (pages) => {
-      const records: Array<TableRecord> = []
-      return Stream.runForEach(pages, (page) =>
-        Effect.sync(() => {
-          for (const record of page) records.push(record)
-        })
-      ).pipe(Effect.as(records))
+    const { holds, table } = source
+    const client = yield* TableSourceClient
+    const { about, again, content } = tableDocument(source, options, client, () => collectNothing)
+    const { begin } = makeExpectations(options.expect, {
+      view: options.defaultView,
+      isAttachment: isAttachment(client.attachments)
     })
-    const { recordOf, value, warnings } = yield* Effect.flatten(
-      tryEncode(table, () => keyValues(table, records))
-    )
-    const check = yield* begin(table, "keys")
-    if (Option.isSome(check)) check.value.add(value, recordOf)
-    yield* warn(table, warnings)
-    yield* requireOf(check)
-    return value
+
+    const readRecords = (pages: Stream.Stream<ReadonlyArray<SavedRecord>, ReadError>) =>
+      Effect.suspend(() => {
+        const check = begin(table, holds)
+        const data: Array<SavedRecord> = []
+        return Stream.runForEach(pages, (page) =>
+          Effect.sync(() => {
+            for (const record of page) {
+              if (Option.isSome(check)) check.value.add(columnsOf(record), () => String(record.id))
+              data.push(record)
+            }
+          })
+        ).pipe(Effect.as({ check, data }))
+      })
+
+    const readValue = (value: Effect.Effect<SavedRecord, ReadError>) =>
+      Effect.map(value, (data) => {
+        const check = begin(table, holds)
+        if (Option.isSome(check)) check.value.add(data, about().recordOf ?? (() => undefined))
+        return { check, data }
+      })
+
+    const reading: Effect.Effect<Checked, ReadError> =
+      content._tag === "Records" ? readRecords(content.pages) : readValue(content.value)
+    const { check, data } = yield* again(reading)
+    yield* requireExpected(Option.toArray(check).map(({ end }) => end(Option.none())))
+    return { data, warnings: about().warnings ?? [] }
   })

@@ -162,14 +162,14 @@ it.scoped("a fetch is a tree of spans that says what was fetched, none of them f
       "Content.fetchSource": { source: "exhibits", records: 250, attachments: 0 },
       "Content.promote": { changed: true, versionId },
       "TableSource.fetch": { source: "exhibits", records: 250, attachments: 0 },
-      "TableSource.fetchTable": { table: "Objects", records: 250 }
+      "DocumentSource.read": { document: "Objects", records: 250 }
     })
     expect(parentsOf(spans)).toMatchObject({
       "CommandBus.dispatch": "request",
       "Content.fetch": "CommandBus.dispatch",
       "Content.fetchSource": "Content.fetch",
       "TableSource.fetch": "Content.fetchSource",
-      "TableSource.fetchTable": "TableSource.fetch",
+      "DocumentSource.read": "DocumentSource.fetch",
       "Content.promote": "Content.fetch"
     })
   }).pipe(Effect.provide(services))

@@ -1,5 +1,5 @@
 /**
- * Downloads one media file to the name that it has in a version, unless it is the one that the version before has.
+ * Downloads one file to the name that it has in a version, unless it is the one that the version before has.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -10,17 +10,19 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { explain } from "../../../internal/systemError.ts"
+import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { defaultMaxBytes } from "../../httpClient/downloadCounter.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
 import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
+import type { FileNotSaved } from "./errors.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost, keyOf } from "./links.ts"
 import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
-import { notSaved, type WantedFile } from "./WantedFile.ts"
+import { type AttachedFile, type FileProblem, notSaved, type WantedFile } from "./WantedFile.ts"
 
 /** The server says that a file is the one that the version before has. */
 export class Unchanged extends Data.TaggedError("vitrine/MediaUnchanged")<{ readonly entry: IndexEntry }> {}
@@ -34,23 +36,39 @@ export interface Target {
   readonly onBytes: Download.OnBytes
 }
 
+/** A file that was downloaded. */
+export interface SavedFile extends SourceFile {
+  readonly entry: IndexEntry
+  /** Of a picture, as far as its first bytes say it. */
+  readonly format: Option.Option<PictureFormat>
+}
+
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
   /** Where documents come from. */
   readonly url?: string
   /** What its origin is sent, and nobody else. */
   readonly serverHeaders?: Readonly<Record<string, Redacted.Redacted>>
+  /** The most bytes that an attached file may have, and the name of the option that says so. Default as other files. */
+  readonly maxAttachment?: Download.Options["maxBytes"]
 }
 
 export const make = Effect.fnUntraced(function* (
-  { headers = {}, hosts = [], maxBytes = defaultMaxBytes, serverHeaders = {}, types, url: server }: Options,
+  {
+    headers = {},
+    hosts = [],
+    maxAttachment,
+    maxBytes = defaultMaxBytes,
+    serverHeaders = {},
+    types,
+    url: server
+  }: Options,
   maxTimeout: number
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const download = yield* Download.make({
-    maxBytes: { value: maxBytes, option: "media.maxBytes" },
-    maxTimeout
-  })
+  const most = { value: maxBytes, option: "media.maxBytes" }
+  const download = yield* Download.make({ maxBytes: most, maxTimeout })
+  const downloadAttachment = yield* Download.make({ maxBytes: maxAttachment ?? most, maxTimeout })
   const credentials = Record.mapEntries(headers, (value, name) => [name.toLowerCase(), Redacted.value(value)])
   const serverCredentials = Record.map(serverHeaders, Redacted.value)
   const serverOrigin = server !== undefined && URL.canParse(server) ? new URL(server).origin : undefined
@@ -133,8 +151,42 @@ export const make = Effect.fnUntraced(function* (
     return { entry, sha256, size: bytes, format }
   })
 
-  /** Downloads a file to a temporary name, and gives it its own; fails as `Unchanged` where it is the one before. */
-  return Effect.fnUntraced(function* (target: Target) {
+  const makeFolderFor = (wanted: WantedFile, file: string): Effect.Effect<void, FileNotSaved> =>
+    Effect.mapError(fileSystem.makeDirectory(path.dirname(file), { recursive: true }), (cause) =>
+      notSaved(wanted, { detail: `cannot write ${file}: ${explain(cause)}`, cause })
+    )
+
+  /** By the newest link, and once more by a fresh one if that has expired. */
+  const downloadAttached = Effect.fnUntraced(function* (
+    { link, localPath }: AttachedFile,
+    { directory, onBytes, wanted }: Target
+  ) {
+    const file = path.join(directory, localPath)
+    yield* makeFolderFor(wanted, file)
+    const problem = (problem: FileProblem) => notSaved(wanted, problem)
+    const size = Option.fromNullable(wanted.size)
+    const get = (url: string) =>
+      naming(server ?? url)(downloadAttachment({ url, file, name: localPath, size, onBytes }))
+    const newest = yield* Effect.mapError(link(Option.none()), problem)
+    const { bytes, sha256 } = yield* Effect.catchAll(get(newest), (first) =>
+      first.isExpired
+        ? link(Option.some(newest)).pipe(
+            Effect.mapError((why) => problem({ ...why, detail: `${first.detail}, and ${why.detail}` })),
+            Effect.flatMap((fresh) =>
+              Effect.mapError(get(fresh), (again) =>
+                problem(
+                  again.isExpired ? { ...again, detail: `${first.detail}, with a fresh link too` } : again
+                )
+              )
+            )
+          )
+        : problem(first)
+    )
+    return { entry: { path: localPath }, sha256, size: bytes, format: Option.none() }
+  })
+
+  /** Downloads a linked file to a temporary name, and gives it its own; fails as `Unchanged` where it is the one before. */
+  const downloadLinked = Effect.fnUntraced(function* (target: Target) {
     const { wanted } = target
     if (Option.isNone(wanted.url)) {
       const detail = "its link is relative, and where the document came from is not known"
@@ -153,6 +205,14 @@ export const make = Effect.fnUntraced(function* (
       )
     )
   })
+
+  return {
+    makeFolderFor,
+    download: (target: Target): Effect.Effect<SavedFile, FileNotSaved | Unchanged> =>
+      target.wanted.attachment === undefined
+        ? downloadLinked(target)
+        : downloadAttached(target.wanted.attachment, target)
+  }
 })
 
 /** Whether it is the host of the link itself that would have to be named. */

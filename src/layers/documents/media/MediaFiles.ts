@@ -1,16 +1,17 @@
 /**
- * The files of media: taken over from the version before, or downloaded.
+ * The files that documents name: taken over from the version before, or downloaded.
  */
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { linkOrCopy } from "../../../internal/reuseFile.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter, saidOnce } from "../../httpClient/downloadCounter.ts"
 import type { PictureFormat } from "../images/pictureFormat.ts"
-import { MediaNotSaved } from "./errors.ts"
+import { FileNotSaved } from "./errors.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
 import { type IndexEntry, type MediaIndex, type RememberedFile, remembered } from "./MediaIndex.ts"
@@ -36,85 +37,93 @@ export interface MediaTarget extends Pick<FetchTarget, "directory" | "previous">
 /** What became of a file: one of both, or both where that of the version before is kept. */
 interface Outcome {
   readonly file: Option.Option<MediaFile>
-  readonly error: Option.Option<MediaNotSaved>
+  readonly error: Option.Option<FileNotSaved>
 }
 
 export const make = Effect.fnUntraced(function* (options: MediaDownload.Options, maxTimeout: number) {
   const path = yield* Path.Path
-  const download = yield* MediaDownload.make(options, maxTimeout)
+  const { download, makeFolderFor } = yield* MediaDownload.make(options, maxTimeout)
 
-  const fetchAll = Effect.fn("Media.fetch")(function* (
+  const fetchAll = Effect.fn("Files.fetch")(function* (
     files: ReadonlyArray<WantedFile>,
-    target: MediaTarget
+    { directory, index, previous, progress }: MediaTarget
   ) {
-    const { directory, index, previous, progress } = target
-    const counter = yield* makeDownloadCounter<WantedFile>(files.length, { done: 0, bytes: 0 }, progress)
-    yield* Effect.forEach(files.slice(0, 1), counter.report)
-
     const failures = yield* Ref.make(HashMap.empty<string, Failures>())
+    const found = files.map((wanted) => {
+      const before = Option.flatMap(previous, ({ files }) => fileBefore(wanted, index, files))
+      return { wanted, before, isProven: Option.exists(before, (before) => isProven(wanted, before)) }
+    })
+    const proven = found.filter(({ isProven }) => isProven)
+    const counter = yield* makeDownloadCounter<WantedFile>(
+      files.length,
+      { done: proven.length, bytes: proven.reduce((sum, { before }) => sum + sizeOf(before), 0) },
+      progress
+    )
+    yield* Effect.forEach(files.slice(0, 1), counter.report)
 
     const fetchFile = (wanted: WantedFile, before: Option.Option<RememberedFile>) =>
       download({ wanted, before, directory, onBytes: counter.onBytes(wanted) })
 
-    const keep = (
+    const kept = (
       wanted: WantedFile,
       { sha256, size, ...before }: RememberedFile,
       entry: IndexEntry = before
-    ) =>
-      Effect.as(counter.fileKept(wanted, size), {
-        key: keyOf(wanted.identity),
-        entry,
-        sha256,
-        size,
-        isKept: true,
-        wanted,
-        format: Option.none()
-      } satisfies MediaFile)
+    ): MediaFile => ({
+      key: keyOf(wanted.identity),
+      entry,
+      sha256,
+      size,
+      isKept: true,
+      wanted,
+      format: Option.none()
+    })
 
-    const fetchOrKeep = (wanted: WantedFile): Effect.Effect<Outcome, MediaNotSaved> => {
-      const before = Option.flatMap(previous, ({ files }) => remembered(index, files, keyOf(wanted.identity)))
-      if (Option.isSome(before) && isProven(wanted, before.value)) {
-        return Effect.map(keep(wanted, before.value), (file) => ({
-          file: Option.some(file),
-          error: Option.none()
-        }))
-      }
-      return unlessUnreachable(failures, wanted, fetchFile(wanted, before)).pipe(
-        Effect.flatMap((fetched) =>
-          Effect.as(counter.fileDone(wanted), {
-            ...fetched,
-            key: keyOf(wanted.identity),
-            isKept: false,
-            wanted
-          })
-        ),
-        Effect.catchTag("vitrine/MediaUnchanged", ({ entry }) =>
-          Option.match(before, {
-            onNone: () => unexpected(wanted),
-            onSome: (before) => keep(wanted, before, entry)
-          })
-        ),
-        Effect.map((file): Outcome => ({ file: Option.some(file), error: Option.none() })),
-        Effect.catchTag("vitrine/MediaNotSaved", (error) =>
-          wanted.isOptional
-            ? // What cannot be had for now need not vanish.
-              Effect.transposeMapOption(
-                Option.filter(before, () => error.isTransient),
-                (before) => keep(wanted, before)
-              ).pipe(Effect.map((file): Outcome => ({ file, error: Option.some(error) })))
-            : Effect.fail(error)
-        )
-      )
-    }
+    const keep = (wanted: WantedFile, before: RememberedFile, entry?: IndexEntry) =>
+      Effect.as(counter.fileKept(wanted, before.size), kept(wanted, before, entry))
 
-    const outcomes = yield* Effect.forEach(files, fetchOrKeep, { concurrency: filesAtOnce })
+    const fetchOrKeep = ({
+      before,
+      isProven,
+      wanted
+    }: (typeof found)[number]): Effect.Effect<Outcome, FileNotSaved> =>
+      isProven && Option.isSome(before)
+        ? Effect.succeed({ file: Option.some(kept(wanted, before.value)), error: Option.none() })
+        : unlessUnreachable(failures, wanted, fetchFile(wanted, before)).pipe(
+            Effect.flatMap((fetched) =>
+              Effect.as(counter.fileDone(wanted), {
+                ...fetched,
+                key: keyOf(wanted.identity),
+                isKept: false,
+                wanted
+              })
+            ),
+            Effect.catchTag("vitrine/MediaUnchanged", ({ entry }) =>
+              Option.match(before, {
+                onNone: () => unexpected(wanted),
+                onSome: (before) => keep(wanted, before, entry)
+              })
+            ),
+            Effect.map((file): Outcome => ({ file: Option.some(file), error: Option.none() })),
+            Effect.catchTag("vitrine/FileNotSaved", (error) =>
+              wanted.isOptional
+                ? // What cannot be had for now need not vanish.
+                  Effect.transposeMapOption(
+                    Option.filter(before, () => error.isTransient),
+                    (before) => keep(wanted, before)
+                  ).pipe(Effect.map((file): Outcome => ({ file, error: Option.some(error) })))
+                : Effect.fail(error)
+            )
+          )
+
+    const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
     const media = outcomes.flatMap(({ file }) => Option.toArray(file))
 
     /** Takes over what is only in the version before; what has vanished there is downloaded. */
     const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
+      const to = path.join(directory, file.entry.path)
+      if (file.wanted.attachment !== undefined) yield* makeFolderFor(file.wanted, to)
       const from = Option.map(previous, ({ directory }) => path.join(directory, file.entry.path))
-      const taken = Effect.flatMap(from, (from) => linkOrCopy(from, path.join(directory, file.entry.path)))
-      return yield* taken.pipe(
+      return yield* Effect.flatMap(from, (from) => linkOrCopy(from, to)).pipe(
         Effect.as(file),
         Effect.catchAll(() =>
           fetchFile(file.wanted, Option.none()).pipe(
@@ -140,6 +149,21 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
   return { fetchAll }
 })
 
+const sizeOf = Option.match({ onNone: () => 0, onSome: ({ size }: RememberedFile) => size })
+
+/** What the version before has of it. */
+const fileBefore = (
+  { attachment, identity, size }: WantedFile,
+  index: MediaIndex,
+  files: Readonly<Record<string, SourceFile>>
+): Option.Option<RememberedFile> =>
+  attachment === undefined
+    ? remembered(index, files, keyOf(identity))
+    : Record.get(files, attachment.localPath).pipe(
+        Option.filter((file) => size === undefined || file.size === size),
+        Option.map((file) => ({ ...file, path: attachment.localPath }))
+      )
+
 /** Of a server, since it last responded otherwise. */
 interface Failures {
   readonly count: number
@@ -153,11 +177,17 @@ const maxFailures = 3
 const unlessUnreachable = <A, E>(
   failures: Ref.Ref<HashMap.HashMap<string, Failures>>,
   wanted: WantedFile,
-  fetched: Effect.Effect<A, E | MediaNotSaved>
-): Effect.Effect<A, E | MediaNotSaved> => {
-  const origin = Option.match(wanted.url, { onNone: () => "", onSome: (url) => new URL(url).origin })
+  fetched: Effect.Effect<A, E | FileNotSaved>
+): Effect.Effect<A, E | FileNotSaved> => {
+  const origin = Option.match(
+    Option.filter(wanted.url, (url) => URL.canParse(url)),
+    {
+      onNone: () => "",
+      onSome: (url) => new URL(url).origin
+    }
+  )
   const responded = Ref.update(failures, HashMap.remove(origin))
-  const failed = ({ detail }: MediaNotSaved) =>
+  const failed = ({ detail }: FileNotSaved) =>
     Ref.update(
       failures,
       HashMap.modifyAt(origin, (before) =>
@@ -176,7 +206,7 @@ const unlessUnreachable = <A, E>(
             Effect.tapBoth({
               onSuccess: () => responded,
               onFailure: (error) =>
-                error instanceof MediaNotSaved && error.isTransient ? failed(error) : responded
+                error instanceof FileNotSaved && error.isTransient ? failed(error) : responded
             })
           ),
         onSome: ({ detail }) => notSaved(wanted, { detail, isTransient: true })
@@ -189,7 +219,8 @@ const unexpected = (wanted: WantedFile) =>
   notSaved(wanted, { detail: "the server says that it has not changed, which was not asked" })
 
 /** Whether nothing has to be asked: the document says so, or names a size and the server gave nothing to ask with. */
-const isProven = (wanted: WantedFile, { etag, lastModified, size, version }: RememberedFile): boolean =>
-  wanted.version !== undefined
-    ? wanted.version === version
-    : wanted.size === size && (etag ?? lastModified) === undefined
+const isProven = ({ attachment, size, version }: WantedFile, before: RememberedFile): boolean =>
+  attachment !== undefined ||
+  (version !== undefined
+    ? version === before.version
+    : size === before.size && (before.etag ?? before.lastModified) === undefined)

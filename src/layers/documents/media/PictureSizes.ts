@@ -52,7 +52,10 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig | undefined
     Effect.orDie(Images.make(config))
   )
 
-  return Effect.fnUntraced(function* (files: PictureFiles, { directory, previous }: FetchTarget) {
+  return Effect.fnUntraced(function* (
+    files: PictureFiles,
+    { directory, previous }: Pick<FetchTarget, "directory" | "previous">
+  ) {
     if (Option.isNone(images)) return { ...noPictures, warnings: warningsOf(unseenOf(files)) }
     const target = { directory, previous, made: yield* Images.nothingMade }
 

@@ -1,12 +1,13 @@
 /**
- * A file that documents link to, and why it cannot be had.
+ * A file that documents name, and why it cannot be had.
  */
+import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { DownloadFailed } from "../../httpClient/DownloadFailed.ts"
-import { MediaNotSaved, type Place } from "./errors.ts"
+import { FileNotSaved, type Place } from "./errors.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 
-/** A file that documents link to, however often. */
+/** A file that documents name, however often. */
 export interface WantedFile {
   /** `None` where its link is relative, and where its document came from is not known. */
   readonly url: Option.Option<string>
@@ -22,7 +23,21 @@ export interface WantedFile {
   readonly isOptional: boolean
   /** Whether a document with a link to it came from the same host, which may be a local one then. */
   readonly isAtServer: boolean
+  /** Of a file that a reader of the source has found. */
+  readonly attachment?: AttachedFile
 }
+
+/** A file whose place is known beforehand: it stays the same as long as its path and its size do. */
+export interface AttachedFile {
+  /** Its path in the folder of the source. */
+  readonly localPath: string
+  /** The newest link that is known; once one has expired, another one, for which its record may be read again. */
+  readonly link: (expired: Option.Option<string>) => Effect.Effect<string, FileProblem>
+}
+
+/** Why a file cannot be had. */
+export type FileProblem = Pick<DownloadFailed, "detail"> &
+  Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTransient">>
 
 /** Where a link is; `path` is in the record, or else in the document. */
 export interface LinkPlace extends Place {
@@ -30,20 +45,21 @@ export interface LinkPlace extends Place {
 }
 
 export const notSaved = (
-  { isOptional, place, url }: WantedFile,
-  {
-    detail,
-    isExpired = false,
-    isTransient = false,
-    ...more
-  }: Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTransient">> & Pick<DownloadFailed, "detail">
+  { attachment, isOptional, name, place, url }: WantedFile,
+  { detail, isExpired = false, isTransient = false, ...more }: FileProblem
 ) =>
-  new MediaNotSaved({
+  new FileNotSaved({
     document: place.document,
+    kind: place.kind,
     record: place.record,
     field: format(place.path),
-    path: Option.getOrUndefined(Option.map(url, (url) => new URL(url).pathname)),
-    detail: isExpired && !isOptional ? `${detail}. "media.optional" says which files may be missing` : detail,
+    file: attachment === undefined ? Option.getOrUndefined(Option.map(url, pathOf)) : name,
+    detail:
+      attachment === undefined && isExpired && !isOptional
+        ? `${detail}. "media.optional" says which files may be missing`
+        : detail,
     isTransient,
     ...more
   })
+
+const pathOf = (url: string): string => new URL(url).pathname

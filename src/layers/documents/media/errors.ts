@@ -7,16 +7,18 @@ import { excerpt, printableLine } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 
-/** The file of a link cannot be had, or cannot be written. */
-export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/MediaNotSaved", {
-  /** Its path in the folder of the source. */
+/** A file that a document names cannot be had, or cannot be written. */
+export class FileNotSaved extends Schema.TaggedError<FileNotSaved>()("vitrine/FileNotSaved", {
+  /** Its path in the folder of the source, or the name of a table. */
   document: Schema.String,
+  /** Where the document is a table. */
+  kind: Schema.optional(Schema.Literal("table")),
   /** What identifies the record, where the document is a list of such. */
   record: Schema.optional(Schema.String),
-  /** Where in the record or the document the link is. */
+  /** Where in the record or the document it is named. */
   field: Schema.String,
-  /** The path of the link, where it has one. Links may be signed: their query is in no message. */
-  path: Schema.optional(Schema.String),
+  /** What it is called there, or the path of the link, where it has one. Links may be signed: their query is in no message. */
+  file: Schema.optional(Schema.String),
   /** What happened. No more of an address than its origin is in it. */
   detail: Schema.String,
   /** Whether another try may succeed later without anybody doing something. */
@@ -24,12 +26,12 @@ export class MediaNotSaved extends Schema.TaggedError<MediaNotSaved>()("vitrine/
   cause: OptionalErrorChain
 }) {
   override get message() {
-    const file = this.path === undefined ? "" : ` ${JSON.stringify(excerpt(this.path))}`
+    const file = this.file === undefined ? "" : ` ${JSON.stringify(excerpt(this.file))}`
     return `${placeText(this)}: the file${file} cannot be saved: ${this.detail}`
   }
 
   get place(): string {
-    return `${placeText(this)}${this.path === undefined ? "" : ` (${JSON.stringify(excerpt(this.path))})`}`
+    return `${placeText(this)}${this.file === undefined ? "" : ` (${JSON.stringify(excerpt(this.file))})`}`
   }
 
   /** What has happened to so many. */
@@ -93,36 +95,19 @@ export class PictureFlawed extends Schema.TaggedClass<PictureFlawed>()(
 const pictureText = (picture: Place & { readonly localPath: string }): string =>
   `${placeText(picture)} (${JSON.stringify(picture.localPath)})`
 
-/** A document cannot be read, or cannot be written. */
-export class MediaDocumentNotSaved extends Schema.TaggedError<MediaDocumentNotSaved>()(
-  "vitrine/MediaDocumentNotSaved",
-  {
-    /** Its path in the folder of the source. */
-    document: Schema.String,
-    detail: Schema.String,
-    cause: OptionalErrorChain
-  }
-) {
-  override get message() {
-    return `${placeText(this)}: ${this.detail}`
-  }
-
-  get isTransient(): boolean {
-    return false
-  }
-}
-
 /** Where something is in the documents of a source. */
 export interface Place {
   readonly document: string
+  /** Where the document is a table. */
+  readonly kind?: "table" | undefined
   readonly record?: string | undefined
   readonly field?: string
 }
 
 /** `Document "events.json", record 12, field "image.url"` */
-export const placeText = ({ document, field, record }: Place): string =>
+export const placeText = ({ document, field, kind, record }: Place): string =>
   [
-    `Document ${JSON.stringify(excerpt(document))}`,
+    `${kind === "table" ? "Table" : "Document"} ${JSON.stringify(excerpt(document))}`,
     ...(record === undefined ? [] : [`record ${printableLine(record, 80)}`]),
     ...(field === undefined ? [] : [`field ${JSON.stringify(excerpt(field))}`])
   ].join(", ")
@@ -132,7 +117,7 @@ const maxPlaces = 3
 
 /** Warnings of what may be missing, or is flawed: one for each reason. */
 export const warningsOf = (
-  errors: ReadonlyArray<MediaNotSaved | SizesNotMade | PictureFlawed>
+  errors: ReadonlyArray<FileNotSaved | SizesNotMade | PictureFlawed>
 ): ReadonlyArray<string> =>
   Object.values(
     Array.groupBy(

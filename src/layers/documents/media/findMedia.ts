@@ -1,36 +1,32 @@
-/**
- * The links in all documents of a source, and the files that they lead to.
- */
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { FetchedDocument } from "../../../services/ContentSource.ts"
 import type { Cut } from "../images/recipe.ts"
-import { type DocumentFile, type DocumentPart, forEachPart } from "./documentFiles.ts"
-import { MediaDocumentNotSaved, type Place, placeText } from "./errors.ts"
+import { type Place, placeText } from "./errors.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
-import { type FoundLink, type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
+import { type MediaReader, makePlacing, type Placement } from "./placeMedia.ts"
 import { isNamed, type Rules } from "./Rules.ts"
 import type { LinkPlace, WantedFile } from "./WantedFile.ts"
 
-/** A document on disk, and what its source says of it. */
-export interface SourceDocument extends DocumentFile, FetchedDocument {}
-
-/** A document that was looked through. */
-export interface SearchedDocument extends SourceDocument {
-  /** Its size. */
-  readonly bytes: number
-  /** Whether it has links that are wanted, or what an earlier run has written. */
-  readonly hasMedia: boolean
-  /** Whether the source itself has put files beside objects. */
-  readonly hasFiles: boolean
+/** A document that links are looked for in. */
+export interface SearchedDocument extends FetchedDocument {
+  /** Its path in the folder of the source. */
+  readonly name: string
 }
 
+/** Some of what a document has. */
+export interface DocumentPart {
+  /** Records, or the one value that the document is. */
+  readonly values: ReadonlyArray<unknown>
+  /** The number of the first record; `None` where the document is no list. */
+  readonly first: Option.Option<number>
+}
+
+/** What documents have links to. */
 export interface FoundMedia {
-  readonly documents: ReadonlyArray<SearchedDocument>
-  /** Each file once. */
-  readonly files: ReadonlyArray<WantedFile>
+  /** Each file once, by what tells it from others. */
+  readonly files: ReadonlyMap<string, WantedFile>
   /** What may be pictures, by what they are and how they are cut. */
   readonly pictures: ReadonlyMap<string, FoundPicture>
   /** Files that the source itself has put beside objects. */
@@ -66,93 +62,92 @@ export interface Finding {
   readonly wantsPictures?: boolean
 }
 
-/** Looks through documents, one after the other. */
-export const findMedia = Effect.fn("Media.find")(function* (
-  documents: ReadonlyArray<SourceDocument>,
-  finding: Finding
-) {
+/** Looks through a document, part by part. */
+export const makeSearch = (document: SearchedDocument, finding: Finding) => {
+  const base = document.url ?? finding.url
+  const baseHost = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
   const files = new Map<string, WantedFile>()
   const pictures = new Map<string, FoundPicture>()
   const ownFiles = new Map<string, OwnFile>()
   const leftOut = new Map<string, number>()
 
-  const searched = yield* Effect.forEach(documents, (document) =>
-    Effect.gen(function* () {
-      const base = document.url ?? finding.url
-      const baseHost = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
-      let hasMedia = false
-      let hasFiles = false
-
-      const add = (found: FoundLink, place: Place) => {
-        const { address, identity, name, path, size, version } = found
-        const known = files.get(identity)
-        const isAtServer = Option.exists(address, ({ host }) => host === baseHost)
-        if (finding.wantsPictures === true) {
-          pictures.set(pictureKey(identity, found), { identity, cut: cutOf(found) })
-        }
-        const isOptional = isNamed(finding.rules.optional, path)
-        if (known === undefined || (known.isOptional && !isOptional)) {
-          files.set(identity, {
-            url: Option.map(address, ({ href }) => href),
-            identity,
-            place: linkPlace(place, path),
-            name,
-            size,
-            version: known?.version ?? version,
-            isOptional,
-            isAtServer: isAtServer || known?.isAtServer === true
-          })
-        } else if (
-          (isAtServer && !known.isAtServer) ||
-          (known.version === undefined && version !== undefined)
-        ) {
-          files.set(identity, {
-            ...known,
-            isAtServer: isAtServer || known.isAtServer,
-            version: known.version ?? version
-          })
-        }
+  const placement = (place: () => Place): Placement => ({
+    place: (found) => {
+      const { address, identity, name, path, size, version } = found
+      if (finding.wantsPictures === true) {
+        pictures.set(pictureKey(identity, found), { identity, cut: cutOf(found) })
       }
-
-      const placement = (place: () => Place): Placement => ({
-        place: (found) => {
-          hasMedia = true
-          add(found, place())
-          return Option.none()
-        },
-        sizesOf: (localPath, path) => {
-          const isOptional = isNamed(finding.rules.optional, path)
-          const known = ownFiles.get(localPath)
-          if (known === undefined || (known.isOptional && !isOptional)) {
-            ownFiles.set(localPath, { place: linkPlace(place(), path), isOptional })
-          }
-          hasFiles = true
-          return Option.none()
-        },
-        leftOut: (path) => {
-          const text = placeText({ document: document.name, field: withoutNumbers(path) })
-          leftOut.set(text, (leftOut.get(text) ?? 0) + 1)
-        }
+      addFile(files, {
+        url: Option.map(address, ({ href }) => href),
+        identity,
+        place: linkPlace(place(), path),
+        name,
+        size,
+        version,
+        isOptional: isNamed(finding.rules.optional, path),
+        isAtServer: Option.exists(address, ({ host }) => host === baseHost)
       })
-      const bytes = yield* forEachPart(document, (part) =>
-        Effect.map(changeAll(document, part, finding, placement), (values) => {
-          hasMedia ||= values.some((value, index) => value !== part.values[index])
-        })
-      )
-      return { ...document, bytes, hasMedia, hasFiles } satisfies SearchedDocument
-    })
-  )
+      return Option.none()
+    },
+    sizesOf: (localPath, path) => {
+      const isOptional = isNamed(finding.rules.optional, path)
+      addOwnFile(ownFiles, localPath, { place: linkPlace(place(), path), isOptional })
+      return Option.none()
+    },
+    leftOut: (path) => {
+      const text = placeText({ document: document.name, field: withoutNumbers(path) })
+      leftOut.set(text, (leftOut.get(text) ?? 0) + 1)
+    }
+  })
+  const change = makeChange(document, finding, placement)
+
   return {
-    documents: searched,
-    files: [...files.values()],
-    pictures,
+    look: (part: DocumentPart): void => {
+      change(part)
+    },
+    found: (): FoundMedia => ({
+      files,
+      pictures,
+      ownFiles,
+      warnings: [...leftOut].map(
+        ([place, count]) =>
+          `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
+      )
+    })
+  }
+}
+
+/** What all documents have links to. */
+export const together = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
+  const files = new Map<string, WantedFile>()
+  const ownFiles = new Map<string, OwnFile>()
+  for (const found of all) {
+    for (const file of found.files.values()) addFile(files, file)
+    for (const [localPath, file] of found.ownFiles) addOwnFile(ownFiles, localPath, file)
+  }
+  return {
+    files,
+    pictures: new Map(all.flatMap(({ pictures }) => [...pictures])),
     ownFiles,
-    warnings: [...leftOut].map(
-      ([place, count]) =>
-        `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
-    )
-  } satisfies FoundMedia
-})
+    warnings: all.flatMap(({ warnings }) => warnings)
+  }
+}
+
+/** The first place where it must be, or else where it may be missing. */
+const addFile = (files: Map<string, WantedFile>, file: WantedFile): void => {
+  const known = files.get(file.identity)
+  const first = known === undefined || (known.isOptional && !file.isOptional) ? file : known
+  files.set(file.identity, {
+    ...first,
+    version: known?.version ?? file.version,
+    isAtServer: file.isAtServer || known?.isAtServer === true
+  })
+}
+
+const addOwnFile = (files: Map<string, OwnFile>, localPath: string, file: OwnFile): void => {
+  const known = files.get(localPath)
+  if (known === undefined || (known.isOptional && !file.isOptional)) files.set(localPath, file)
+}
 
 const linkPlace = ({ document, record }: Place, path: DocumentPath): LinkPlace => ({
   document,
@@ -160,50 +155,39 @@ const linkPlace = ({ document, record }: Place, path: DocumentPath): LinkPlace =
   path: record === undefined ? path : path.slice(1)
 })
 
-/** What becomes of the values of a part of a document. */
-export const changeAll = (
-  document: SourceDocument,
-  { first, values }: DocumentPart,
-  { reader, rules, url }: Finding,
+/** Gives what becomes of the values of a part of a document. It throws where they are nested too deeply. */
+export const makeChange = (
+  { key = defaultKey, name, url }: SearchedDocument,
+  { reader, rules, url: server }: Finding,
   placement: (place: () => Place) => Placement
-): Effect.Effect<ReadonlyArray<unknown>, MediaDocumentNotSaved> => {
-  const base = document.url ?? url
+): ((part: DocumentPart) => ReadonlyArray<unknown>) => {
+  const base = url ?? server
   const change = makePlacing({
     rules,
     ...(base === undefined ? {} : { base }),
     ...(reader === undefined ? {} : { reader })
   })
-  const { key = defaultKey, name } = document
   const idOf = recordId(key)
-  return Effect.try({
-    try: () =>
-      values.map((value, index) =>
-        Option.match(first, {
-          onNone: () =>
-            change(
-              value,
-              [],
-              placement(() => ({ document: name }))
-            ),
-          onSome: (first) =>
-            change(
-              value,
-              [String(first + index)],
-              placement(() => ({
-                document: name,
-                record: Option.getOrElse(idOf(value), () => `number ${first + index + 1}`)
-              }))
-            )
-        })
-      ),
-    catch: (cause) =>
-      new MediaDocumentNotSaved({
-        document: name,
-        detail:
-          cause instanceof RangeError ? "it is nested too deeply" : `it cannot be read: ${String(cause)}`,
-        cause
+  return ({ first, values }) =>
+    values.map((value, index) =>
+      Option.match(first, {
+        onNone: () =>
+          change(
+            value,
+            [],
+            placement(() => ({ document: name }))
+          ),
+        onSome: (first) =>
+          change(
+            value,
+            [String(first + index)],
+            placement(() => ({
+              document: name,
+              record: Option.getOrElse(idOf(value), () => `number ${first + index + 1}`)
+            }))
+          )
       })
-  })
+    )
 }
 
 /** The same for all items of a list. */

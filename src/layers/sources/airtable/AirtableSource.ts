@@ -11,7 +11,7 @@ import type { ContentSourceDefinition } from "../../../services/ContentSource.ts
 import { TableSourceClient } from "../../../services/TableSourceClient.ts"
 import type { EffectSchema } from "../../documents/expect/ExpectConfig.ts"
 import { idOf } from "../../documents/idOf.ts"
-import { fileFields, withFiles } from "../../documents/media/fileOptions.ts"
+import { fileFields } from "../../documents/media/fileOptions.ts"
 import { makeSource } from "../tableSource/makeSource.ts"
 import { decodeSource } from "../tableSource/TableSourceOptions.ts"
 import type * as Config from "./AirtableConfig.ts"
@@ -37,10 +37,7 @@ export const tableSource = (config: AirtableSourceConfig): ContentSourceDefiniti
     id: idOf(config),
     issues: issuesOf(decoded),
     make: Effect.flatMap(decoded, (options) =>
-      Effect.flatMap(
-        Effect.provideServiceEffect(makeSource(options), TableSourceClient, makeTableClient(options)),
-        withFiles(options, { url: options.endpointUrl })
-      )
+      Effect.provideServiceEffect(makeSource(options), TableSourceClient, makeTableClient(options))
     )
   }
 }

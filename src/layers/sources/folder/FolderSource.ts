@@ -13,7 +13,6 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Struct from "effect/Struct"
 import { expects, optional } from "../../../internal/Options.ts"
 import { findPrivate } from "../../../internal/privateFiles.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
@@ -21,7 +20,6 @@ import {
   BaseFolder,
   type ContentSource,
   type ContentSourceDefinition,
-  type FetchedSource,
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { type Document, Value } from "../../documents/Document.ts"
@@ -32,10 +30,8 @@ import {
   delimiter,
   Keys
 } from "../../documents/DocumentOptions.ts"
-import { fingerprint } from "../../documents/fingerprint.ts"
 import { ImageOptions } from "../../documents/images/ImageOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
-import { withFiles } from "../../documents/media/fileOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { sourceFailed } from "../../documents/sourceAnswers.ts"
 import { FolderFailed, type FolderInUse } from "./FolderFailed.ts"
@@ -121,67 +117,70 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       return [{ name, content, ...(key === undefined ? {} : { key: [key].flat() }) }]
     })
 
-  /** What is saved. */
-  const latest = yield* Ref.make<ReturnType<typeof documentsIn>>([])
-  let latestFiles = makeNamedFiles([])
-  const documentSource = yield* makeDocumentSource({
-    options: Struct.pick(options, "id", "expect", "steps"),
-    documents: () => Ref.get(latest),
-    isFile: (path) => latestFiles.find(path) === path
-  })
-
-  /** Everything of one look. */
-  const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
+  /** What of a look is saved. */
+  const partsOf = (look: FolderLook) => {
     const others = look.files.filter(({ path }) => documentName(path) === undefined)
     const files = makeNamedFiles(others.map(({ path }) => path))
     const noticed: Array<string> = []
     const documents = documentsIn(look, files, (found) => noticed.push(...found))
-    const names = new Set(documents.map(({ name }) => name))
-    const spreadsheets = spreadsheetsIn(look, names)
+    const spreadsheets = spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
+    const unnamed = look.unnamed.map(
+      (path) => `${path}: the name of this file is no UTF-8, so it is left out. Rename it.`
+    )
+    return {
+      documents,
+      others,
+      files,
+      spreadsheets,
+      /** Once the documents are read. */
+      warnings: () => [...noticed, ...unnamed, ...[...spreadsheets.values()].map(noTable)]
+    }
+  }
+
+  const latest = yield* Ref.make(Option.none<ReturnType<typeof partsOf>>())
+
+  const checkNames = ({ documents, spreadsheets }: ReturnType<typeof partsOf>) => {
     for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
-      const unknown = Object.keys(named).find((name) => !names.has(name))
+      const unknown = Object.keys(named).find((name) => documents.every((document) => document.name !== name))
       if (unknown === undefined) continue
       const spreadsheet = spreadsheets.get(unknown)
-      return yield* new FolderFailed({
+      return new FolderFailed({
         place: directory,
         detail: `"${option}" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.${spreadsheet === undefined ? "" : ` ${noTable(spreadsheet)}`}`
       })
     }
-    yield* Ref.set(latest, documents)
-    latestFiles = files
+    return Effect.void
+  }
+
+  let isFile = (_: string): boolean => false
+  const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
+  const documentSource = yield* makeDocumentSource({
+    options: { ...options, ...(images && { images }) },
+    documents: () =>
+      Effect.map(Ref.get(latest), Option.match({ onNone: () => [], onSome: ({ documents }) => documents })),
+    isFile: (path) => isFile(path),
+    ownFiles: Effect.fnUntraced(function* (target, progress) {
+      const parts = Option.getOrUndefined(yield* Ref.get(latest))
+      const taken = yield* takeFiles(parts?.others ?? [], target, progress)
+      return {
+        total: taken.length,
+        bytes: sizeOf(taken),
+        reused: taken.filter(({ isReused }) => isReused).length,
+        digests: Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])),
+        warnings: parts?.warnings() ?? [],
+        place: Effect.provide(linkReused(taken, target), environment)
+      }
+    })
+  })
+
+  /** Everything of one look. */
+  const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
+    const parts = partsOf(look)
+    yield* checkNames(parts)
+    yield* Ref.set(latest, Option.some(parts))
+    isFile = (path) => parts.files.find(path) === path
     yield* empty(target.directory)
-    const saved = yield* documentSource.fetch(target)
-    const progress = { documents: { done: documents.length, total: documents.length }, records: 0 }
-    const taken = yield* takeFiles(others, target, (attachments) =>
-      target.progress({ document: "files", ...progress, attachments })
-    )
-    const content = fingerprint([
-      { name: "", digest: saved.fingerprint },
-      ...taken.map(({ path, sha256 }) => ({ name: path, digest: sha256 }))
-    ])
-    // What has not changed as a whole is not looked for in the new version.
-    if (isNew(target, content)) {
-      yield* linkReused(taken, target)
-    }
-    const bytes = sizeOf(taken)
-    const reused = taken.filter(({ isReused }) => isReused).length
-    const unnamed = look.unnamed.map(
-      (path) => `${path}: the name of this file is no UTF-8, so it is left out. Rename it.`
-    )
-    const warnings = [
-      ...(saved.warnings ?? []),
-      ...noticed,
-      ...unnamed,
-      ...[...spreadsheets.values()].map(noTable)
-    ]
-    return {
-      ...saved,
-      fingerprint: content,
-      bytes: saved.bytes + bytes,
-      ...(taken.length === 0 ? {} : { attachments: { total: taken.length, bytes, reused } }),
-      digests: { ...saved.digests, ...Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])) },
-      ...(warnings.length === 0 ? {} : { warnings })
-    } satisfies FetchedSource
+    return yield* documentSource.fetch(target)
   })
 
   const source: ContentSource = {
@@ -201,8 +200,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     poll: (cursor) => Effect.mapError(folder.poll(cursor), sourceFailed(id)),
     changes: Stream.provideContext(folder.changes, environment)
   }
-  const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
-  return yield* withFiles({ ...options, ...(images && { images }) })(source)
+  return source
 })
 
 /** Those at the top of the folder whose names no document has, by these. */

@@ -16,7 +16,7 @@ export interface AttachmentCells {
   /** A value with every attachment in it replaced. */
   readonly replaceIn: (value: unknown, change: (attachment: Attachment, item: Item) => Item) => unknown
 
-  /** A value without what changes at every listing although the content is the same. */
+  /** A value without what changes at every listing although the content is the same; itself where there is nothing such. */
   readonly withoutVolatileParts: (value: unknown) => unknown
 }
 
@@ -60,7 +60,7 @@ export const make = ({ lastingFields, read }: AttachmentFormat = noAttachments):
       return found
     },
     replaceIn,
-    withoutVolatileParts: (value) => replaceIn(value, lasting)
+    withoutVolatileParts: (value) => (isIn(value) ? replaceIn(value, lasting) : value)
   }
 }
 

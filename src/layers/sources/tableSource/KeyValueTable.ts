@@ -7,8 +7,9 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import type { DocumentNotSaved } from "../../documents/Document.ts"
 import { fill } from "../../documents/sortedJson.ts"
-import { TableNotSaved } from "./NotSaved.ts"
+import { tableNotSaved } from "./SavedRecords.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */
@@ -38,7 +39,7 @@ const maxItems = 1_000_000
 export const keyValues = (
   table: string,
   records: ReadonlyArray<TableRecord>
-): Either.Either<KeyValues, TableNotSaved> => {
+): Either.Either<KeyValues, DocumentNotSaved> => {
   const entries = new Map<string, Entry>()
   const withoutKey: Array<string> = []
   const repeated: Array<string> = []
@@ -101,7 +102,7 @@ interface Entry {
   readonly items?: Map<number, unknown>
 }
 
-const failure = (table: string, detail: string) => Either.left(new TableNotSaved({ table, detail }))
+const failure = (table: string, detail: string) => Either.left(tableNotSaved(table, detail))
 
 const quoted = (text: string): string => JSON.stringify(excerpt(text))
 

@@ -3,8 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
+import { DocumentNotSaved } from "../../documents/Document.ts"
 import { fill } from "../../documents/sortedJson.ts"
-import { TableNotSaved } from "./NotSaved.ts"
 
 /** A record in the form in which it is saved. */
 export type SavedRecord = Readonly<Record<string, unknown>>
@@ -13,7 +13,7 @@ export interface SavedRecords {
   /** The form of the next records. It fails where two columns would be saved as one. */
   readonly add: (
     records: ReadonlyArray<TableRecord>
-  ) => Effect.Effect<ReadonlyArray<SavedRecord>, TableNotSaved>
+  ) => Effect.Effect<ReadonlyArray<SavedRecord>, DocumentNotSaved>
 
   /** What was saved otherwise than one may expect. */
   readonly warnings: () => ReadonlyArray<string>
@@ -36,10 +36,10 @@ export const makeSavedRecords = (table: string): SavedRecords => {
         tryEncode(table, () => records.map(form)),
         () => columns.size < 2,
         () =>
-          new TableNotSaved({
+          tableNotSaved(
             table,
-            detail: `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
-          })
+            `the columns "id" and "${idColumn}" would both be saved as "${idColumn}"; rename one of them`
+          )
       ),
     warnings: () =>
       columns.has("id") ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`] : []
@@ -47,18 +47,26 @@ export const makeSavedRecords = (table: string): SavedRecords => {
 }
 
 /** A cell may be nested deeper than can be written. */
-export const tryEncode = <A>(table: string, form: () => A): Effect.Effect<A, TableNotSaved> =>
+export const tryEncode = <A>(table: string, form: () => A): Effect.Effect<A, DocumentNotSaved> =>
   Effect.try({
     try: form,
-    catch: (cause) =>
-      new TableNotSaved({ table, detail: `cannot be written as JSON: ${String(cause)}`, cause })
+    catch: (cause) => tableNotSaved(table, `cannot be written as JSON: ${String(cause)}`, cause)
   })
+
+export const tableNotSaved = (table: string, detail: string, cause?: unknown) =>
+  new DocumentNotSaved({ document: table, kind: "table", detail, cause })
 
 /** What a column named `id` is saved as, because `id` is the record's own. */
 const idColumn = "id_"
 
 /** What a column is saved as. */
 export const savedName = (column: string): string => (column === "id" ? idColumn : column)
+
+/** The fields of a saved record, by the names of their columns. */
+export const columnsOf = ({ id: _, ...fields }: SavedRecord): SavedRecord => {
+  const { [idColumn]: column, ...others } = fields
+  return column === undefined ? fields : { ...others, id: column }
+}
 
 /** Forms the records of one table as they are saved: the id, then the fields. */
 export const makeSavedRecord = (): ((record: TableRecord) => SavedRecord) => {

@@ -12,7 +12,7 @@ import {
   type PageRequest,
   TableError,
   type TableRecord,
-  TableSourceClient
+  type TableSourceClient
 } from "../../../services/TableSourceClient.ts"
 
 /** Which table, and in which order. */
@@ -31,29 +31,25 @@ const maxStalePages = 100
 const maxRecords = 1_000_000
 const maxPages = 10_000
 
-/**
- * Gives the pages of a table to `use`, and starts again if the server forgets the list: `use`
- * is then run again, with a fresh stream, and must throw away what it made of the first.
- */
-export const readTable = <A, E, R>(
-  request: TableRequest,
-  use: (pages: Pages) => Effect.Effect<A, E | CursorExpired, R>
-): Effect.Effect<A, E | TableError, R | TableSourceClient> =>
-  Effect.flatMap(TableSourceClient, (client) => {
+/** Reads again from the beginning where the server has forgotten the list: what was made of the first try must be thrown away. */
+export const withRestarts =
+  (table: string) =>
+  <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E | TableError, R> => {
     const attempt = (restarts: number): Effect.Effect<A, E | TableError, R> =>
-      Effect.catchIf(use(pages(client, request)), isExpired, ({ message }) =>
-        restarts === 0
-          ? Effect.fail(forgetful(request.table))
-          : Effect.logWarning(`${message} It is read again from its beginning`).pipe(
-              Effect.zipRight(attempt(restarts - 1))
+      Effect.catchAll(read, (error): Effect.Effect<A, E | TableError, R> => {
+        if (!(error instanceof CursorExpired)) return Effect.fail(error)
+        return restarts === 0
+          ? Effect.fail(forgetful(table))
+          : Effect.zipRight(
+              Effect.logWarning(`${error.message} It is read again from its beginning`),
+              attempt(restarts - 1)
             )
-      )
+      })
     return attempt(maxRestarts)
-  })
+  }
 
-const isExpired = (error: unknown): error is CursorExpired => error instanceof CursorExpired
-
-const pages = (client: typeof TableSourceClient.Service, request: TableRequest): Pages =>
+/** Asks for the pages of a table. */
+export const pagesOf = (client: typeof TableSourceClient.Service, request: TableRequest): Pages =>
   Stream.suspend(() => {
     const ids = new Set<string>()
     const cursors = new Set<string>()

@@ -9,6 +9,7 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { InvalidOptions } from "../../../internal/Options.ts"
 import { ContentSource } from "../../../services/ContentSource.ts"
 import { type Environment, makeSource } from "./makeSource.ts"
@@ -22,10 +23,10 @@ export type { Environment, TableSourceConfig }
 export const layer = (
   config: TableSourceConfig
 ): Layer.Layer<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
-  Layer.effect(ContentSource, make(config))
+  Layer.scoped(ContentSource, make(config))
 
 /** The source over any client, without a layer. */
 export const make = (
   config: TableSourceConfig
-): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient> =>
+): Effect.Effect<ContentSource, InvalidOptions, Environment | HttpClient.HttpClient | Scope.Scope> =>
   Effect.flatMap(decode(config), makeSource)

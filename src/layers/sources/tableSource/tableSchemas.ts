@@ -9,9 +9,9 @@ import type { AttachmentFormat, TableSchema } from "../../../services/TableSourc
 import type { FieldSchema, TableExpectation } from "../../documents/expect/ExpectOptions.ts"
 import { expectedSchema } from "../../documents/expect/expectedSchema.ts"
 import { localPathField } from "./AttachmentCells.ts"
-import { tablesOf } from "./fetchTables.ts"
 import { savedName } from "./SavedRecords.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
+import { tablesOf } from "./tableDocuments.ts"
 
 type Options = Pick<TableSourceOptions, "appendLocalAttachmentPaths" | "expect" | "keyValueTables" | "tables">
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { makeDocumentSource, makeFetch, mediaServices } from "../../../support/media.ts"
+import { makeDocuments, makeFetch, mediaServices } from "../../../support/media.ts"
 import { plain } from "../../../support/pictures.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 
@@ -22,7 +22,7 @@ const setUp = Effect.gen(function* () {
         ? response.writeHead(304).end()
         : response.writeHead(200, { "content-type": "image/jpeg", etag: '"1"' }).end(photo)
   )
-  const inner = makeDocumentSource(server.url)
+  const inner = makeDocuments(server.url)
   inner.set({
     "objects.json": [
       { id: "1", image: { url: "/a.jpg" }, focused: { url: "/a.jpg", focus: 0 } },
@@ -72,8 +72,7 @@ describe("the sizes of pictures", () => {
 
   it.scoped("are taken over, and go where they are not wanted any more", () =>
     Effect.gen(function* () {
-      const { beLazy, fetch, settings, source } = yield* setUp
-      beLazy()
+      const { fetch, settings, source } = yield* setUp
       const first = yield* fetch()
       const same = yield* fetch(first)
       expect(same.fetched.fingerprint).toBe(first.fetched.fingerprint)

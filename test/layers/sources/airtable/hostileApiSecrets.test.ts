@@ -260,7 +260,7 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
       "vitrine_table_requests_total",
       "vitrine_content_fetches_total",
       "vitrine_commands_total",
-      "TableSource.fetchTable",
+      "DocumentSource.read",
       "TableSourceClient.listPage"
     ]) {
       expect(all).toContain(shown)

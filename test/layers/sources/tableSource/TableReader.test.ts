@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Stream from "effect/Stream"
-import { type Pages, readTable } from "../../../../src/layers/sources/tableSource/TableReader.ts"
+import type { Pages } from "../../../../src/layers/sources/tableSource/TableReader.ts"
 import * as TableSourceClientMemory from "../../../../src/layers/sources/tableSource/TableSourceClientMemory.ts"
 import {
   CursorExpired,
@@ -11,6 +11,7 @@ import {
   TableSourceClient
 } from "../../../../src/services/TableSourceClient.ts"
 import { records } from "../../../../src/testing/tableSourceClientContract.ts"
+import { readTable } from "../../../support/readTable.ts"
 
 const collect = (pages: Pages) => Stream.runFold(pages, records(0), (all, page) => [...all, ...page])
 

@@ -1,0 +1,214 @@
+/**
+ * The tables of a source as documents, with the attachments in their cells.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { FetchTarget } from "../../../services/ContentSource.ts"
+import type {
+  Attachment,
+  CursorExpired,
+  TableError,
+  TableRecord,
+  TableSourceClient
+} from "../../../services/TableSourceClient.ts"
+import { type Document, type DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
+import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
+import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.ts"
+import * as AttachmentCells from "./AttachmentCells.ts"
+import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
+import { keyValues } from "./KeyValueTable.ts"
+import { makeSavedRecords, type SavedRecord, tryEncode } from "./SavedRecords.ts"
+import { pagesOf, withRestarts } from "./TableReader.ts"
+import type { TableSourceOptions } from "./TableSourceOptions.ts"
+
+/** Why a table cannot be read. */
+export type ReadError = TableError | CursorExpired | DocumentNotSaved
+
+type Kind<Name, Content> = Extract<Document<ReadError>["content"], { readonly _tag: Name }> & Content
+
+/** A table as a document; one of records gives these as they are saved. */
+export interface TableDocument
+  extends Required<Pick<Document<ReadError>, "about" | "again" | "isSorted" | "name">> {
+  readonly content:
+    | Kind<"Records", { readonly pages: Stream.Stream<ReadonlyArray<SavedRecord>, ReadError> }>
+    | Kind<"Value", { readonly value: Effect.Effect<SavedRecord, ReadError> }>
+}
+
+/** A table, and how it is saved. */
+export type SourceTable = Pick<CheckedTable, "table" | "holds">
+
+export const tablesOf = ({
+  keyValueTables,
+  tables
+}: Pick<TableSourceOptions, "keyValueTables" | "tables">): ReadonlyArray<SourceTable> => [
+  ...tables.map((table) => ({ table, holds: "records" as const })),
+  ...keyValueTables.map((table) => ({ table, holds: "keys" as const }))
+]
+
+type Options = Pick<
+  TableSourceOptions,
+  "appendLocalAttachmentPaths" | "defaultView" | "keyValueTables" | "tables"
+>
+
+/** Gives the documents of a fetch. `attached` are files that have their paths already. */
+export const makeTableDocuments = (options: Options, client: typeof TableSourceClient.Service) => {
+  const cells = AttachmentCells.make(client.attachments)
+
+  return (_: FetchTarget, attached: ReadonlyArray<WantedFile>) => {
+    const pathOf = makeAttachmentPaths()
+    for (const { name = "", version = "" } of attached) pathOf({ id: version, filename: name })
+    const linkOf = makeLinks(cells, client)
+    return Effect.succeed(
+      tablesOf(options).map((source) =>
+        tableDocument(source, options, client, () =>
+          makeCollection(source.table, options, cells, { linkOf, pathOf })
+        )
+      )
+    )
+  }
+}
+
+/** A table as a document; `collect` is called anew each time that it is read. */
+export const tableDocument = (
+  { holds, table }: SourceTable,
+  { defaultView: view }: Pick<Options, "defaultView">,
+  client: typeof TableSourceClient.Service,
+  collect: () => Collection
+): TableDocument => {
+  let about: TableDocument["about"] = () => ({})
+  const pages = pagesOf(client, { table, view })
+  const shared = {
+    name: table,
+    isSorted: true,
+    about: () => about(),
+    again: withRestarts(table)
+  }
+  const records = Stream.suspend(() => {
+    const { add, files } = collect()
+    const saved = makeSavedRecords(table)
+    about = () => ({ warnings: saved.warnings(), files: files() })
+    return Stream.mapEffect(pages, (page) =>
+      Effect.flatMap(
+        tryEncode(table, () => page.map(add)),
+        saved.add
+      )
+    )
+  })
+  const value = Effect.gen(function* () {
+    const { add, files } = collect()
+    const rows: Array<TableRecord> = []
+    yield* Stream.runForEach(pages, (page) =>
+      tryEncode(table, () => {
+        for (const row of page) rows.push(add(row))
+      })
+    )
+    const { recordOf, value, warnings } = yield* Effect.flatten(
+      tryEncode(table, () => keyValues(table, rows))
+    )
+    about = () => ({ warnings, recordOf, records: rows.length, files: files(value) })
+    return value
+  })
+  return {
+    ...shared,
+    content:
+      holds === "records"
+        ? { ...Records({ pages: records }), pages: records }
+        : { ...Value({ value }), value }
+  }
+}
+
+/** Collects the attachments of records. */
+export interface Collection {
+  /** The record, which is told where its files are. */
+  readonly add: (record: TableRecord) => TableRecord
+  /** Those of all records, or of them only those that are in a value that was made of these. */
+  readonly files: (value?: unknown) => ReadonlyArray<WantedFile>
+}
+
+export const collectNothing: Collection = { add: (record) => record, files: () => [] }
+
+interface Attaching {
+  readonly pathOf: PathOf
+  readonly linkOf: (
+    attachment: Attachment,
+    of: { readonly table: string; readonly recordId: string }
+  ) => AttachedFile["link"]
+}
+
+const makeCollection = (
+  table: string,
+  { appendLocalAttachmentPaths }: Options,
+  cells: AttachmentCells.AttachmentCells,
+  { linkOf, pathOf }: Attaching
+): Collection => {
+  const found = new Map<string, WantedFile>()
+
+  const addFrom =
+    (recordId: string, field: string) =>
+    (attachment: Attachment, item: Readonly<Record<string, unknown>>) => {
+      const { filename, id, size, url } = attachment
+      const localPath = pathOf(attachment)
+      if (!found.has(localPath)) {
+        found.set(localPath, {
+          url: Option.some(url),
+          name: filename,
+          size: Option.getOrUndefined(size),
+          version: id,
+          identity: localPath,
+          place: { kind: "table", document: table, record: recordId, path: [field] },
+          isOptional: false,
+          isAtServer: false,
+          attachment: { localPath, link: linkOf(attachment, { table, recordId }) }
+        })
+      }
+      return appendLocalAttachmentPaths ? { ...item, [AttachmentCells.localPathField]: localPath } : item
+    }
+
+  return {
+    /** A record without attachments stays the object that it is. */
+    add: (record) =>
+      cells.isIn(record.fields)
+        ? {
+            id: record.id,
+            fields: Object.fromEntries(
+              Object.entries(record.fields).map(([field, cell]) => [
+                field,
+                cells.replaceIn(cell, addFrom(record.id, field))
+              ])
+            )
+          }
+        : record,
+    files: (value) => {
+      const all = [...found.values()]
+      if (value === undefined) return all
+      const left = new Set(cells.allIn(value).map(pathOf))
+      return all.filter(({ identity }) => left.has(identity))
+    }
+  }
+}
+
+/** For one fetch: the links of records that were read again serve all their attachments. */
+const makeLinks = (
+  cells: AttachmentCells.AttachmentCells,
+  client: typeof TableSourceClient.Service
+): Attaching["linkOf"] => {
+  const links = new Map<string, string>()
+
+  return ({ id, url }, record) =>
+    Effect.fnUntraced(function* (expired) {
+      const known = links.get(id) ?? url
+      // Another file of the same record may have brought a fresh link.
+      if (!Option.contains(expired, known)) return known
+      const { fields } = yield* Effect.mapError(client.readRecord(record), (cause) => ({
+        detail: `the record cannot be read again: ${cause.detail}`,
+        isTransient: cause.isTransient,
+        cause
+      }))
+      const attachments = cells.allIn(fields)
+      for (const attachment of attachments) links.set(attachment.id, attachment.url)
+      return attachments.some((attachment) => attachment.id === id)
+        ? (links.get(id) ?? url)
+        : yield* Effect.fail({ detail: "the record no longer has it" })
+    })
+}
