@@ -83,14 +83,18 @@ const decoded = (text: string): string => {
   }
 }
 
-/** In small letters. */
+/** In small letters. Other forms that are so short could be part of any word. */
 const formsOf = (secret: string): ReadonlyArray<string> =>
   [
     secret,
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
     ...[0, 1, 2].flatMap((before) => [base64(secret, before, "base64"), base64(secret, before, "base64url")])
-  ].flatMap((form) => (form === "" ? [] : [form.toLowerCase()]))
+  ]
+    .filter((form) => form === secret || form.length >= shortestForm)
+    .map((form) => form.toLowerCase())
+
+const shortestForm = 5
 
 /** The digits that depend on the text alone, where so many bytes of something else come before it. */
 const base64 = (text: string, before: number, encoding: "base64" | "base64url"): string => {

@@ -34,6 +34,11 @@ it.prop(
   }
 )
 
+it("hides a short secret as it is, and no parts of words with it", () => {
+  const hide = hideSecrets("http://a/", { authorization: "Bearer k3y" })
+  expect(hide("the k3y of a year, hour by hour: azN5")).toBe("the <apiKey> of a year, hour by hour: azN5")
+})
+
 it("keeps what is no secret", () => {
   const hide = hideSecrets("http://a/?page=1", { accept: "application/json", "accept-language": "de-AT,de" })
   expect(hide("page 1 is no application/json in de-AT,de")).toBe("page 1 is no application/json in de-AT,de")

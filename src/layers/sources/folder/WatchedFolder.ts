@@ -227,7 +227,7 @@ export const make = Effect.fnUntraced(function* (directory: string): Effect.fn.R
 })
 
 /** Somebody has written while the folder was read. */
-class Disturbed extends Data.TaggedError("Disturbed")<{ readonly by: FolderInUse }> {}
+class Disturbed extends Data.TaggedError("vitrine/Disturbed")<{ readonly by: FolderInUse }> {}
 
 /** The failure itself, or a cause of it. */
 const inUseOf = (error: unknown): FolderInUse | undefined =>
