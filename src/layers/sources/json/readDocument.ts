@@ -42,10 +42,10 @@ export const readDocument = (
     content: isPaged
       ? Records({ pages: readPages(ask, name, document) })
       : Value({
-          value: Effect.flatMap(ask(url), ({ json }) =>
+          value: Effect.flatMap(ask(url), ({ hide, json }) =>
             items === undefined
               ? Effect.succeed(json)
-              : Effect.mapError(listIn(json, items), (detail) => mistake(name, detail))
+              : Effect.mapError(listIn(json, items), (detail) => mistake(name, hide(detail)))
           )
         })
   }
@@ -122,10 +122,10 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) =>
       start,
       Effect.fnUntraced(function* (position) {
         const { number, url } = position
-        const failed = (detail: string, isTransient = false) =>
-          mistake(name, `page ${number}: ${detail}`, isTransient)
-        asked.add(url)
         const answer = yield* ask(url)
+        const failed = (detail: string, isTransient = false) =>
+          mistake(name, `page ${number}: ${answer.hide(detail)}`, isTransient)
+        asked.add(url)
         const records = yield* Effect.mapError(listIn(answer.json, document.items), failed)
         const total = yield* Effect.mapError(totalIn(answer.json, document.total), failed)
         const read = position.read + records.length

@@ -263,6 +263,25 @@ describe("what goes wrong with JSON at a URL", () => {
       }).pipe(run)
   )
 
+  it.scopedLive(
+    "is said without the secret that a server repeats as the name of a field or as its type",
+    () =>
+      Effect.gen(function* () {
+        const secret = "Pat4711.OfTheMuseum"
+        const headers = { Authorization: `Bearer ${secret}` }
+        for (const [answer, more] of [
+          [ScriptedServer.json(200, { [secret]: 1 }), { items: "list" }],
+          [ScriptedServer.json(200, { [secret]: 1 }), { items: "list", page: "page" }],
+          [ScriptedServer.text(200, "none", { "content-type": `text/${secret}` }), {}],
+          [ScriptedServer.text(400, `{"message":"${secret.slice(0, 12)}"}`), {}]
+        ] as const) {
+          const { url } = yield* ScriptedServer.make(answer)
+          const message = yield* failure({ documents: { events: { url, headers, ...more } } })
+          expect(message).not.toContain(secret.slice(0, 8))
+        }
+      }).pipe(run)
+  )
+
   it.scopedLive("is said where the headers are not sent to what it redirects to", () =>
     Effect.gen(function* () {
       const other = yield* ScriptedServer.make(ScriptedServer.text(401, "who asks?"))
