@@ -12,8 +12,8 @@ export const filesAtOnce = 6
 /** The most bytes of a file, where no option says otherwise: 8 GiB. */
 export const defaultMaxBytes = 8 * 1024 ** 3
 
-/** Milliseconds from one report of progress to the next while no file is done. */
-const reportEvery = 1000
+/** Milliseconds from one report of progress to the next, but for the last. */
+const reportEvery = 250
 
 /** Files that are there before the first download. */
 export interface Before {
@@ -21,7 +21,7 @@ export interface Before {
   readonly bytes: number
 }
 
-/** `progress` is told of the file that was worked on last, at most each second in a long download. */
+/** `progress` is told of the file that was worked on last: four times a second at most, and when all are there. */
 export const makeDownloadCounter = <File>(
   total: number,
   before: Before,
@@ -37,11 +37,16 @@ export const makeDownloadCounter = <File>(
         return progress(latest, { done, total, bytes })
       })
 
+    const reportIfDue = (latest: File) =>
+      done < total && clock.unsafeCurrentTimeMillis() - reportedAt < reportEvery
+        ? Effect.void
+        : report(latest)
+
     const onBytes =
       (file: File): OnBytes =>
       (more) => {
         bytes += more
-        return clock.unsafeCurrentTimeMillis() - reportedAt < reportEvery ? Effect.void : report(file)
+        return reportIfDue(file)
       }
 
     return {
@@ -52,7 +57,7 @@ export const makeDownloadCounter = <File>(
       fileDone: (file: File) =>
         Effect.suspend(() => {
           done++
-          return report(file)
+          return reportIfDue(file)
         }),
       /** A file that is taken over from elsewhere. */
       fileKept: (file: File, size: number) =>
