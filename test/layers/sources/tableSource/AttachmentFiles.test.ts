@@ -441,7 +441,7 @@ describe("a download", () => {
         [text(206, "abcde"), "responds with HTTP 206"],
         [text(302, ""), "responds with HTTP 302"],
         [text(200, "abcdef"), "gave at least 6 of 5 bytes"],
-        [text(200, "abcde", { "content-encoding": "gzip" }), "compressed"],
+        [text(200, "abcde", { "content-encoding": "zstd" }), "compressed"],
         [text(302, "", { location: "file:///etc/passwd" }), "its link is no http or https address"],
         [text(302, "", { location: "http://:" }), "its link is no http or https address"]
       ] as const) {
