@@ -26,8 +26,8 @@ export interface JsonDocument {
   readonly items?: string
 
   /**
-   * What identifies a record: a field, or several, as paths. Of pages, each record is saved once. Two of one page with the same key that
-   * differ are an error; of two pages, the first is saved, with a warning in the log. Default `id`.
+   * What identifies a record: a field, or several, as paths. Two of one page with the same key that differ are an error; where a record
+   * is on two pages, the list is read once more, and then the fetch fails. Default `id`.
    */
   readonly key?: string | ReadonlyArray<string>
 
@@ -46,14 +46,15 @@ export interface JsonDocument {
   /** The parameter of `url` for how many records come before a page. It counts from the one in `url`, or else from 0. */
   readonly offset?: string
 
-  /**
-   * With `page` or `offset`, the parameter of `url` that says how many records a page has: one with fewer is the last. Default: the last
-   * page is one without records.
-   */
+  /** With `page` or `offset`, the parameter of `url` that says how many records a page has. Servers may give fewer: all are read. */
   readonly size?: string
 
-  /** With `page` or `offset`, path to how many records there are on all pages: no more is asked for, and no fewer are accepted. */
-  readonly total?: string
+  /**
+   * How many records there are on all pages: a path to it in an answer, or the name of a header. Where fewer come, the list is read once
+   * more, and then the fetch fails. Default: headers that many servers send (`X-WP-Total`, `X-Total-Count`, `X-WP-TotalPages`), where they
+   * do. `false` for a server that counts what may not be read.
+   */
+  readonly total?: string | false
 }
 
 /** JSON and CSV at URLs: each document is a list of records, or one value. */

@@ -44,7 +44,13 @@ export const JsonDocument = Schema.Struct({
   page: Schema.optionalWith(parameter("page"), exact),
   offset: Schema.optionalWith(parameter("skip"), exact),
   size: Schema.optionalWith(parameter("limit"), exact),
-  total: Schema.optionalWith(path, exact)
+  total: Schema.optionalWith(
+    expects(
+      Schema.Union(path, Schema.Literal(false)),
+      'a path such as "meta.total", the name of a header, or false for a server whose total is not to be believed'
+    ),
+    exact
+  )
 })
 export type JsonDocument = typeof JsonDocument.Type
 
@@ -73,9 +79,7 @@ const mistakes = (document: JsonDocument): ReadonlyArray<Schema.FilterIssue> => 
       ((!isCounted && 'needs "page" or "offset"') ||
         (!((parameterOf(url, size) ?? 0) > 0) &&
           `expected a number for "${size}" in "url", as in "?${size}=100"`)),
-    total:
-      total !== undefined &&
-      ((!isCounted && 'needs "page" or "offset"') || (as === "csv" && "CSV has no paths: leave it out"))
+    total: total !== undefined && !isCounted && next === undefined && 'needs "next", "page" or "offset"'
   }
   return Object.entries(wrong).flatMap(([name, message]) =>
     message === false ? [] : [{ path: [name], message }]

@@ -4,9 +4,9 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import LinkHeader from "http-link-header"
 import { printableLine } from "../../../internal/printable.ts"
 import type { JsonDocument } from "./JsonSourceOptions.ts"
+import { linkOf } from "./linkHeader.ts"
 import { parameterOf, withParameter } from "./parameters.ts"
 import { valueAt } from "./valueAt.ts"
 
@@ -18,12 +18,8 @@ export interface ReadPage {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly json: unknown
-  /** How many records it has. */
-  readonly records: number
-  /** How many have come so far, with those of this page; what came twice is counted twice. */
+  /** How many records have come so far, with those of this page; what came twice is counted twice. */
   readonly read: number
-  /** How many there are on all pages, where the answer says it. */
-  readonly total: Option.Option<number>
 }
 
 /** An address, or none where the list ends; or what is wrong. */
@@ -32,7 +28,7 @@ type Next = Either.Either<Option.Option<string>, string>
 export const nextPage = (document: JsonDocument, page: ReadPage): Next => {
   const { cursor, next, url } = document
   if (next === undefined) return Either.right(counted(document, page))
-  if (next === "link") return Either.flatMap(linkIn(page.headers), (link) => followed(document, page, link))
+  if (next === "link") return followed(document, page, linkOf(page.headers.link ?? "", "next"))
   const found = mentioned(page.json, next)
   return cursor === undefined
     ? Either.flatMap(found, (link) => followed(document, page, link))
@@ -42,27 +38,13 @@ export const nextPage = (document: JsonDocument, page: ReadPage): Next => {
       )
 }
 
-const counted = ({ offset, page: counter, size, url }: JsonDocument, page: ReadPage) => {
-  const { number, read, records, total } = page
-  const fewest = (size === undefined ? undefined : parameterOf(url, size)) ?? 1
-  const isLast = Option.match(total, {
-    onNone: () => records < fewest,
-    onSome: (total) => records === 0 || read >= total
-  })
+const counted = ({ offset, page: counter, url }: JsonDocument, { number, read }: ReadPage) => {
   const count = (parameter: string, first: number, more: number) =>
     withParameter(url, parameter, String((parameterOf(url, parameter) ?? first) + more))
-  return isLast
-    ? Option.none()
-    : counter !== undefined
-      ? Option.some(count(counter, 1, number))
-      : Option.map(Option.fromNullable(offset), (offset) => count(offset, 0, read))
+  return counter !== undefined
+    ? Option.some(count(counter, 1, number))
+    : Option.map(Option.fromNullable(offset), (offset) => count(offset, 0, read))
 }
-
-const linkIn = ({ link = "" }: ReadPage["headers"]): Next =>
-  Either.try({
-    try: () => Option.fromNullable(LinkHeader.parse(link).rel("next")[0]?.uri),
-    catch: () => `the header "Link" cannot be read: ${printableLine(link, 200)}`
-  })
 
 /** What an answer has at a path: nothing, `null`, `false` and an empty text are the end. */
 const mentioned = (json: unknown, path: string): Next => {
@@ -95,5 +77,13 @@ const followed = (document: JsonDocument, page: ReadPage, link: Option.Option<st
     ? Either.left(
         `the next page is on another host, ${printableLine(url.host, 100)}: Vitrine does not follow it there`
       )
-    : Either.right(Option.some(new URL(`${url.pathname}${url.search}`, base.origin).href))
+    : Either.right(Option.some(onHost(base.origin, url)))
+}
+
+/** Not by `new URL(path, origin)`, for which a path that begins with two slashes is the name of a host. */
+const onHost = (origin: string, { pathname, search }: URL): string => {
+  const url = new URL(origin)
+  url.pathname = pathname
+  url.search = search
+  return url.href
 }

@@ -209,14 +209,15 @@ describe("what goes wrong with JSON at a URL", () => {
         { items: [], total: 4 }
       ],
       document: { items: "items", offset: "skip", total: "total" },
-      message: /page 2: the list ends after 1 record, but "total" says 4$/
+      message:
+        /the list ends after 1 record, but the server says that there are 4\. If .* set "total" of the document to false$/
     }
   ]
 
   it.scopedLive.each(mistakes)("is said with its place: $what", ({ answers, document, message }) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(200, [{ id: 1 }]))
-      server.next(...answers.map((answer) => ScriptedServer.json(200, answer)))
+      server.next(...[...answers, ...answers].map((answer) => ScriptedServer.json(200, answer)))
       expect(yield* failure({ documents: { events: { url: server.url, ...document } } })).toMatch(message)
     }).pipe(run)
   )
@@ -381,7 +382,7 @@ describe("the options of a source of JSON", () => {
       { a: { url, page: "p", size: "n" } },
       'documents.a.size: expected a number for "n" in "url", as in "?n=100"'
     ],
-    [{ a: { url, total: "n" } }, 'documents.a.total: needs "page" or "offset"'],
+    [{ a: { url, total: "n" } }, 'documents.a.total: needs "next", "page" or "offset"'],
     [{ a: { url, as: "csv", items: "n" } }, "documents.a.items: CSV has no paths: leave it out"]
   ])("are checked: %j", (documents, message) => {
     expect(issues(documents).join("\n")).toContain(message)

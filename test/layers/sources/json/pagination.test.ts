@@ -4,10 +4,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { ListNotWhole } from "../../../../src/layers/documents/wholeList.ts"
 import { JsonSourceOptions } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
 import { readDocument } from "../../../../src/layers/sources/json/readDocument.ts"
 
@@ -171,9 +172,9 @@ const read = (shape: Shape, { added, items, size }: Server) =>
       })
     const document = documents.items
     if (document === undefined) return yield* Effect.dieMessage("no document")
-    const { content } = readDocument({ get }, "items", document)
+    const { again = (save) => save, content } = readDocument({ get }, "items", document)
     if (content._tag !== "Records") return yield* Effect.dieMessage("no pages")
-    const pages = Chunk.toReadonlyArray(yield* Stream.runCollect(content.pages))
+    const pages = Chunk.toReadonlyArray(yield* again(Stream.runCollect(content.pages)))
     const ids = decodeItems(pages.flat()).map(({ id }) => id)
     return { ids, requests }
   })
@@ -196,11 +197,16 @@ describe.each(Object.entries(shapes))("a list by %s", (_, shape) => {
   )
 
   it.effect.prop(
-    "is read to its end while records are added",
+    "is whole or an error while records are added",
     [servers],
     ([given]) =>
       Effect.gen(function* () {
-        const { ids } = yield* read(shape, given)
+        const result = yield* Effect.either(read(shape, given))
+        if (Either.isLeft(result)) {
+          expect(result.left).toBeInstanceOf(ListNotWhole)
+          return
+        }
+        const { ids } = result.right
         expect(new Set(ids).size).toBe(ids.length)
         expect(ids).toEqual(expect.arrayContaining(given.items.map(({ id }) => id)))
       }),
@@ -273,28 +279,18 @@ describe("records with the same key", () => {
     })
   )
 
-  it.effect("are one where they are equal, on one page or on two", () =>
+  it.effect("are one where they are equal on one page", () =>
     Effect.gen(function* () {
-      expect(
-        (yield* readPages([
-          [{ id: 1 }, { id: 1 }],
-          [{ id: 1 }, { id: 2 }]
-        ])).ids
-      ).toEqual([1, 2])
+      expect((yield* readPages([[{ id: 1 }, { id: 1 }, { id: 2 }]])).ids).toEqual([1, 2])
     })
   )
 
-  it.effect("are the first one with a warning where a later page has another one", () =>
+  it.effect("are an error on two pages, after the list was read twice", () =>
     Effect.gen(function* () {
-      const warnings: Array<string> = []
-      const logger = Logger.make(({ message }) => void warnings.push(String(message)))
-      const { ids } = yield* readPages([[{ id: 1, title: "a" }], [{ id: 1, title: "b" }, { id: 2 }]]).pipe(
-        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      const error = yield* Effect.flip(readPages([[{ id: 1 }], [{ id: 1 }, { id: 2 }]]))
+      expect(String(error)).toContain(
+        'Document "items": the record 1 is on page 1 and on page 2: others may be missing'
       )
-      expect(ids).toEqual([1, 2])
-      expect(warnings).toEqual([
-        expect.stringMatching(/^Document "items": page 2: 1 record \(1 first\) came on/)
-      ])
     })
   )
 })

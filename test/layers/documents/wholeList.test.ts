@@ -1,0 +1,96 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FastCheck from "effect/FastCheck"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { ListNotWhole, wholeList } from "../../../src/layers/documents/wholeList.ts"
+
+interface Item {
+  readonly id: number
+}
+
+/** What happens to a list before the answer to a request. */
+interface Change {
+  readonly request: number
+  readonly kind: "remove" | "add" | "reverse"
+  readonly place: number
+}
+
+const server = FastCheck.record({
+  length: FastCheck.integer({ min: 0, max: 30 }),
+  asked: FastCheck.integer({ min: 1, max: 12 }),
+  cap: FastCheck.integer({ min: 1, max: 12 }),
+  /** Whether the last page comes again behind the end. */
+  repeats: FastCheck.boolean(),
+  changes: FastCheck.array(
+    FastCheck.record<Change>({
+      request: FastCheck.integer({ min: 1, max: 6 }),
+      kind: FastCheck.constantFrom("remove", "add", "reverse"),
+      place: FastCheck.nat(30)
+    }),
+    { maxLength: 1 }
+  )
+})
+
+type Server = typeof server extends FastCheck.Arbitrary<infer A> ? A : never
+
+const read = ({ asked, cap, changes, length, repeats }: Server) =>
+  Effect.suspend(() => {
+    const items = Array.from({ length }, (_, id): Item => ({ id }))
+    let requests = 0
+    const change = ({ kind, place }: Change) => {
+      const at = place % (items.length + 1)
+      if (kind === "remove") items.splice(at, 1)
+      else if (kind === "add") items.splice(at, 0, { id: 100 + requests })
+      else items.reverse()
+    }
+    const list = wholeList({
+      name: "the list",
+      start: 0,
+      isCounted: true,
+      idOf: (item) => Option.some(String((item as Item).id)),
+      failed: (detail) => new Error(detail),
+      firstAgain: "page 1 again",
+      keyAdvice: "",
+      totalAdvice: "",
+      read: (position, { read }) =>
+        Effect.sync(() => {
+          for (const each of changes) if (each.request === requests) change(each)
+          requests++
+          const size = Math.min(asked, cap)
+          const start = repeats && position >= items.length ? Math.max(0, items.length - size) : position
+          const page = items.slice(start, start + size)
+          return { items: page, total: items.length, next: Option.some(read + page.length) }
+        })
+    })
+    return list.again(Stream.runCollect(list.pages)).pipe(
+      Effect.map((pages) => Chunk.toReadonlyArray(pages).flat()),
+      Effect.either,
+      Effect.map((result) => ({ result, items, requests }))
+    )
+  })
+
+describe("a list of a server", () => {
+  it.effect.prop("is whole where nothing changes, however few items come at once", [server], ([given]) =>
+    Effect.gen(function* () {
+      const { items, result } = yield* read({ ...given, changes: [] })
+      expect(Either.getOrThrow(result)).toEqual(items)
+    })
+  )
+
+  it.effect.prop("is whole or an error where it changes while it is read", [server], ([given]) =>
+    Effect.gen(function* () {
+      const { items, result } = yield* read(given)
+      if (Either.isLeft(result)) {
+        expect(result.left).toBeInstanceOf(ListNotWhole)
+        return
+      }
+      expect(new Set(result.right).size).toBe(result.right.length)
+      // What was there from the first to the last request.
+      const lasting = items.filter(({ id }) => id < 100)
+      expect(result.right).toEqual(expect.arrayContaining(lasting))
+    })
+  )
+})

@@ -1,0 +1,175 @@
+import { createServer } from "node:http"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
+import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
+import { jsonSource } from "../../../../src/layers/sources/json/JsonSource.ts"
+import type { JsonDocument } from "../../../../src/layers/sources/json/JsonSourceConfig.ts"
+
+const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
+
+interface Answer {
+  readonly json: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly status?: number
+}
+
+/** What is saved of a list of a server at this machine, or what is said instead. */
+const saved = (
+  document: Omit<JsonDocument, "url"> & { readonly path?: string },
+  respond: (url: string, origin: string) => Answer
+) =>
+  Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const { path = "/list", ...options } = document
+    let origin = ""
+    const server = createServer((request, response) => {
+      const { headers, json, status = 200 } = respond(request.url ?? "", origin)
+      response.writeHead(status, { "content-type": "application/json", ...headers })
+      response.end(JSON.stringify(json))
+    })
+    yield* Effect.async<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+    )
+    const address = server.address()
+    origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`
+    const documents = { list: { url: `${origin}${path}`, ...options } }
+    const { fetch } = yield* jsonSource({ id: "museum", documents }).make
+    const directory = yield* fileSystem.makeTempDirectoryScoped()
+    const target = { directory, previous: Option.none(), progress: () => Effect.void }
+    return yield* fetch(target).pipe(
+      Effect.zipRight(fileSystem.readFileString(`${directory}/list.json`)),
+      Effect.map((text): unknown => JSON.parse(text)),
+      Effect.catchTag("vitrine/SourceFailed", ({ message }) => Effect.succeed(message))
+    )
+  }).pipe(Effect.provide(environment))
+
+const one = [{ id: 1 }]
+const both = [{ id: 1 }, { id: 2 }]
+const pageOf = (url: string) => new URL(url, "http://museum.example").searchParams.get("page")
+
+describe("the next page of a Link header", () => {
+  it.scopedLive.each([
+    (next: string) => `</a.css>; rel=preload; as=style; nopush, <${next}>; rel="next"`,
+    (next: string) => `</a.woff2>; rel=preload; crossorigin, <${next}>; REL=Next`,
+    (next: string) => `</a>; rel="preload";; as="style", <${next}>;;rel="next last";`,
+    (next: string) =>
+      `</a,b;c>; title="a, <b>; rel=next; \\" c"; rel=prev, <${next}> ; title=x ; rel = "last next"`,
+    (next: string) => `</list?page=9>; rel=first; rel=next, <${next}>; rel=next`
+  ])("is found, whatever else the header has: %#", (link) =>
+    Effect.gen(function* () {
+      const list = yield* saved({ next: "link" }, (url, origin) =>
+        pageOf(url) === "2"
+          ? { json: [{ id: 2 }] }
+          : { json: one, headers: { link: link(`${origin}/list?page=2`) } }
+      )
+      expect(list).toEqual(both)
+    })
+  )
+
+  it.scopedLive("may have letters beyond ASCII as they are", () =>
+    Effect.gen(function* () {
+      const list = yield* saved({ next: "link" }, (url) =>
+        url === "/m%C3%BCnzen?page=2"
+          ? { json: [{ id: 2 }] }
+          : { json: one, headers: { link: Buffer.from('</münzen?page=2>; rel="next"').toString("latin1") } }
+      )
+      expect(list).toEqual(both)
+    })
+  )
+
+  it.scopedLive("stays on the host, however many slashes its path begins with", () =>
+    Effect.gen(function* () {
+      const list = yield* saved({ next: "link" }, (url, origin) =>
+        url.startsWith("//museum.example/")
+          ? { json: [{ id: 2 }] }
+          : { json: one, headers: { link: `<${origin}//museum.example/list>; rel=next` } }
+      )
+      expect(list).toEqual(both)
+      const other = yield* saved({ next: "link" }, () => ({
+        json: one,
+        headers: { link: "<//museum.example/list>; rel=next" }
+      }))
+      expect(other).toContain("the next page is on another host, museum.example")
+    })
+  )
+})
+
+describe("a list", () => {
+  const items = Array.from({ length: 25 }, (_, id) => ({ id }))
+  const capped = (url: string) => {
+    const skip = Number(new URL(url, "http://museum.example").searchParams.get("skip"))
+    return items.slice(skip, skip + 10)
+  }
+
+  it.scopedLive("is read to its end where the server gives fewer at once than it is asked for", () =>
+    Effect.gen(function* () {
+      const document = { path: "/list?limit=1000", offset: "skip", size: "limit" }
+      expect(yield* saved(document, (url) => ({ json: capped(url) }))).toEqual(items)
+    })
+  )
+
+  it.scopedLive.each([
+    { what: "null", answer: { json: null } },
+    { what: "400", answer: { json: { code: "rest_post_invalid_page_number" }, status: 400 } },
+    { what: "404", answer: { json: {}, status: 404 } }
+  ])("ends where $what is behind its last page", ({ answer }) =>
+    Effect.gen(function* () {
+      expect(
+        yield* saved({ page: "page" }, (url) =>
+          pageOf(url) === null || pageOf(url) === "1" ? { json: both } : answer
+        )
+      ).toEqual(both)
+    })
+  )
+
+  it.scopedLive.each([
+    { headers: { "x-wp-total": "3" }, said: "after 2 records, but the server says that there are 3" },
+    { headers: { "x-total-count": "3" }, said: "after 2 records, but the server says that there are 3" },
+    { headers: { "x-wp-totalpages": "3" }, said: "after 1 page, but the server says that there are 3" },
+    {
+      headers: { "x-items": "3" },
+      total: "X-Items",
+      said: "after 2 records, but the server says that there are 3"
+    }
+  ])("is an error where the server says in $headers that there are more", ({ headers, said, total }) =>
+    Effect.gen(function* () {
+      const respond = (url: string) => ({ json: pageOf(url) === "2" ? [] : both, headers })
+      const options = total === undefined ? {} : { total }
+      expect(yield* saved({ page: "page", ...options }, respond)).toContain(said)
+      expect(yield* saved({ page: "page", total: false }, respond)).toEqual(both)
+    })
+  )
+
+  it.scopedLive("is read again once where a record comes on two pages", () =>
+    Effect.gen(function* () {
+      let requests = 0
+      const list = yield* saved({ page: "page" }, (url) => {
+        requests++
+        return {
+          json:
+            pageOf(url) === "2"
+              ? requests < 3
+                ? one
+                : [{ id: 2 }]
+              : pageOf(url) === "3"
+                ? requests < 4
+                  ? [{ id: 3 }]
+                  : []
+                : one
+        }
+      })
+      expect(list).toEqual(both)
+      const always = yield* saved({ page: "page" }, (url) => ({ json: pageOf(url) === "2" ? both : one }))
+      expect(always).toContain("the record 1 is on page 1 and on page 2")
+    })
+  )
+})
