@@ -327,7 +327,7 @@ export const makeDocumentSource = Effect.fnUntraced(function* <E extends Documen
         ),
         ...own.warnings,
         ...fetched.warnings,
-        ...(target.isSample === true ? [] : files.nothingFound(found, total)),
+        ...(target.isSample === true ? [] : yield* files.nothingFound(found, total)),
         ...flaws
       ]
       yield* say(warnings)

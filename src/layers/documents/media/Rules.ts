@@ -12,14 +12,22 @@ type Places = boolean | ReadonlyArray<PathPattern>
 /** What is wanted of a link: all that is given holds. */
 export interface Rules extends Pick<MediaOptions, "hosts" | "types"> {
   readonly find: ReadonlyArray<PathPattern> | undefined
+  /** Patterns for what is one level deeper, such as in each language: they find nothing, but say what is meant. */
+  readonly deeper: ReadonlyArray<DeeperPattern>
   readonly replace: Places
   readonly optional: Places
+}
+
+export interface DeeperPattern {
+  readonly text: string
+  readonly pattern: PathPattern
 }
 
 export const fromOptions = ({ find, hosts, optional, replace, types }: Partial<MediaOptions>): Rules => ({
   ...(hosts === undefined ? {} : { hosts }),
   ...(types === undefined ? {} : { types }),
   find: find === undefined ? undefined : parsed(find),
+  deeper: (find ?? []).map(deeper).flatMap((text) => parsed([text]).map((pattern) => ({ text, pattern }))),
   replace: placesOf(replace),
   optional: placesOf(optional)
 })
@@ -27,16 +35,33 @@ export const fromOptions = ({ find, hosts, optional, replace, types }: Partial<M
 const placesOf = (places: true | ReadonlyArray<string> | undefined): Places =>
   places === undefined || places === true ? places === true : parsed(places)
 
+/** `**.file.url` is `**.file.*.url`. */
+const deeper = (text: string): string => text.replace(/(?:\\.|[^\\.])+$/su, "*.$&")
+
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
   texts.flatMap((text) => Option.toArray(parse(text)))
 
 /** Reads a string at a place as a link; `None` where it is none, or none that is wanted. */
 type ReadLink = (text: string, path: DocumentPath) => Option.Option<Address>
 
-/** `base` is where the document came from. */
+/** `base` is where the document came from; `near` is told of the pattern for a link that is one level deeper than `find` says. */
 export const makeReadLink =
-  ({ find, hosts, types }: Rules, base: string | undefined): ReadLink =>
+  (
+    { deeper, find, hosts, types }: Rules,
+    base: string | undefined,
+    near?: (pattern: string) => void
+  ): ReadLink =>
   (text, path) => {
+    if (
+      near !== undefined &&
+      deeper.length > 0 &&
+      looksLikeLink(text) &&
+      find !== undefined &&
+      !isAnyOf(find, path)
+    ) {
+      const meant = deeper.find(({ pattern }) => matches(pattern, path))
+      if (meant !== undefined) near(meant.text)
+    }
     if (find === undefined ? (hosts ?? types) === undefined || !looksLikeLink(text) : !isAnyOf(find, path)) {
       return Option.none()
     }

@@ -16,7 +16,7 @@ import { flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
-import { excerpt } from "../../../internal/printable.ts"
+import { excerpt, printableLine } from "../../../internal/printable.ts"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
@@ -185,12 +185,20 @@ export const make = Effect.fnUntraced(function* (
     search: (document: SearchedDocument) => makeSearch(document, finding),
     fetchAll,
     /** What is wrong where there are records, but no link at all that `find` is about. */
-    nothingFound: ({ files }: FoundMedia, records: number): ReadonlyArray<string> =>
+    nothingFound: (
+      { files, near }: FoundMedia,
+      records: number
+    ): Effect.Effect<ReadonlyArray<string>, DocumentNotSaved> =>
       options.find === undefined || files.size > 0 || records === 0
-        ? []
-        : [
-            `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
-          ]
+        ? Effect.succeed([])
+        : Option.isSome(near)
+          ? notSaved(
+              near.value.document,
+              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are some a level deeper, as where a field is in several languages: "${printableLine(near.value.pattern, 200)}"`
+            )
+          : Effect.succeed([
+              `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
+            ])
   }
 })
 
@@ -203,5 +211,5 @@ const indexOf = (media: ReadonlyArray<MediaFiles.MediaFile>): MediaIndex.MediaIn
 
 const sizeOf = (files: ReadonlyArray<SourceFile>): number => files.reduce((sum, { size }) => sum + size, 0)
 
-const notSaved = (document: string, detail: string, cause: Error) =>
+const notSaved = (document: string, detail: string, cause?: Error) =>
   new DocumentNotSaved({ document, detail, cause })

@@ -31,6 +31,8 @@ export interface FoundMedia {
   readonly pictures: ReadonlyMap<string, FoundPicture>
   /** Files that the source itself has put beside objects. */
   readonly ownFiles: ReadonlyMap<string, OwnFile>
+  /** The pattern for links that are one level deeper than `find` says, and the document that has them. */
+  readonly near: Option.Option<{ readonly document: string; readonly pattern: string }>
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -60,6 +62,8 @@ export interface Finding {
   readonly url?: string | undefined
   /** Whether sizes are made of pictures. */
   readonly wantsPictures?: boolean
+  /** Told of the pattern for a link that is one level deeper than `find` says. */
+  readonly near?: (pattern: string) => void
 }
 
 /** Looks through a document, part by part. */
@@ -99,7 +103,17 @@ export const makeSearch = (document: SearchedDocument, finding: Finding) => {
       leftOut.set(text, (leftOut.get(text) ?? 0) + 1)
     }
   })
-  const change = makeChange(document, finding, placement)
+  let near: string | undefined
+  const change = makeChange(
+    document,
+    {
+      ...finding,
+      near: (pattern) => {
+        near ??= pattern
+      }
+    },
+    placement
+  )
 
   return {
     look: (part: DocumentPart): void => {
@@ -109,6 +123,7 @@ export const makeSearch = (document: SearchedDocument, finding: Finding) => {
       files,
       pictures,
       ownFiles,
+      near: Option.map(Option.fromNullable(near), (pattern) => ({ document: document.name, pattern })),
       warnings: [...leftOut].map(
         ([place, count]) =>
           `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
@@ -129,6 +144,7 @@ export const together = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
     files,
     pictures: new Map(all.flatMap(({ pictures }) => [...pictures])),
     ownFiles,
+    near: Option.firstSomeOf(all.map(({ near }) => near)),
     warnings: all.flatMap(({ warnings }) => warnings)
   }
 }
@@ -158,13 +174,14 @@ const linkPlace = ({ document, record }: Place, path: DocumentPath): LinkPlace =
 /** Gives what becomes of the values of a part of a document. It throws where they are nested too deeply. */
 export const makeChange = (
   { key = defaultKey, name, url }: SearchedDocument,
-  { reader, rules, url: server }: Finding,
+  { near, reader, rules, url: server }: Finding,
   placement: (place: () => Place) => Placement
 ): ((part: DocumentPart) => ReadonlyArray<unknown>) => {
   const base = url ?? server
   const change = makePlacing({
     rules,
     ...(base === undefined ? {} : { base }),
+    ...(near === undefined ? {} : { near }),
     ...(reader === undefined ? {} : { reader })
   })
   const idOf = recordId(key)

@@ -54,6 +54,8 @@ export interface Placing {
   /** Where the document came from. */
   readonly base?: string
   readonly reader?: MediaReader
+  /** Told of the pattern for a link that is one level deeper than `find` says. */
+  readonly near?: (pattern: string) => void
 }
 
 export interface Placement {
@@ -66,8 +68,8 @@ export interface Placement {
 }
 
 /** Gives what writes into the values of a document; `at` is where in it they are. A value in which nothing changes stays itself. */
-export const makePlacing = ({ base, reader, rules }: Placing) => {
-  const readLink = makeReadLink(rules, base)
+export const makePlacing = ({ base, near, reader, rules }: Placing) => {
+  const readLink = makeReadLink(rules, base, near)
 
   const isReplaced = (path: DocumentPath): boolean =>
     isNamed(rules.replace, path) && !(rules.replace === true && path.at(-1) === "url")

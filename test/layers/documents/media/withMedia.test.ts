@@ -360,6 +360,15 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  it.scoped("says the right pattern where links are a level deeper, in each language", () =>
+    Effect.gen(function* () {
+      const { fetch, set } = yield* setUp({ find: ["**.file.url"] })
+      set({ "objects.json": [{ id: "a", file: { "en-US": { url: "/bell.png" } } }] })
+      const { message } = yield* Effect.flip(fetch())
+      expect(message).toMatch(/finds no link, but there are some a level deeper.*"\*\*\.file\.\*\.url"$/)
+    }).pipe(run)
+  )
+
   it.scoped("warns where no document has a link at the places to look at", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
