@@ -1,10 +1,9 @@
 /**
- * Reading a list of a server page by page, whole or not at all.
+ * Lists that come in pages: whole, or an error.
  *
- * It owns what may go wrong between pages: items that come twice, lists that end early, change, go round in a circle or do not end. What
- * to ask for, and what an answer means, is up to its callers. It holds one page, and the ids of what was read.
+ * It owns what may go wrong between pages: items that come twice or not at all, pages that come again, lists without an end. What is asked,
+ * and what an answer means, belongs to the source.
  */
-import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
@@ -12,205 +11,208 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
+import { sha256OfText } from "../../internal/sha256.ts"
 
-/** More pages than these are taken for a list without an end. */
-export const maxPages = 10_000
+/** A page of a list. */
+export interface ListPage<Position, Item> {
+  readonly items: ReadonlyArray<Item>
+  /** Where the list goes on; none behind the last page. */
+  readonly next: Option.Option<Position>
+  /** How many items the server says there are on all pages. */
+  readonly total?: number | undefined
+  /** How many pages the server says there are. */
+  readonly pages?: number | undefined
+  /** Takes secrets out of words that have something of the answer in them. Default none. */
+  readonly hide?: ((text: string) => string) | undefined
+}
 
-/** More items of one list are too many. */
-export const maxItems = 1_000_000
+/** What is known of the items of a list. */
+interface Items<Item> {
+  /** What the list is called in messages, as in `Document "events"`. */
+  readonly name: string
+  /** Equal for the same item, wherever it comes; none where an item cannot be told from others. */
+  readonly idOf: (item: Item) => Option.Option<string>
+  /** What to check where items are missing, or come twice. Default nothing. */
+  readonly advice?: { readonly missing?: string; readonly twice?: string }
+  /** Whether the server may count and give an item more than once. It is read once then. Default false. */
+  readonly mayRepeatItems?: boolean
+}
 
-/** Pages in a row without an item that is new. While items are added, some are on the page behind once more. */
-const maxStale = 3
+export interface List<Position, Item, E> extends Items<Item> {
+  readonly first: Position
+  readonly ask: (position: Position) => Effect.Effect<ListPage<Position, Item>, E>
+  /** Equal for the same page. */
+  readonly placeOf: (position: Position) => string
+  /** The error for a list that no further try would make right. */
+  readonly mistake: (detail: string) => E
+  /** What to check where the page behind the first is the first one again. */
+  readonly firstAgain: string
+  /** Whether the page behind the last may be the last one again. Default false. */
+  readonly mayRepeatLast?: boolean
+  /** Whether the last page may lead to itself, or to a page before it. Default false. */
+  readonly mayLeadBack?: boolean
+}
 
-/** A list was not the same from its first page to its last, or has fewer items than its server says. */
-export class ListNotWhole extends Schema.TaggedError<ListNotWhole>()("vitrine/ListNotWhole", {
-  /** What is read, such as `Document "events"`. */
+/** A list that was not the same from its first page to its last: read again from its first page, it may be whole. */
+export class ListChanged extends Schema.TaggedError<ListChanged>()("vitrine/ListChanged", {
   list: Schema.String,
+  /** What says that something is missing, and what to check. */
   detail: Schema.String
 }) {
-  readonly isTransient = true
   override get message() {
     return `${this.list}: ${this.detail}`
   }
+
+  get isTransient(): boolean {
+    return true
+  }
 }
 
-/** What an answer says. */
-export interface ListPage<Position> {
-  readonly items: ReadonlyArray<unknown>
-  /** How many items all pages have. */
-  readonly total?: number | undefined
-  /** How many pages there are. */
-  readonly pages?: number | undefined
-  /** Takes secrets out of words with something of the answer in them. */
-  readonly hide?: (text: string) => string
-  /** Where the page behind it is. */
-  readonly next: Option.Option<Position>
-}
+/** More than these are taken for a list without an end. */
+export const maxPages = 10_000
 
-/** How far a list was read before a page. */
-export interface ListProgress {
-  /** Of the page, from 1. */
-  readonly number: number
-  /** How many items have come, those that came twice counted twice. */
-  readonly read: number
-}
+/** So many pages in a row that are the same are the last one. */
+const maxSame = 4
 
-export interface List<Position, E> {
-  /** What is read, such as `Document "events"`. */
-  readonly name: string
-  readonly start: Position
-  readonly read: (position: Position, progress: ListProgress) => Effect.Effect<ListPage<Position>, E>
-  /** Whether positions are counted up, so that each page has one behind it: it ends with an empty page, or where the server says so. */
-  readonly isCounted: boolean
-  /** What identifies an item; where it is `None`, all that is in it does. */
-  readonly idOf: (item: unknown) => Option.Option<string>
-  /** What can never be right, however often it is read. */
-  readonly failed: (detail: string) => E
-  /** What to do where the first page comes again as the second. */
-  readonly firstAgain: string
-  /** What to do where ids are not those of single items. */
-  readonly keyAdvice: string
-  /** What to do where the total of a server is not to be believed. */
-  readonly totalAdvice: string
-}
+/** So many pages in a row without items look like a list without an end. */
+const maxEmpty = 100
 
-export interface WholeList<E> {
-  /** The items, each once. */
-  readonly pages: Stream.Stream<ReadonlyArray<unknown>, E | ListNotWhole>
-  /** Runs what reads `pages` once more, from its start, where the list was not whole. */
-  readonly again: <A, F, R>(use: Effect.Effect<A, F, R>) => Effect.Effect<A, F, R>
-}
+/**
+ * The pages of a list. It fails where items are known to be missing or to have come twice (`ListChanged`), with what `ask` fails with, and with
+ * `mistake`. In memory are the ids of what was read.
+ */
+export const readList = <Position, Item, E>(
+  list: List<Position, Item, E>
+): Stream.Stream<ReadonlyArray<Item>, E | ListChanged> =>
+  Stream.suspend(() => {
+    const { ask, first, mayLeadBack = false, mayRepeatLast = false, mistake, placeOf } = list
+    const asked = new Set<string>()
+    const onlyNew = makeOnlyNew(list)
+    const completeness = makeCompleteness(list)
+    const signature = signatureOf(list)
+    let before = "nothing"
+    /** How many pages in a row are the same. */
+    let same = 0
 
-export const wholeList = <Position, E>(list: List<Position, E>): WholeList<E> => ({
-  pages: Stream.suspend(() => pagesOf(list)),
-  again: (use) =>
-    Effect.catchAll(use, (error) =>
-      error instanceof ListNotWhole
-        ? Effect.zipRight(Effect.logWarning(`${error.message}. It is read again from its beginning`), use)
-        : Effect.fail(error)
-    )
-})
-
-interface State<Position> extends ListProgress {
-  readonly position: Position
-  readonly total: number | undefined
-  /** How many pages before it had items, but no new one. */
-  readonly stale: number
-}
-
-const pagesOf = <Position, E>(list: List<Position, E>) => {
-  const asked = new Set<Position>()
-  const seen = new Map<string, number>()
-  const start: State<Position> = { position: list.start, number: 1, read: 0, total: undefined, stale: 0 }
-
-  return Stream.paginateEffect(
-    start,
-    Effect.fnUntraced(function* ({ number, position, stale: staleBefore, ...before }: State<Position>) {
-      asked.add(position)
-      const page = yield* list.read(position, { number, read: before.read })
-      const { hide = identity, items, next, pages, total } = page
-      const failed = (detail: string) => list.failed(hide(`page ${number}: ${detail}`))
-      const notWhole = (detail: string) => new ListNotWhole({ list: list.name, detail: hide(detail) })
-      if (total !== undefined && before.total !== undefined && total < before.total) {
-        return yield* notWhole(
-          `page ${number}: the list has become shorter while it was read, from ${before.total} to ${total}: items may be missing. ${list.totalAdvice}`
-        )
-      }
-      const { added, repeated, twin } = yield* Effect.try({
-        try: () => sift(items, list.idOf, seen, number),
-        catch: () => failed("it is nested too deeply")
-      })
-      if (twin !== undefined) {
-        return yield* Effect.fail(
-          failed(`two records are not the same, but both have the key ${excerpt(twin)}. ${list.keyAdvice}`)
-        )
-      }
-      const isStale = items.length > 0 && added.length === 0
-      const stale = isStale ? staleBefore + 1 : 0
-      // A page of nothing but what has come may be the end of the list. With something new on it or behind it, items have moved.
-      if (added.length > 0 && (repeated !== undefined || staleBefore > 0)) {
-        return yield* notWhole(
-          repeated === undefined
-            ? `page ${number}: it has new records behind a page without one: the list has changed while it was read`
-            : `the record ${excerpt(repeated.id)} is on page ${repeated.page} and on page ${number}: others may be missing. Ask for an order that does not change. If these are two records: ${list.keyAdvice}`
-        )
-      }
-      if (seen.size > maxItems) return yield* Effect.fail(failed(`there are more than ${maxItems} records`))
-
-      const isSaidEnd =
-        (pages !== undefined && number >= pages && (total === undefined || seen.size >= total)) ||
-        (total !== undefined && seen.size >= total)
-      const isRound =
-        Option.exists(next, (position) => asked.has(position)) || (list.isCounted && stale === maxStale)
-      const isEnd = Option.isNone(next) || isRound || (list.isCounted && (items.length === 0 || isSaidEnd))
-      if (!isEnd) {
-        if (number === maxPages) {
+    return Stream.paginateEffect(
+      first,
+      Effect.fnUntraced(function* (position: Position) {
+        asked.add(placeOf(position))
+        const number = asked.size
+        const failed = (detail: string) => mistake(`page ${number}: ${detail}`)
+        const page = yield* ask(position)
+        const { items } = page
+        const content = yield* Effect.mapError(signature(items), failed)
+        same = content === before ? same + 1 : 1
+        before = content
+        const leadsBack = Option.exists(page.next, (next) => asked.has(placeOf(next)))
+        if (same === number && items.length > 0 && (leadsBack || same === maxSame)) {
+          return yield* Effect.fail(failed(list.firstAgain))
+        }
+        if (leadsBack && !mayLeadBack) {
+          return yield* Effect.fail(failed("the list goes round in a circle: the next page is one before it"))
+        }
+        if (same === (items.length === 0 ? maxEmpty : maxSame) && !mayRepeatLast) {
+          return yield* Effect.fail(failed(`it came ${same} times in a row`))
+        }
+        const isLastAgain = same > 1 && items.length > 0 && mayRepeatLast
+        if (!isLastAgain) yield* completeness.add(page)
+        const added = isLastAgain ? [] : yield* onlyNew(page, number)
+        const next = leadsBack || (isLastAgain && same === maxSame) ? Option.none() : page.next
+        if (Option.isNone(next)) {
+          yield* completeness.end
+        } else if (number === maxPages) {
           return yield* Effect.fail(
             failed(`there are more than ${maxPages} pages, which looks like a list without an end`)
           )
         }
-        const state = {
-          position: next.value,
-          number: number + 1,
-          read: before.read + items.length,
-          total,
-          stale
-        }
-        return [added, Option.some(state)] as const
-      }
-      if (isRound && items.length > 0 && number === stale + 1 && !(isSaidEnd && list.isCounted)) {
-        return yield* Effect.fail(failed(list.firstAgain))
-      }
-      const said = total ?? before.total
-      if (said !== undefined && seen.size < said) {
-        return yield* notWhole(
-          `the list ends after ${countText(seen.size, "record")}, but the server says that there are ${said}. ${list.totalAdvice}`
-        )
-      }
-      const filled = items.length === 0 || isStale ? number - 1 - staleBefore : number
-      if (said === undefined && pages !== undefined && filled < pages) {
-        return yield* notWhole(
-          `the list ends after ${countText(filled, "page")}, but the server says that there are ${pages}. ${list.totalAdvice}`
-        )
-      }
-      return [added, Option.none<State<Position>>()] as const
-    })
+        return [added, next] as const
+      })
+    )
+  })
+
+/** Makes something of a list, and once more from its beginning where that has changed: what was made before must be thrown away. */
+export const readAgain = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(
+    Effect.tapError(reading, (error) =>
+      Effect.when(Effect.logDebug(`${String(error)} It is read again`), () => isChanged(error))
+    ),
+    { times: 1, while: isChanged }
   )
+
+const isChanged = (error: unknown): boolean => error instanceof ListChanged
+
+/** Gives the items that have not come on a page before. */
+const makeOnlyNew = <Item>({ advice, idOf, mayRepeatItems = false, name }: Items<Item>) => {
+  const pageOf = new Map<string, number>()
+  return ({ hide = identity, items }: ListPage<unknown, Item>, number: number) =>
+    Effect.suspend(() => {
+      const added: Array<Item> = []
+      for (const item of items) {
+        const id = Option.getOrUndefined(idOf(item))
+        const before = id === undefined ? undefined : pageOf.get(id)
+        if (before !== undefined && before !== number && !mayRepeatItems) {
+          return changed(
+            name,
+            `the record ${hide(excerpt(id ?? ""))} is on page ${before} and on page ${number}`,
+            advice?.twice
+          )
+        }
+        if (before !== undefined && mayRepeatItems) continue
+        if (id !== undefined) pageOf.set(id, number)
+        added.push(item)
+      }
+      return Effect.succeed(added)
+    })
 }
 
-interface Sifted {
-  readonly added: ReadonlyArray<unknown>
-  /** An id that came on a page before. */
-  readonly repeated: { readonly id: string; readonly page: number } | undefined
-  /** An id that two items of this page have which are not the same. */
-  readonly twin: string | undefined
-}
+/** Compares what has come with what the server says there is. */
+const makeCompleteness = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>) => {
+  let read = 0
+  let readPages = 0
+  let total: number | undefined
+  let pages: number | undefined
+  return {
+    add: (page: ListPage<unknown, unknown>) =>
+      Effect.suspend(() => {
+        const before = total
+        read += page.items.length
+        if (page.items.length > 0) readPages++
+        total = page.total ?? total
+        pages = page.pages ?? pages
+        return before !== undefined &&
+          total !== undefined &&
+          (total < before || (mayRepeatItems && total !== before))
+          ? changed(name, `the server says first that there are ${before}, and then ${total}`)
+          : Effect.void
+      }),
 
-const sift = (
-  items: ReadonlyArray<unknown>,
-  idOf: (item: unknown) => Option.Option<string>,
-  seen: Map<string, number>,
-  number: number
-): Sifted => {
-  const added: Array<unknown> = []
-  const here = new Map<string, unknown>()
-  let repeated: Sifted["repeated"]
-  for (const item of items) {
-    const known = idOf(item)
-    const id = Option.getOrElse(known, () => digest(item))
-    const page = seen.get(id)
-    if (page === undefined) {
-      seen.set(id, number)
-      here.set(id, item)
-      added.push(item)
-    } else if (page !== number) {
-      if (Option.isSome(known)) repeated ??= { id, page }
-    } else if (Option.isSome(known) && digest(here.get(id)) !== digest(item)) {
-      return { added, repeated, twin: id }
-    }
+    end: Effect.suspend(() =>
+      total !== undefined && read < total
+        ? changed(name, ends(countText(read, "record"), total), advice?.missing)
+        : total === undefined && pages !== undefined && readPages < pages
+          ? changed(name, ends(countText(readPages, "page"), pages), advice?.missing)
+          : Effect.void
+    )
   }
-  return { added, repeated, twin: undefined }
 }
 
-const digest = (item: unknown): string =>
-  `sha256 ${createHash("sha256").update(JSON.stringify(item)).digest("base64")}`
+const ends = (after: string, all: number) =>
+  `the list ends after ${after}, but the server says that there are ${all}`
+
+const changed = (list: string, detail: string, advice?: string) =>
+  new ListChanged({ list, detail: advice === undefined ? detail : `${detail}. ${advice}` })
+
+/** Equal for pages of the same items: their ids, or a digest where they have none. Empty where there are no items. */
+const signatureOf =
+  <Item>({ idOf }: Items<Item>) =>
+  (items: ReadonlyArray<Item>) =>
+    Effect.try({
+      try: () => {
+        const ids = Option.all(items.map(idOf))
+        return items.length === 0
+          ? ""
+          : JSON.stringify(Option.getOrElse(ids, () => sha256OfText(JSON.stringify(items))))
+      },
+      catch: () => "it is nested too deeply"
+    })

@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { ListNotWhole, wholeList } from "../../../src/layers/documents/wholeList.ts"
+import { ListChanged, type ListPage, readAgain, readList } from "../../../src/layers/documents/wholeList.ts"
 
 interface Item {
   readonly id: number
@@ -46,26 +46,27 @@ const read = ({ asked, cap, changes, length, repeats }: Server) =>
       else if (kind === "add") items.splice(at, 0, { id: 100 + requests })
       else items.reverse()
     }
-    const list = wholeList({
+    const pages = readList({
       name: "the list",
-      start: 0,
-      isCounted: true,
-      idOf: (item) => Option.some(String((item as Item).id)),
-      failed: (detail) => new Error(detail),
+      first: 0,
+      placeOf: String,
+      idOf: ({ id }: Item) => Option.some(String(id)),
+      mistake: (detail) => new Error(detail),
       firstAgain: "page 1 again",
-      keyAdvice: "",
-      totalAdvice: "",
-      read: (position, { read }) =>
-        Effect.sync(() => {
+      mayRepeatLast: true,
+      ask: (position: number) =>
+        Effect.sync((): ListPage<number, Item> => {
           for (const each of changes) if (each.request === requests) change(each)
           requests++
           const size = Math.min(asked, cap)
           const start = repeats && position >= items.length ? Math.max(0, items.length - size) : position
           const page = items.slice(start, start + size)
-          return { items: page, total: items.length, next: Option.some(read + page.length) }
+          const next = position + page.length
+          const isLast = page.length === 0 || next >= items.length
+          return { items: page, total: items.length, next: isLast ? Option.none() : Option.some(next) }
         })
     })
-    return list.again(Stream.runCollect(list.pages)).pipe(
+    return readAgain(Stream.runCollect(pages)).pipe(
       Effect.map((pages) => Chunk.toReadonlyArray(pages).flat()),
       Effect.either,
       Effect.map((result) => ({ result, items, requests }))
@@ -84,7 +85,7 @@ describe("a list of a server", () => {
     Effect.gen(function* () {
       const { items, result } = yield* read(given)
       if (Either.isLeft(result)) {
-        expect(result.left).toBeInstanceOf(ListNotWhole)
+        expect(result.left).toBeInstanceOf(ListChanged)
         return
       }
       expect(new Set(result.right).size).toBe(result.right.length)

@@ -36,12 +36,6 @@ export const withoutKey = (collection: string, key: string) =>
 export const tooMany = (collection: string, most: number) =>
   lasting(`${collection} has more than ${most} items. Take fewer by "collections.${collection}.filter"`)
 
-export const changing = (collection: string) =>
-  new DirectusError({
-    detail: `${collection} changes while it is read: items come and go between its pages`,
-    isTransient: true
-  })
-
 /** Of an answer that is a refusal. */
 export const refused = (collection: string, status: number, hasToken: boolean, refusal: Refusal) => {
   const words = [refusal.code, refusal.message].filter((part) => part !== "").join(": ")

@@ -26,8 +26,8 @@ export interface JsonDocument {
   readonly items?: string
 
   /**
-   * What identifies a record: a field, or several, as paths. Two of one page with the same key that differ are an error; where a record
-   * is on two pages, the list is read once more, and then the fetch fails. Default `id`.
+   * What identifies a record: a field, or several, as paths. With a record on two pages, the list is read once more, and then the fetch
+   * fails. Default `id`.
    */
   readonly key?: string | ReadonlyArray<string>
 
@@ -46,13 +46,16 @@ export interface JsonDocument {
   /** The parameter of `url` for how many records come before a page. It counts from the one in `url`, or else from 0. */
   readonly offset?: string
 
-  /** With `page` or `offset`, the parameter of `url` that says how many records a page has. Servers may give fewer: all are read. */
+  /**
+   * With `page` or `offset`, the parameter of `url` that says how many records a page has: a page with fewer than the first one is the
+   * last. Default: the last page is the one before a page without records.
+   */
   readonly size?: string
 
   /**
-   * How many records there are on all pages: a path to it in an answer, or the name of a header. Where fewer come, the list is read once
-   * more, and then the fetch fails. Default: headers that many servers send (`X-WP-Total`, `X-Total-Count`, `X-WP-TotalPages`), where they
-   * do. `false` for a server that counts what may not be read.
+   * How many records there are on all pages, or how many pages (`meta.pageCount`): a path, or the name of a header. With fewer, the list is read once more, and
+   * then the fetch fails. Default: what a header states (`X-WP-Total`, `X-Total-Count`, `Content-Range`, …), if any. `false` where a server counts
+   * what it does not give, or one page is enough.
    */
   readonly total?: string | false
 }

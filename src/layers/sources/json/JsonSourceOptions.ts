@@ -45,10 +45,7 @@ export const JsonDocument = Schema.Struct({
   offset: Schema.optionalWith(parameter("skip"), exact),
   size: Schema.optionalWith(parameter("limit"), exact),
   total: Schema.optionalWith(
-    expects(
-      Schema.Union(path, Schema.Literal(false)),
-      'a path such as "meta.total", the name of a header, or false for a server whose total is not to be believed'
-    ),
+    expects(Schema.Union(path, Schema.Literal(false)), 'a path with dots, such as "meta.total", or false'),
     exact
   )
 })
@@ -79,7 +76,10 @@ const mistakes = (document: JsonDocument): ReadonlyArray<Schema.FilterIssue> => 
       ((!isCounted && 'needs "page" or "offset"') ||
         (!((parameterOf(url, size) ?? 0) > 0) &&
           `expected a number for "${size}" in "url", as in "?${size}=100"`)),
-    total: total !== undefined && !isCounted && next === undefined && 'needs "next", "page" or "offset"'
+    total:
+      Predicate.isString(total) &&
+      ((!isCounted && next === undefined && 'needs "next", "page" or "offset"') ||
+        (as === "csv" && "CSV has no paths: expected false"))
   }
   return Object.entries(wrong).flatMap(([name, message]) =>
     message === false ? [] : [{ path: [name], message }]

@@ -1,26 +1,38 @@
 /**
- * The `Link` header (RFC 8288): `<?page=2>; rel="next last"; title="a, b", </a.css>; rel=preload; nopush`.
+ * The header `Link` (RFC 8288), read as leniently as it is written.
  */
-import * as Option from "effect/Option"
 
-/** One link: its target in `<>`, and what stands behind it up to a comma that is in no quotes. */
-const links = /<([^<>]*)>((?:"(?:\\.|[^"\\])*"|[^",])*)/g
+const target = /[\s,]*<([^>]*)>/y
 
-/** One parameter: its name, and its value with or without quotes, where it has one. */
-const parameters = /;\s*([^\s=;,"]+)(?:\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s;,"]*)))?/g
+/** A parameter: its name, and its value in quotes or without. It may have no value, or be nothing but its semicolon. */
+const parameter = /\s*;\s*(?:([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?)?/y
 
-/** The target of the first link with a relation, as it stands there. */
-export const linkOf = (header: string, relation: string): Option.Option<string> => {
-  for (const [, target = "", rest = ""] of header.matchAll(links)) {
-    if (relationsOf(rest).includes(relation)) return Option.some(target.trim())
+/** The first link of this relation. Links about something else than the answer (`anchor`) do not count. */
+export const linkOf = (header: string, relation: string): string | undefined => {
+  let place = 0
+  const take = (pattern: RegExp) => {
+    pattern.lastIndex = place
+    const found = pattern.exec(header)
+    if (found !== null) place = pattern.lastIndex
+    return found
   }
-  return Option.none()
-}
-
-/** Only the first `rel` of a link counts. */
-const relationsOf = (text: string): ReadonlyArray<string> => {
-  for (const [, name = "", quoted, token = ""] of text.matchAll(parameters)) {
-    if (name.toLowerCase() === "rel") return (quoted ?? token).toLowerCase().split(/\s+/)
+  while (place < header.length) {
+    const link = take(target)
+    if (link === null) {
+      // What is no link ends with the next comma.
+      const comma = header.indexOf(",", place)
+      place = comma === -1 ? header.length : comma + 1
+      continue
+    }
+    const parameters = new Map<string, string>()
+    for (let found = take(parameter); found !== null; found = take(parameter)) {
+      const [, name = "", quoted, plain = ""] = found
+      const value = quoted?.replace(/\\(.)/g, "$1") ?? plain
+      // Of several of one name, the first one counts.
+      if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value)
+    }
+    const relations = (parameters.get("rel") ?? "").toLowerCase().split(/\s+/)
+    if (relations.includes(relation) && !parameters.has("anchor")) return link[1]
   }
-  return []
+  return undefined
 }

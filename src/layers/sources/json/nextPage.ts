@@ -18,8 +18,16 @@ export interface ReadPage {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly json: unknown
-  /** How many records have come so far, with those of this page; what came twice is counted twice. */
+  /** How many records it has. */
+  readonly records: number
+  /** How many have come so far, with those of this page. */
   readonly read: number
+  /** How many records the first page has. */
+  readonly firstRecords: number
+  /** How many records there are on all pages, where the answer says it. */
+  readonly total?: number | undefined
+  /** How many pages there are, where the answer says it. */
+  readonly pages?: number | undefined
 }
 
 /** An address, or none where the list ends; or what is wrong. */
@@ -28,7 +36,7 @@ type Next = Either.Either<Option.Option<string>, string>
 export const nextPage = (document: JsonDocument, page: ReadPage): Next => {
   const { cursor, next, url } = document
   if (next === undefined) return Either.right(counted(document, page))
-  if (next === "link") return followed(document, page, linkOf(page.headers.link ?? "", "next"))
+  if (next === "link") return followed(document, page, Option.fromNullable(nextLink(page.headers)))
   const found = mentioned(page.json, next)
   return cursor === undefined
     ? Either.flatMap(found, (link) => followed(document, page, link))
@@ -38,12 +46,35 @@ export const nextPage = (document: JsonDocument, page: ReadPage): Next => {
       )
 }
 
-const counted = ({ offset, page: counter, url }: JsonDocument, { number, read }: ReadPage) => {
+/** The link to the next page in the header of an answer. */
+export const nextLink = ({ link = "" }: ReadPage["headers"]): string | undefined => linkOf(link, "next")
+
+/**
+ * Whether a page is shorter than it would be if another one followed: than the first one, or where it is that one, than what was asked for
+ * (`size`). A server that gives fewer at once than it is asked for gives as many on each page.
+ */
+export const isShort = (
+  { size, url }: JsonDocument,
+  { firstRecords, number, records }: Pick<ReadPage, "firstRecords" | "number" | "records">
+): boolean => records < (number > 1 ? firstRecords : size === undefined ? 0 : (parameterOf(url, size) ?? 0))
+
+const counted = (document: JsonDocument, page: ReadPage) => {
+  const { offset, page: counter, size, url } = document
+  const { number, pages, read, records, total } = page
+  const isLast =
+    records === 0 ||
+    (total === undefined
+      ? pages === undefined
+        ? size !== undefined && number > 1 && isShort(document, page)
+        : number >= pages
+      : read >= total)
   const count = (parameter: string, first: number, more: number) =>
     withParameter(url, parameter, String((parameterOf(url, parameter) ?? first) + more))
-  return counter !== undefined
-    ? Option.some(count(counter, 1, number))
-    : Option.map(Option.fromNullable(offset), (offset) => count(offset, 0, read))
+  return isLast
+    ? Option.none()
+    : counter !== undefined
+      ? Option.some(count(counter, 1, number))
+      : Option.map(Option.fromNullable(offset), (offset) => count(offset, 0, read))
 }
 
 /** What an answer has at a path: nothing, `null`, `false` and an empty text are the end. */
@@ -73,17 +104,14 @@ const followed = (document: JsonDocument, page: ReadPage, link: Option.Option<st
   const url = new URL(link.value, page.url)
   const known = [document.url, page.url].map((address) => new URL(address))
   const base = known.find(({ hostname }) => hostname === url.hostname)
-  return base === undefined
-    ? Either.left(
-        `the next page is on another host, ${printableLine(url.host, 100)}: Vitrine does not follow it there`
-      )
-    : Either.right(Option.some(onHost(base.origin, url)))
-}
-
-/** Not by `new URL(path, origin)`, for which a path that begins with two slashes is the name of a host. */
-const onHost = (origin: string, { pathname, search }: URL): string => {
-  const url = new URL(origin)
-  url.pathname = pathname
-  url.search = search
-  return url.href
+  if (base === undefined) {
+    return Either.left(
+      `the next page is on another host, ${printableLine(url.host, 100)}: Vitrine does not follow it there`
+    )
+  }
+  // A path that begins with two slashes would be another host in a relative URL.
+  const next = new URL(base.origin)
+  next.pathname = url.pathname
+  next.search = url.search
+  return Either.right(Option.some(next.href))
 }

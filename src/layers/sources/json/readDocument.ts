@@ -4,55 +4,51 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import { parseCsv, parseJson } from "../../documents/answers.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
 import { redirectAdvice } from "../../documents/refusedRequest.ts"
-import { type List, type ListNotWhole, type ListPage, wholeList } from "../../documents/wholeList.ts"
+import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 import type { RequestFailed, Requests } from "../../httpClient/Requests.ts"
 import type { JsonDocument } from "./JsonSourceOptions.ts"
-import { nextPage, type ReadPage } from "./nextPage.ts"
+import { isShort, nextLink, nextPage, type ReadPage } from "./nextPage.ts"
+import { type StatedCount, statedCount } from "./statedCount.ts"
 import { valueAt, whatIs } from "./valueAt.ts"
+
+export type ReadError = DocumentNotSaved | ListChanged
 
 export const readDocument = (
   requests: Pick<Requests, "get">,
   name: string,
   document: JsonDocument
-): Document<DocumentNotSaved | ListNotWhole> => {
-  const { items, key, next, offset, page, url } = document
+): Document<ReadError> => {
+  const { key, next, offset, page, url } = document
   const { origin, pathname } = new URL(url)
-  const ask = makeAsk(requests, name, document)
+  const ask = makeAsk(requests, document)
   const isPaged = (next ?? page ?? offset) !== undefined
-  const list = wholeList(listOf(ask, name, document))
-  return {
+  const start = {
     name,
     url: `${origin}${pathname}`,
-    ...(key === undefined ? {} : { key: [key].flat() }),
-    ...(isPaged
-      ? { content: Records({ pages: list.pages }), again: list.again }
-      : {
-          content: Value({
-            value: Effect.flatMap(ask(url), ({ hide, json }) =>
-              items === undefined
-                ? Effect.succeed(json)
-                : Effect.mapError(listIn(json, items), (detail) => mistake(name, hide(detail)))
-            )
-          })
-        })
+    ...(key === undefined ? {} : { key: [key].flat() })
+  }
+  if (isPaged) {
+    return { ...start, content: Records({ pages: readPages(ask, name, document) }), again: readAgain }
+  }
+  const warnings: Array<string> = []
+  return {
+    ...start,
+    content: Value({ value: readWhole(ask, name, document, warnings) }),
+    about: () => ({ warnings })
   }
 }
 
 const mistake = (document: string, detail: string) => new DocumentNotSaved({ document, detail })
 
 /** Asks an address of a document. Headers go to the origin of its URL. */
-const makeAsk = (
-  requests: Pick<Requests, "get">,
-  name: string,
-  { as, delimiter, headers, url }: JsonDocument
-) => {
+const makeAsk = (requests: Pick<Requests, "get">, { as, delimiter, headers, url }: JsonDocument) => {
   const { origin } = new URL(url)
   const own = Record.mapEntries(headers, (value, header) => [header.toLowerCase(), Redacted.value(value)])
   const accept = as === "csv" ? "text/csv" : "application/json"
@@ -64,7 +60,7 @@ const makeAsk = (
       })
       const json: unknown = yield* as === "csv" ? parseCsv(answer, delimiter) : parseJson(answer)
       return { ...answer, json }
-    }).pipe(Effect.mapError((error) => refused(name, url, error)))
+    })
 }
 
 type Ask = ReturnType<typeof makeAsk>
@@ -80,92 +76,115 @@ const refused = (document: string, url: string, error: RequestFailed) => {
 
 const listIn = (json: unknown, path: string | undefined): Either.Either<ReadonlyArray<unknown>, string> => {
   if (path === undefined) {
-    return Array.isArray(json) || json === null
-      ? Either.right(json ?? [])
+    if (json === null) return Either.right([])
+    return Array.isArray(json)
+      ? Either.right(json)
       : Either.left(`the answer is no list: ${whatIs(json)}. "items" is the path to its list`)
   }
   return Either.flatMap(
     Either.mapLeft(valueAt(json, path), (there) => `"items": "${path}" is not in the answer; ${there}`),
     (value) =>
-      Array.isArray(value) || value === null
-        ? Either.right(value ?? [])
-        : Either.left(`"items": "${path}" is no list; ${whatIs(value, path)}`)
+      value === null
+        ? Either.right([])
+        : Array.isArray(value)
+          ? Either.right(value)
+          : Either.left(`"items": "${path}" is no list; ${whatIs(value, path)}`)
   )
 }
 
-const listOf = (ask: Ask, name: string, document: JsonDocument): List<string, DocumentNotSaved> => ({
-  name: `Document "${name}"`,
-  start: document.url,
-  isCounted: isCounted(document),
-  idOf: recordId(document.key === undefined ? defaultKey : [document.key].flat()),
-  failed: (detail) => mistake(name, detail),
-  firstAgain: firstAgain(document),
-  keyAdvice: 'Set "key" to what identifies a record, such as ["id", "locale"]',
-  totalAdvice: 'If it counts what may not be read, set "total" of the document to false',
-  read: Effect.fnUntraced(function* (url, progress) {
-    const answer = yield* Effect.map(ask(url), Option.some).pipe(
-      Effect.catchIf(
-        (error) => progress.read > 0 && isCounted(document) && isBehindTheLast(error),
-        () => Effect.succeed(Option.none())
-      )
+/** One answer. Where its server states that there is more, that is a warning: whoever wants the latest ten asks for these. */
+const readWhole = Effect.fnUntraced(function* (
+  ask: Ask,
+  name: string,
+  document: JsonDocument,
+  warnings: Array<string>
+) {
+  const { items, total, url } = document
+  const answer = yield* Effect.mapError(ask(url), (error) => refused(name, url, error))
+  const { headers, hide, json } = answer
+  const value =
+    items === undefined
+      ? json
+      : yield* Effect.mapError(listIn(json, items), (detail) => mistake(name, hide(detail)))
+  const records = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
+  const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
+  warnings.length = 0
+  if (stated.total !== undefined && stated.total > records) {
+    warnings.push(`${countText(records, "record")} of ${stated.total} that the server states. ${pagesAdvice}`)
+  } else if (total !== false && Array.isArray(value) && nextLink(headers) !== undefined) {
+    warnings.push(
+      `${countText(records, "record")}, and the server states that there is another page. ${pagesAdvice}`
+    )
+  }
+  return value
+})
+
+const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false says that this one is enough'
+
+/** How far a list is read. */
+interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "url"> {
+  /** Whether the page before is shorter than the others. */
+  readonly isEndLikely: boolean
+}
+
+const readPages = (ask: Ask, name: string, document: JsonDocument) => {
+  const { key, offset, page, url } = document
+
+  const askPage = Effect.fnUntraced(function* (position: Position) {
+    const { number } = position
+    const answer = yield* Effect.catchAll(Effect.asSome(ask(position.url)), (error) =>
+      number > 1 && isBehindLast(error, position)
+        ? Effect.succeedNone
+        : Effect.fail(refused(name, url, error))
     )
     if (Option.isNone(answer)) return { items: [], next: Option.none() }
     const { hide } = answer.value
-    const failed = (detail: string) => mistake(name, `page ${progress.number}: ${hide(detail)}`)
+    const failed = (detail: string) => mistake(name, `page ${number}: ${hide(detail)}`)
     const items = yield* Effect.mapError(listIn(answer.value.json, document.items), failed)
-    const said = yield* Effect.mapError(sizeOf(document, answer.value), failed)
-    const read = progress.read + items.length
-    const next = yield* Effect.mapError(nextPage(document, { ...answer.value, ...progress, read }), failed)
-    return { items, next, hide, ...said }
+    const firstRecords = number === 1 ? items.length : position.firstRecords
+    const stated = yield* Effect.mapError(statedCount(document, answer.value, firstRecords), failed)
+    const read = position.read + items.length
+    const current = { ...answer.value, ...stated, number, firstRecords, records: items.length, read }
+    const next = yield* Effect.mapError(nextPage(document, current), failed)
+    return {
+      ...stated,
+      hide,
+      items,
+      next: Option.map(next, (url) => ({
+        url,
+        number: number + 1,
+        read,
+        firstRecords,
+        isEndLikely: isShort(document, current)
+      }))
+    }
   })
-})
 
-/** What servers answer to the number of a page that a list does not have. */
-const isBehindTheLast = ({ cause }: DocumentNotSaved): boolean =>
-  Predicate.hasProperty(cause, "status") && (cause.status === 400 || cause.status === 404)
+  return readList({
+    name: `Document "${name}"`,
+    first: { url, number: 1, read: 0, firstRecords: 0, isEndLikely: false },
+    ask: askPage,
+    placeOf: ({ url }) => url,
+    idOf: recordId(key === undefined ? defaultKey : [key].flat()),
+    mistake: (detail) => mistake(name, detail),
+    firstAgain: firstAgain(document),
+    advice: {
+      missing: "If the server counts what it does not give: total: false",
+      twice: 'If these are two records: "key" says what identifies one, such as ["id", "locale"]'
+    },
+    mayRepeatLast: (page ?? offset) !== undefined,
+    mayLeadBack: true
+  })
+}
 
-/** Where a list has nothing but its first page, though a page is said to be behind it. */
+/** Whether a page that is refused is behind the last one, as some servers answer. */
+const isBehindLast = ({ body = "", status = 0 }: RequestFailed, { isEndLikely }: Position): boolean =>
+  status === 404 || status === 416 || (status === 400 && (isEndLikely || /invalid[ _]page/i.test(body)))
+
+/** What to check where a list has nothing but its first page, though a page is said to be behind it. */
 const firstAgain = ({ cursor, next, offset, page }: JsonDocument): string => {
   const parameter = page ?? offset ?? cursor
   return parameter !== undefined
     ? `it has the records of page 1 again. Does the server know the parameter "${parameter}"?`
     : `the next page is page 1 again. Is ${next === "link" ? 'the "Link" header that' : `"${next}" the path to the address`} of the page behind it?`
 }
-
-const isCounted = ({ offset, page }: JsonDocument): boolean => (page ?? offset) !== undefined
-
-const totalHeaders = ["x-wp-total", "x-total-count"]
-const pagesHeaders = ["x-wp-totalpages", "x-total-pages"]
-
-/** How many records and pages a server says there are: at the path or in the header that `total` names, or in a header that many have. */
-const sizeOf = (
-  { total: place }: JsonDocument,
-  { headers, json }: Pick<ReadPage, "headers" | "json">
-): Either.Either<Pick<ListPage<string>, "total" | "pages">, string> => {
-  if (place === false) return Either.right({})
-  const numberIn = (names: ReadonlyArray<string>) =>
-    names.map((name) => countOf(headers[name])).find(Predicate.isNotUndefined)
-  if (place === undefined) {
-    return Either.right({ total: numberIn(totalHeaders), pages: numberIn(pagesHeaders) })
-  }
-  return Either.flatMap(
-    Either.mapLeft(
-      Either.orElse(valueAt(json, place), (there) =>
-        Either.fromNullable(headers[place.toLowerCase()], () => there)
-      ),
-      (there) => `"total": "${place}" is neither in the answer nor one of its headers; ${there}`
-    ),
-    (value) =>
-      Either.map(
-        Either.fromNullable(countOf(value), () => `"total": "${place}" is no number`),
-        (total) => ({ total })
-      )
-  )
-}
-
-const countOf = (value: unknown): number | undefined =>
-  Predicate.isString(value) && /^\d+$/.test(value)
-    ? Number(value)
-    : Predicate.isNumber(value)
-      ? value
-      : undefined

@@ -3,20 +3,22 @@
  *
  * What a refusal means belongs to `requestErrors.ts`, how a request is made to `Ask`.
  */
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { type Entry, fillFrom, type Translation } from "./fallback.ts"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import { readAgain, readList } from "../../documents/wholeList.ts"
+import { fillFrom, type Translation } from "./fallback.ts"
 import type { Ask } from "./makeAsk.ts"
-import { changing, type StrapiError, strange, tooMany } from "./requestErrors.ts"
+import { StrapiError, strange, tooMany } from "./requestErrors.ts"
 import { type Edition, onlyField, page } from "./requests.ts"
 import { readAnswer } from "./responses.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
 /** More of one type would not fit into memory. */
 const maxEntries = 100_000
-
-/** How often a type is read that changes meanwhile. */
-const maxReadings = 4
 
 type Languages = Pick<StrapiOptions, "fallback" | "locales">
 
@@ -59,7 +61,7 @@ export const readTranslations = Effect.fnUntraced(function* (
     const read = yield* Effect.either(readEdition(ask, name, type, { status, locale }))
     if (Either.isRight(read)) {
       translations.push({ locale, entries: read.right.entries })
-    } else if (read.left.status === 404) {
+    } else if (read.left instanceof StrapiError && read.left.status === 404) {
       translations.push({ locale, entries: [] })
       missing.push(read.left)
     } else {
@@ -78,42 +80,44 @@ export const readTranslations = Effect.fnUntraced(function* (
     .flatMap((translation) => (other === undefined ? translation.entries : fillFrom(translation, other)))
 })
 
-/** All entries, each once. It is read again where entries came or went between its pages, and may be missing. */
+/** All entries, each once, or the one of a single type. Filters by relations may count and give an entry twice. */
 const readEdition = Effect.fnUntraced(function* (ask: Ask, name: string, type: StrapiType, edition: Edition) {
-  let before = ""
-  for (let reading = 1; reading <= maxReadings; reading++) {
-    const { entries, isSingle, totals } = yield* readPages(ask, name, type, edition)
-    const counts = `${entries.length} of ${[...totals].join(" or ")}`
-    // Filters by relations may count an entry twice: twice the same is all there is.
-    if (totals.size === 1 && (totals.has(entries.length) || counts === before)) {
-      return { entries, isSingle }
-    }
-    before = counts
-  }
-  return yield* changing(name, before)
-})
+  const isSingle = yield* Ref.make(false)
 
-const readPages = Effect.fnUntraced(function* (ask: Ask, name: string, type: StrapiType, edition: Edition) {
-  const entries = new Map<string, Entry>()
-  const totals = new Set<number>()
-  for (let number = 1; ; number++) {
+  const askPage = Effect.fnUntraced(function* ({
+    number,
+    read
+  }: {
+    readonly number: number
+    readonly read: number
+  }) {
     const answer = readAnswer(yield* ask(name, page(type, edition, number)))
     if (answer.kind === "strange") {
       return yield* strange(name, answer.detail)
     }
     if (answer.kind === "single") {
-      return { entries: [answer.entry], totals: new Set([1]), isSingle: true }
+      yield* Ref.set(isSingle, true)
+      return { items: [answer.entry], next: Option.none() }
     }
-    const before = entries.size
-    for (const entry of answer.entries) {
-      entries.set(entry.documentId, entry)
-    }
-    totals.add(answer.total)
-    if (entries.size > maxEntries) {
+    const { entries, pageCount, total } = answer
+    const next = { number: number + 1, read: read + entries.length }
+    if (next.read > maxEntries) {
       return yield* tooMany(name, maxEntries)
     }
-    if (number >= answer.pageCount || entries.size === before) {
-      return { entries: [...entries.values()], totals, isSingle: false }
-    }
-  }
+    const isLast = number >= pageCount || entries.length === 0
+    return { items: entries, total, next: isLast ? Option.none() : Option.some(next) }
+  })
+
+  const pages = readList({
+    name,
+    first: { number: 1, read: 0 },
+    ask: askPage,
+    placeOf: ({ number }) => String(number),
+    idOf: ({ documentId }) => Option.some(documentId),
+    mistake: (detail) => strange(name, detail),
+    firstAgain: "it has the entries of page 1 again",
+    mayRepeatItems: true
+  })
+  const entries = yield* readAgain(Stream.runCollect(Stream.flattenIterables(pages)))
+  return { entries: Chunk.toReadonlyArray(entries), isSingle: yield* Ref.get(isSingle) }
 })

@@ -31,12 +31,6 @@ export const strange = (type: string, detail: string) =>
 export const tooMany = (type: string, most: number) =>
   lasting(`${type} has more than ${most} entries. Take fewer by "types.${type}.filters"`)
 
-export const changing = (type: string, counts: string) =>
-  new StrapiError({
-    detail: `${type} changes while it is read: of its pages came ${counts} entries`,
-    isTransient: true
-  })
-
 /** Of an answer that is a refusal. */
 export const refused = (type: string, status: number, hasToken: boolean, refusal: Refusal) => {
   const words = [refusal.name, refusal.message].filter((part) => part !== "").join(": ")

@@ -15,6 +15,7 @@ import type {
 import { type Document, type DocumentNotSaved, Records, Value } from "../../documents/Document.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import type { AttachedFile, WantedFile } from "../../documents/media/WantedFile.ts"
+import type { ListChanged } from "../../documents/wholeList.ts"
 import * as AttachmentCells from "./AttachmentCells.ts"
 import { makeAttachmentPaths, type PathOf } from "./AttachmentPaths.ts"
 import { keyValues } from "./KeyValueTable.ts"
@@ -23,7 +24,7 @@ import { pagesOf, withRestarts } from "./TableReader.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** Why a table cannot be read. */
-export type ReadError = TableError | CursorExpired | DocumentNotSaved
+export type ReadError = TableError | CursorExpired | ListChanged | DocumentNotSaved
 
 type Kind<Name, Content> = Extract<Document<ReadError>["content"], { readonly _tag: Name }> & Content
 

@@ -189,7 +189,7 @@ describe("directusSource", () => {
         return numbered(9).map(({ id }) => ({ id: id + ++first * 100 }))
       }
     }
-    expect(yield* messageOf(server.fetch())).toMatch("rooms changes while it is read")
+    expect(yield* messageOf(server.fetch())).toMatch("rooms: items came or went")
     expect(yield* Queue.size(server.received)).toBeLessThan(10)
   })
 

@@ -191,10 +191,12 @@ describe("what goes wrong with JSON at a URL", () => {
       what: "a list that becomes shorter while it is read",
       answers: [
         { items: [{ id: 1 }, { id: 2 }], total: 4 },
+        { items: [{ id: 4 }], total: 3 },
+        { items: [{ id: 1 }, { id: 2 }], total: 4 },
         { items: [{ id: 4 }], total: 3 }
       ],
       document: { items: "items", offset: "skip", total: "total" },
-      message: /page 2: the list has become shorter while it was read/
+      message: /the server says first that there are 4, and then 3$/
     },
     {
       what: "a path to the next page in a list",
@@ -206,18 +208,20 @@ describe("what goes wrong with JSON at a URL", () => {
       what: "a list that ends before its total",
       answers: [
         { items: [{ id: 1 }], total: 4 },
+        { items: [], total: 4 },
+        { items: [{ id: 1 }], total: 4 },
         { items: [], total: 4 }
       ],
       document: { items: "items", offset: "skip", total: "total" },
       message:
-        /the list ends after 1 record, but the server says that there are 4\. If .* set "total" of the document to false$/
+        /the list ends after 1 record, but the server says that there are 4\. If the server counts what it does not give: total: false$/
     }
   ]
 
   it.scopedLive.each(mistakes)("is said with its place: $what", ({ answers, document, message }) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(ScriptedServer.json(200, [{ id: 1 }]))
-      server.next(...[...answers, ...answers].map((answer) => ScriptedServer.json(200, answer)))
+      server.next(...answers.map((answer) => ScriptedServer.json(200, answer)))
       expect(yield* failure({ documents: { events: { url: server.url, ...document } } })).toMatch(message)
     }).pipe(run)
   )

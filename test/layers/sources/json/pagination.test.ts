@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { ListNotWhole } from "../../../../src/layers/documents/wholeList.ts"
+import { RequestFailed } from "../../../../src/layers/httpClient/Requests.ts"
 import { JsonSourceOptions } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
 import { readDocument } from "../../../../src/layers/sources/json/readDocument.ts"
 
@@ -21,10 +21,19 @@ const decodeItems = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ id: Sc
 const decodeOptions = Schema.decodeUnknownSync(JsonSourceOptions)
 
 /** What a server answers about its items now. */
-type Respond = (url: URL, items: ReadonlyArray<Item>) => { readonly json: unknown; readonly link?: string }
+type Respond = (
+  url: URL,
+  items: ReadonlyArray<Item>
+) =>
+  | {
+      readonly json: unknown
+      readonly link?: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | { readonly status: number; readonly body: string }
 
 interface Shape {
-  readonly document: Readonly<Record<string, string>>
+  readonly document: Readonly<Record<string, string | false>>
   readonly respond: Respond
   /** Whether a list of one page is not to be told from a mistake in the document. */
   readonly needsTwoPages?: boolean
@@ -147,7 +156,7 @@ const server = FastCheck.record<Server>({
 /** What was read of a server, how often it was asked, and what it has in the end. */
 const read = (shape: Shape, { added, items, size }: Server) =>
   Effect.gen(function* () {
-    const base = shape.document.url ?? "https://museum.example/items"
+    const base = String(shape.document.url ?? "https://museum.example/items")
     const url = `${base}${base.includes("?") ? "&" : "?"}limit=${size}`
     const { documents } = decodeOptions({
       id: "museum",
@@ -156,24 +165,33 @@ const read = (shape: Shape, { added, items, size }: Server) =>
     const now = [...items]
     let requests = 0
     const get = (address: string) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         for (const { place, request } of added) {
           if (request === requests)
             now.splice(Math.floor(place * (now.length + 1)), 0, { id: 1000 + now.length })
         }
         requests++
-        const { json, link } = shape.respond(new URL(address), now)
-        return {
+        const answer = shape.respond(new URL(address), now)
+        if ("status" in answer) {
+          return new RequestFailed({
+            url: address,
+            detail: `the server responds with HTTP ${answer.status}`,
+            isTransient: false,
+            ...answer
+          })
+        }
+        const { headers, json, link } = answer
+        return Effect.succeed({
           url: address,
           text: JSON.stringify(json),
-          headers: link === undefined ? {} : { link },
+          headers: { ...headers, ...(link !== undefined && { link }) },
           hide: (text: string) => text
-        }
+        })
       })
     const document = documents.items
     if (document === undefined) return yield* Effect.dieMessage("no document")
-    const { again = (save) => save, content } = readDocument({ get }, "items", document)
-    if (content._tag !== "Records") return yield* Effect.dieMessage("no pages")
+    const { again, content } = readDocument({ get }, "items", document)
+    if (content._tag !== "Records" || again === undefined) return yield* Effect.dieMessage("no pages")
     const pages = Chunk.toReadonlyArray(yield* again(Stream.runCollect(content.pages)))
     const ids = decodeItems(pages.flat()).map(({ id }) => id)
     return { ids, requests }
@@ -197,13 +215,13 @@ describe.each(Object.entries(shapes))("a list by %s", (_, shape) => {
   )
 
   it.effect.prop(
-    "is whole or an error while records are added",
+    "is read to its end while records are added, or is an error",
     [servers],
     ([given]) =>
       Effect.gen(function* () {
         const result = yield* Effect.either(read(shape, given))
         if (Either.isLeft(result)) {
-          expect(result.left).toBeInstanceOf(ListNotWhole)
+          expect(result.left).toMatchObject({ _tag: "vitrine/ListChanged" })
           return
         }
         const { ids } = result.right
@@ -253,44 +271,138 @@ describe("a list whose first page leads to itself", () => {
   )
 })
 
-describe("records with the same key", () => {
-  const readPages = (pages: ReadonlyArray<ReadonlyArray<unknown>>, document: Shape["document"] = {}) =>
-    read(
+describe("a record that comes twice", () => {
+  const readPages = (readings: ReadonlyArray<ReadonlyArray<ReadonlyArray<unknown>>>) => {
+    let reading = -1
+    return read(
       {
-        document: { page: "page", ...document },
-        respond: (url) => ({ json: pages[numberOf(url, "page", 1) - 1] ?? [] })
+        document: { page: "page" },
+        respond: (url) => {
+          const page = numberOf(url, "page", 1)
+          if (page === 1) reading++
+          return { json: readings[Math.min(reading, readings.length - 1)]?.[page - 1] ?? [] }
+        }
       },
       { items: [], size: 10, added: [] }
     )
+  }
 
-  it.effect("are an error where they differ on one page, for one of them would be missing", () =>
+  it.effect("on two pages makes the list be read once more", () =>
+    Effect.gen(function* () {
+      const twice = [[{ id: 1 }], [{ id: 1 }, { id: 2 }]]
+      expect((yield* readPages([twice, [[{ id: 1 }], [{ id: 2 }]]])).ids).toEqual([1, 2])
+      expect(String(yield* Effect.flip(readPages([twice])))).toContain(
+        'Document "items": the record 1 is on page 1 and on page 2. If these are two records: "key" says what identifies one'
+      )
+    })
+  )
+
+  it.effect("on one page is saved as it came", () =>
+    Effect.gen(function* () {
+      expect((yield* readPages([[[{ id: 1 }, { id: 1 }], [{ id: 2 }]]])).ids).toEqual([1, 1, 2])
+    })
+  )
+})
+
+describe("a list that has fewer records than its server states", () => {
+  const items = [{ id: 1 }, { id: 2 }, { id: 3 }]
+  const list = (document: Shape["document"], headers: Readonly<Record<string, string>>, body: object = {}) =>
+    read(
+      {
+        document,
+        respond: (url) => ({
+          json:
+            document.items === undefined ? byOffset(url, items) : { items: byOffset(url, items), ...body },
+          headers
+        })
+      },
+      { items, size: 2, added: [] }
+    )
+  const states = [
+    ["in the answer", { items: "items", offset: "skip", total: "meta.total" }, {}, { meta: { total: 4 } }],
+    ["in the answer, as text", { items: "items", offset: "skip", total: "count" }, {}, { count: "4" }],
+    ["in X-WP-Total", { offset: "skip" }, { "x-wp-total": "4" }, {}],
+    ["in X-Total-Count", { offset: "skip" }, { "x-total-count": "4" }, {}],
+    ["in Content-Range", { offset: "skip" }, { "content-range": "items 0-1/4" }, {}]
+  ] as const
+
+  it.effect.each(states)(
+    "%s is read once more, and then is an error with both numbers",
+    ([, document, headers, body]) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(list(document, headers, body))
+        expect(String(error)).toContain("the list ends after 3 records, but the server says that there are 4")
+        expect(String(error)).toContain("total: false")
+        const { ids } = yield* list({ ...document, total: false }, headers, body)
+        expect(ids).toEqual([1, 2, 3])
+      })
+  )
+
+  it.effect("in pages is an error, too", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
-        readPages([
-          [
-            { id: 1, locale: "de" },
-            { id: 1, locale: "en" }
-          ]
-        ])
+        list({ items: "items", next: "next", total: "meta.pageCount" }, {}, { meta: { pageCount: 2 } })
       )
-      expect(String(error)).toContain(
-        'page 1: two records are not the same, but both have the key 1. Set "key" to what identifies a record'
-      )
+      expect(String(error)).toContain("the list ends after 1 page, but the server says that there are 2")
     })
   )
 
-  it.effect("are one where they are equal on one page", () =>
+  it.effect("may begin behind the first record", () =>
     Effect.gen(function* () {
-      expect((yield* readPages([[{ id: 1 }, { id: 1 }, { id: 2 }]])).ids).toEqual([1, 2])
+      const { ids } = yield* list(
+        { url: "https://museum.example/items?skip=1", offset: "skip" },
+        { "x-total-count": "3" }
+      )
+      expect(ids).toEqual([2, 3])
+    })
+  )
+})
+
+describe("a list whose server", () => {
+  const all = Array.from({ length: 250 }, (_, id) => ({ id }))
+  const ids = all.map(({ id }) => id)
+  const asked = (document: Shape["document"], respond: Respond) =>
+    read({ document, respond }, { items: [], size: 1000, added: [] })
+
+  it.effect("gives fewer at once than it is asked for goes on where the page ended", () =>
+    Effect.gen(function* () {
+      const capped = (url: URL) => byOffset(url, all).slice(0, 100)
+      expect((yield* asked({ offset: "skip", size: "limit" }, (url) => ({ json: capped(url) }))).ids).toEqual(
+        ids
+      )
+      expect(
+        (yield* asked({ page: "page", size: "limit" }, (url) => {
+          const start = (numberOf(url, "page", 1) - 1) * 100
+          return { json: all.slice(start, start + 100) }
+        })).ids
+      ).toEqual(ids)
     })
   )
 
-  it.effect("are an error on two pages, after the list was read twice", () =>
+  it.effect("says null where there are no records ends there", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(readPages([[{ id: 1 }], [{ id: 1 }, { id: 2 }]]))
-      expect(String(error)).toContain(
-        'Document "items": the record 1 is on page 1 and on page 2: others may be missing'
-      )
+      const json = (url: URL) => ({ items: numberOf(url, "page", 1) === 1 ? [{ id: 1 }] : null })
+      expect((yield* asked({ items: "items", page: "page" }, (url) => ({ json: json(url) }))).ids).toEqual([
+        1
+      ])
+      expect((yield* asked({ page: "page" }, () => ({ json: null }))).ids).toEqual([])
+    })
+  )
+
+  it.effect("refuses the page behind the last one ends there", () =>
+    Effect.gen(function* () {
+      const pages =
+        (refusal: { readonly status: number; readonly body: string }): Respond =>
+        (url) => {
+          const page = numberOf(url, "page", 1)
+          return page > 3 ? refusal : { json: all.slice((page - 1) * 100, page * 100) }
+        }
+      const wordPress = { status: 400, body: '{"code":"rest_post_invalid_page_number"}' }
+      expect((yield* asked({ page: "page" }, pages(wordPress))).ids).toEqual(ids)
+      expect((yield* asked({ page: "page" }, pages({ status: 404, body: "" }))).ids).toEqual(ids)
+      const broken: Respond = (url) =>
+        numberOf(url, "page", 1) === 1 ? { json: all } : { status: 400, body: "no such parameter" }
+      expect(String(yield* Effect.flip(asked({ page: "page" }, broken)))).toContain("400")
     })
   )
 })
