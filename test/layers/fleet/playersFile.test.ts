@@ -92,7 +92,7 @@ describe("the players of a hub", () => {
             expect(answer.status).toBe(404)
             expect(answer.body.toString()).not.toContain("hall-3")
           }
-        }).pipe(Effect.provide(server.layer({ downloadPath, site: downloadPath, reports: { token } })))
+        }).pipe(Effect.provide(server.layer({ downloadPath, reports: { token } })))
       })
     )
   )
