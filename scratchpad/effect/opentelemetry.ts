@@ -4,13 +4,17 @@
  *     npm run build && npx jiti scratchpad/effect/opentelemetry.ts
  */
 import * as Otlp from "@effect/opentelemetry/Otlp"
-import { FileSystem } from "@effect/platform"
+import { FetchHttpClient, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { CommandBus, Controller, ControllerServices, content, HttpClientNode } from "vitrine"
 
 const baseUrl = process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? "http://127.0.0.1:4318"
-const telemetry = Otlp.layerJson({ baseUrl, resource: { serviceName: "exhibit" } })
+// The client of Vitrine asks this machine only where a configuration names it.
+const telemetry = Layer.provide(
+  Otlp.layerJson({ baseUrl, resource: { serviceName: "exhibit" } }),
+  FetchHttpClient.layer
+)
 
 const fetched = { fingerprint: "full moon", records: 1, bytes: 0 }
 const source = { id: "sky", fetch: () => Effect.succeed(fetched) }

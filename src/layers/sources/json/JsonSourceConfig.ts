@@ -47,8 +47,8 @@ export interface JsonDocument {
   readonly offset?: string
 
   /**
-   * With `page` or `offset`, the parameter of `url` that says how many records a page has: a page with fewer than the first one is the
-   * last. Default: the last page is the one before a page without records.
+   * With `page` or `offset`, the parameter of `url` that says how many records a page has. Servers may give fewer: the last page is the one
+   * before a page without records, or without an answer (400) where this one is short.
    */
   readonly size?: string
 

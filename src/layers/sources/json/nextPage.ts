@@ -58,16 +58,10 @@ export const isShort = (
   { firstRecords, number, records }: Pick<ReadPage, "firstRecords" | "number" | "records">
 ): boolean => records < (number > 1 ? firstRecords : size === undefined ? 0 : (parameterOf(url, size) ?? 0))
 
-const counted = (document: JsonDocument, page: ReadPage) => {
-  const { offset, page: counter, size, url } = document
+const counted = ({ offset, page: counter, url }: JsonDocument, page: ReadPage) => {
   const { number, pages, read, records, total } = page
   const isLast =
-    records === 0 ||
-    (total === undefined
-      ? pages === undefined
-        ? size !== undefined && number > 1 && isShort(document, page)
-        : number >= pages
-      : read >= total)
+    records === 0 || (total === undefined ? pages !== undefined && number >= pages : read >= total)
   const count = (parameter: string, first: number, more: number) =>
     withParameter(url, parameter, String((parameterOf(url, parameter) ?? first) + more))
   return isLast

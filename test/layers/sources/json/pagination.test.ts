@@ -370,6 +370,10 @@ describe("a list whose server", () => {
       expect((yield* asked({ offset: "skip", size: "limit" }, (url) => ({ json: capped(url) }))).ids).toEqual(
         ids
       )
+      const uneven = (url: URL) => byOffset(url, all).slice(0, 60 + (numberOf(url, "skip", 0) % 7))
+      expect((yield* asked({ offset: "skip", size: "limit" }, (url) => ({ json: uneven(url) }))).ids).toEqual(
+        ids
+      )
       expect(
         (yield* asked({ page: "page", size: "limit" }, (url) => {
           const start = (numberOf(url, "page", 1) - 1) * 100
