@@ -11,10 +11,8 @@ import { CommandBus, Controller, ControllerServices, content, HttpClientNode } f
 
 const baseUrl = process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? "http://127.0.0.1:4318"
 // The client of Vitrine asks this machine only where a configuration names it.
-const telemetry = Layer.provide(
-  Otlp.layerJson({ baseUrl, resource: { serviceName: "exhibit" } }),
-  FetchHttpClient.layer
-)
+const exporter = Otlp.layerJson({ baseUrl, resource: { serviceName: "exhibit" } })
+const telemetry = Layer.provide(exporter, FetchHttpClient.layer)
 
 const fetched = { fingerprint: "full moon", records: 1, bytes: 0 }
 const source = { id: "sky", fetch: () => Effect.succeed(fetched) }
