@@ -71,10 +71,15 @@ const withReading = <A, E>(read: (reading: Reading) => Effect.Effect<A, E>): Eff
 
 /** What JSON says. A number that would lose digits is a text. */
 export const parseJson = (text: string): Effect.Effect<unknown, TextMistake> =>
-  withReading((reading) =>
-    Effect.mapError(readJson(text, reading), (error) =>
-      error instanceof TooMuch ? error : jsonMistake(text, error)
-    )
+  withReading((reading) => read(text, reading))
+
+/** The same of a page that is not held together with others: its values are counted alone. */
+export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
+  withReading((reading) => read(text, { ...reading, count: makeValueCount() }))
+
+const read = (text: string, reading: Reading) =>
+  Effect.mapError(readJson(text, reading), (error) =>
+    error instanceof TooMuch ? error : jsonMistake(text, error)
   )
 
 /** The rows of CSV, without those that have no text. */

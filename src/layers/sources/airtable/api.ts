@@ -4,8 +4,10 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { TooMuch } from "../../../internal/valueCount.ts"
 import { RequestPacing } from "../../../services/RequestPacing.ts"
 import { CursorExpired, type TableError } from "../../../services/TableSourceClient.ts"
+import { parsePage } from "../../documents/outsideText.ts"
 import { Retryable, withRetries } from "../../httpClient/HttpFailure.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { makeCalendarCount } from "../tableSource/calendarCount.ts"
@@ -14,7 +16,7 @@ import { readErrorResponse } from "./ErrorResponse.ts"
 import { baseKey, cooldown, interval, RateLimited, withCooldowns } from "./pace.ts"
 import { after, makeErrors, quotaSpent } from "./requestErrors.ts"
 import { httpRequest, isPossible, mayBeEmpty, type Request } from "./requests.ts"
-import { type Decode, firstIssue, maxBodyBytes, parseJson } from "./responses.ts"
+import { type Decode, firstIssue, maxBodyBytes } from "./responses.ts"
 
 export interface Api extends Effect.Effect.Success<ReturnType<typeof makeApi>> {}
 
@@ -34,13 +36,15 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
   const pacer = yield* pacing.pacer(baseKey(options), interval)
 
   const read = <A>(request: Request, { text }: Requests.Answer, decode: Decode<A>) =>
-    Either.flatMap(
+    Effect.flatMap(
       text === "" && mayBeEmpty(request)
-        ? Either.right(undefined)
-        : Either.fromOption(parseJson(text), () =>
+        ? Effect.succeed(undefined)
+        : Effect.mapError(parsePage(text), (mistake) =>
             errors.unexpected(
               request,
-              `the answer is no JSON${after(": ", errors.quote(readErrorResponse(text).words))}`
+              mistake instanceof TooMuch
+                ? mistake.problem
+                : `the answer is no JSON${after(": ", errors.quote(readErrorResponse(text).words))}`
             )
           ),
       (json) => Either.mapLeft(decode(json), (error) => errors.unexpected(request, firstIssue(error)))

@@ -2,7 +2,6 @@
  * What the hosted table API responds with: pages, and the records in them.
  */
 import type * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -10,8 +9,6 @@ import type { TableRecord } from "../../../services/TableSourceClient.ts"
 
 /** A page of a hundred records is far smaller; more than this is no page. */
 export const maxBodyBytes = 32 * 1024 * 1024
-
-export const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
 /**
  * Told apart without being printed: what came instead may be nested deeper than anything can print. Cells stay the

@@ -119,6 +119,17 @@ const ok = (headers: string, body: string) => `HTTP/1.1 200 OK\r\n${headers}\r\n
 
 const nested = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
 
+it.scopedLive("keeps the digits of numbers in cells as text", () =>
+  Effect.gen(function* () {
+    const body = '{"records":[{"id":"rec1","fields":{"Nr":12345678901234567890,"Price":12.50}}]}'
+    const server = yield* ScriptedServer.make(text(200, body))
+    const client = yield* makeClient(server.url)
+    expect(yield* client.listPage(list)).toEqual({
+      records: [{ id: "rec1", fields: { Nr: "12345678901234567890", Price: 12.5 } }]
+    })
+  })
+)
+
 describe("an answer of the wrong form", () => {
   const cases = [
     [
