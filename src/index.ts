@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Struct from "effect/Struct"
 import { type InvalidOptions, issuesOf } from "./internal/Options.ts"
+import { withPrivate } from "./internal/privateFiles.ts"
 import * as ContentServer from "./layers/contentServer/ContentServer.ts"
 import * as ContentServerOptions from "./layers/contentServer/ContentServerOptions.ts"
 import type { ConfigurationFile } from "./layers/controller/loadConfiguration.ts"
@@ -176,7 +177,7 @@ const versionsPlugin = <Options extends VersionsOptions, E, E2>(
         const path = yield* Path.Path
         const directory = path.resolve(context.cwd, downloadPath)
         const { start } = yield* Effect.provideServiceEffect(
-          make(decoded, context),
+          withPrivate(directory)(make(decoded, context)),
           VersionStore,
           VersionStoreDisk.make({ ackLease, directory, keepVersions, release })
         )

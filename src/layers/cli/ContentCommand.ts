@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { withPrivate } from "../../internal/privateFiles.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -104,7 +105,10 @@ const runCommand = (
       Effect.map((result) => ({ result, isHere: false })),
       Effect.provide(IpcClientSocket.layerOfFolder(path.dirname(file), Option.getOrUndefined(runDir))),
       Effect.catchTag("vitrine/ControllerNotRunning", () =>
-        Effect.map(runHere(file, library, content, display), (result) => ({ result, isHere: true }))
+        runHere(file, library, content, display).pipe(
+          withPrivate(file, ...Option.toArray(envFile)),
+          Effect.map((result) => ({ result, isHere: true }))
+        )
       ),
       logTo({ format: logFormat, write: display.log })
     )

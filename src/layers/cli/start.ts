@@ -12,6 +12,7 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { printableLine } from "../../internal/printable.ts"
+import { withPrivate } from "../../internal/privateFiles.ts"
 import { sha256OfText } from "../../internal/sha256.ts"
 import { isUnwritable } from "../../internal/systemError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -73,7 +74,11 @@ export const makeCommand = (library: object) =>
         const runFolder = Option.getOrUndefined(runDir)
         yield* detach
           ? startInBackground({ file, logFile, logFormat, runFolder })
-          : Effect.scoped(withLog(runHere(file, library, runFolder), logFile, logFormat))
+          : runHere(file, library, runFolder).pipe(
+              withPrivate(file, ...Option.toArray(envFile)),
+              (running) => withLog(running, logFile, logFormat),
+              Effect.scoped
+            )
       })
   })
 

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { InvalidOptions } from "../../internal/Options.ts"
-import { findPrivate } from "../../internal/privateFiles.ts"
+import { findPrivate, withPrivate } from "../../internal/privateFiles.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer } from "../../services/ContentServer.ts"
 import { BaseFolder } from "../../services/ContentSource.ts"
@@ -126,7 +126,7 @@ export const make = Effect.fnUntraced(function* (config: ContentServerConfig = {
 /** A page is shown to everybody who reaches the port. */
 const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentServerOptions) {
   if (site === undefined) return
-  const found = yield* findPrivate(site, yield* BaseFolder, [downloadPath])
+  const found = yield* withPrivate(downloadPath)(findPrivate(site, yield* BaseFolder))
   if (Option.isSome(found)) {
     const message = `${found.value} is in this folder, and everybody who reaches the port could read it. Keep the page in a folder of its own, such as "site".`
     return yield* new InvalidOptions({

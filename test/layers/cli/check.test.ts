@@ -40,3 +40,29 @@ it.scopedLive("lists the first of what a fetch would add, and counts the others;
     expect([files.list.length, files.more]).toEqual([25, 0])
   }).pipe(Effect.provide(platform))
 )
+
+it.scopedLive.each<readonly [string, string, string, ReadonlyArray<string>]>([
+  ["the configuration, whatever it is called", "content/other.config.mjs", "..", []],
+  ["the environment file", "vitrine.config.mjs", "..", ["--env-file", "content/prod.env"]],
+  ["the downloads", "vitrine.config.mjs", "content", []]
+])("refuses a folder of content with %s", ([, name, above, options]) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    yield* fs.makeDirectory(`${folder}/content/inner`, { recursive: true })
+    const file = `${folder}/${name}`
+    yield* fs.writeFileString(
+      file,
+      configuration
+        .replace('"content" })', `${JSON.stringify(`${folder}/content`)} })`)
+        .replace("content({", `content({ downloadPath: ${JSON.stringify(`${folder}/${above}/downloads`)},`)
+    )
+    yield* fs.writeFileString(`${folder}/content/prod.env`, "TOKEN=1")
+    const given = options.map((option) => option.replace(/^content/, `${folder}/content`))
+    const failure = yield* Effect.flip(says(check.makeCommand(vitrine), "check", "--config", file, ...given))
+    const found = given[1] ?? (above === ".." ? file : `${folder}/content/downloads`)
+    expect(String(failure)).toContain(
+      `${folder}/content: ${found} is in this folder, and everybody who sees the content could read it.`
+    )
+  }).pipe(Effect.provide(platform))
+)
