@@ -1,8 +1,7 @@
 /**
- * HTML beside fields that have text in another form: of `text`, it is in `textHtml`.
+ * HTML beside fields that have text in another form: of `text`, it is in `textHtml`, and of `text_de` in `textHtml_de`.
  */
 import sanitizeHtml from "sanitize-html"
-import type { Step } from "vitrine"
 
 /**
  * What may be in a page, as it is written and not as it came: no scripts, no styles, no frames. Without "a", links are plain
@@ -14,18 +13,18 @@ const allowed: sanitizeHtml.IOptions = {
   allowedSchemes: ["http", "https", "mailto"]
 }
 
+/** The language stays at the end, where `language` of `vitrine/client/helpers` looks for it. */
+const htmlName = (field: string) => field.replace(/(_[a-z]{2,3}(-[^_]+)?)?$/, "Html$1")
+
 /** A step for documents that are lists of records, or one record. `toHtml` gives nothing where a field has no such text. */
-export const withHtml = (
-  fields: ReadonlyArray<string>,
-  toHtml: (value: unknown) => string | undefined
-): Step => {
+export const withHtml = (fields: ReadonlyArray<string>, toHtml: (value: unknown) => string | undefined) => {
   const addHtml = (record: unknown) => {
     if (typeof record !== "object" || record === null) return record
     const made = Object.entries(record).flatMap(([name, value]) => {
       const html = fields.includes(name) ? toHtml(value) : undefined
-      return html === undefined ? [] : [[`${name}Html`, sanitizeHtml(html, allowed)]]
+      return html === undefined ? [] : [[htmlName(name), sanitizeHtml(html, allowed)]]
     })
     return { ...record, ...Object.fromEntries(made) }
   }
-  return (document) => (Array.isArray(document) ? document.map(addHtml) : addHtml(document))
+  return (document: unknown): unknown => (Array.isArray(document) ? document.map(addHtml) : addHtml(document))
 }

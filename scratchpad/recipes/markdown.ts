@@ -1,5 +1,5 @@
 /**
- * Fields with Markdown as HTML for pages: `steps: [markdown("text")]` makes `textHtml` of each `text`.
+ * Fields with Markdown as HTML for pages: `steps: [markdown("text")]` makes `textHtml` of each `text`, and of `text_de` `textHtml_de`.
  *
  * `npm install marked sanitize-html`
  */

@@ -1,5 +1,5 @@
 /**
- * Fields with Portable Text as HTML for pages: `steps: [portableText("body")]` makes `bodyHtml` of each `body`.
+ * Fields with Portable Text as HTML for pages: `steps: [portableText("body")]` makes `bodyHtml` of each `body`, and of `body_de` `bodyHtml_de`.
  *
  * Pictures and what else is no text are left out: the page takes them from the field itself, where they have their `localPath`.
  *

@@ -5,14 +5,38 @@ import { jsonSource } from "vitrine"
 
 const { WORDPRESS = "https://museum.example" } = process.env
 
+const signs: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: " ", hellip: "…" }
+
+// WordPress writes most signs as they are, or by their number.
+const textOf = (html = "") =>
+  html
+    .replace(/<[^>]*>/g, "")
+    .replace(/&(?:#(\d{1,6})|(amp|lt|gt|quot|nbsp|hellip));/g, (_, code, name) =>
+      code ? String.fromCodePoint(code) : (signs[name] ?? "")
+    )
+    .trim()
+
 export const wordpress = jsonSource({
   id: "magazine",
   documents: {
-    posts: {
+    Objects: {
       url: `${WORDPRESS}/wp-json/wp/v2/posts?per_page=100&_embed=1&orderby=id&order=asc`,
       next: "link"
     }
   },
-  media: { find: ["**.wp:featuredmedia.*.source_url"] },
-  expect: { posts: { minRecords: 1 } }
+  steps: [
+    (posts) =>
+      posts.map(({ id, title, date = "", excerpt, _embedded }) => {
+        const [media] = _embedded?.["wp:featuredmedia"] ?? []
+        return {
+          id: String(id),
+          title: textOf(title.rendered),
+          year: date.slice(0, 4),
+          text: textOf(excerpt?.rendered),
+          ...(media?.source_url && { picture: { url: media.source_url }, alt: media.alt_text })
+        }
+      })
+  ],
+  media: { find: ["**.picture.url"] },
+  expect: { Objects: { fields: { title: "text" }, minRecords: 1 } }
 })

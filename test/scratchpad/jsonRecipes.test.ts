@@ -38,8 +38,13 @@ const picture: ScriptedServer.Answer = (response) =>
   response.writeHead(200, { "content-type": "image/jpeg" }).end(Buffer.from([0xff, 0xd8, 0xff, 0xe0]))
 
 describe("the recipe for", () => {
-  it.scopedLive("WordPress reads all posts, and saves their pictures", () =>
+  it.scopedLive("WordPress makes records for a page of all posts, and saves their pictures", () =>
     Effect.gen(function* () {
+      const without = [
+        {},
+        {},
+        { _embedded: { "wp:featuredmedia": [{ code: "rest_forbidden", data: { status: 401 } }] } }
+      ]
       const server = yield* ScriptedServer.make((response, request) => {
         const url = new URL(request.url, server.url)
         if (url.pathname.endsWith(".jpg")) return picture(response, request)
@@ -50,20 +55,20 @@ describe("the recipe for", () => {
         }
         const other = new URL(url)
         other.searchParams.set("page", String(3 - page))
+        const featured = {
+          id: 7,
+          alt_text: "A bell",
+          source_url: `${server.url}/wp-content/uploads/bell.jpg`,
+          media_details: { sizes: { large: { source_url: `${server.url}/bell-1024.jpg` } } }
+        }
         const posts = [0, 1].map((place) => ({
           id: page * 10 + place,
-          title: { rendered: "A &amp; B" },
+          date: "1998-05-01T10:00:00",
+          title: { rendered: "&#8220;No. 1&#8221; &amp;lt; its <em>story</em>" },
+          excerpt: { rendered: "<p>Rung by hand [&hellip;]</p>\n", protected: false },
           content: { rendered: "<p>Text</p>", protected: false },
           featured_media: 7,
-          _embedded: {
-            "wp:featuredmedia": [
-              {
-                id: 7,
-                source_url: `${server.url}/wp-content/uploads/bell.jpg`,
-                media_details: { sizes: { large: { source_url: `${server.url}/bell-1024.jpg` } } }
-              }
-            ]
-          }
+          ...(place === 0 ? { _embedded: { "wp:featuredmedia": [featured] } } : without[page])
         }))
         return ScriptedServer.json(200, posts, {
           "x-wp-total": "4",
@@ -75,14 +80,15 @@ describe("the recipe for", () => {
       const { wordpress } = yield* Effect.promise(() => import("../../scratchpad/recipes/wordpress.ts"))
       const saved = yield* fetched(wordpress)
       const localPath = expect.stringMatching(/^media\/bell-[0-9a-f]{16}\.jpg$/)
-      expect(yield* saved("posts")).toEqual(
-        [10, 11, 20, 21].map((id) =>
-          expect.objectContaining({
-            id,
-            _embedded: { "wp:featuredmedia": [expect.objectContaining({ localPath })] }
-          })
-        )
-      )
+      const record = { title: "“No. 1” &lt; its story", year: "1998", text: "Rung by hand […]" }
+      const file = { localPath, url: `${server.url}/wp-content/uploads/bell.jpg` }
+      const shown = { ...record, alt: "A bell", picture: file }
+      expect(yield* saved("Objects")).toEqual([
+        { ...shown, id: "10" },
+        { ...record, id: "11" },
+        { ...shown, id: "20" },
+        { ...record, id: "21" }
+      ])
       const asked = Chunk.toReadonlyArray(yield* Queue.takeAll(server.received)).map(({ url }) => url)
       expect(asked.filter((url) => url.endsWith(".jpg"))).toEqual(["/wp-content/uploads/bell.jpg"])
     }).pipe(run)

@@ -10,13 +10,12 @@ import * as Option from "effect/Option"
 import { markdown } from "../../scratchpad/recipes/markdown.ts"
 import { portableText } from "../../scratchpad/recipes/portableText.ts"
 import { source } from "../../src/index.ts"
+import { language } from "../../src/layers/client/helpers/language.ts"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
 
-const about = { name: "articles" }
-
 describe("Markdown", () => {
-  const htmlOf = (text: string) => markdown("text")([{ text }], about)
+  const htmlOf = (text: string) => markdown("text")([{ text }])
 
   it.each([
     ["**A** *B* ~~C~~", "<p><strong>A</strong> <em>B</em> <del>C</del></p>\n"],
@@ -41,14 +40,26 @@ describe("Markdown", () => {
     '<p style="position: fixed">over all</p>',
     '<svg><a xlink:href="javascript:alert(1)">x</a></svg>'
   ])("%j does nothing in a page", (text) => {
-    expect(JSON.stringify(markdown("text")({ text }, about)).replace(JSON.stringify(text), "")).not.toMatch(
+    expect(JSON.stringify(markdown("text")({ text })).replace(JSON.stringify(text), "")).not.toMatch(
       /<script|onerror=|href=\\"java|src=\\"data|<iframe|style=|<svg/i
     )
   })
 
+  it("has the language at the end of its name, for the client to choose it", () => {
+    const rows = [{ id: "1", text: "*A*", text_de: "*B*", "text_de-AT": "*C*", wall_text: "*D*" }]
+    const [row] = [markdown("text", "text_de", "text_de-AT", "wall_text")(rows)].flat()
+    expect(row).toMatchObject({
+      "textHtml_de-AT": "<p><em>C</em></p>\n",
+      wall_textHtml: "<p><em>D</em></p>\n"
+    })
+    const textHtml = (...languages: ReadonlyArray<string>) => language(row, ...languages)
+    expect(textHtml("de")).toMatchObject({ text: "*B*", textHtml: "<p><em>B</em></p>\n" })
+    expect(textHtml("en", "de")).toMatchObject({ text: "*A*", textHtml: "<p><em>A</em></p>\n" })
+  })
+
   it("leaves what is no text, and other fields, as they are", () => {
     const document = [{ text: null, title: "*A*" }, { text: 1 }, "text", null, {}]
-    expect(markdown("text")(document, about)).toEqual(document)
+    expect(markdown("text")(document)).toEqual(document)
   })
 })
 
@@ -62,7 +73,7 @@ describe("Portable Text", () => {
     ...more
   })
   const htmlOf = (...text: ReadonlyArray<object>) => {
-    const made = portableText("text")({ text }, about)
+    const made = portableText("text")({ text })
     return typeof made === "object" && made !== null && "textHtml" in made ? made.textHtml : undefined
   }
 
@@ -99,7 +110,7 @@ describe("Portable Text", () => {
 
   it("leaves what is none, and other fields, as they are", () => {
     const document = [{ text: "plain" }, { title: [] }, null]
-    expect(portableText("text")(document, about)).toEqual(document)
+    expect(portableText("text")(document)).toEqual(document)
   })
 })
 

@@ -11,6 +11,7 @@ import { Browser, openTab } from "../support/browser.ts"
 import { allSamples, pages, placeOf, read, repository, type Sample, samplesOf } from "../support/documents.ts"
 import { isMissing } from "../support/programs.ts"
 import { makeReader, type Reader } from "../support/reader.ts"
+import * as ScriptedServer from "../support/ScriptedServer.ts"
 import { eventually } from "../support/waiting.ts"
 
 /** What is typed, and what is shown of it. */
@@ -146,43 +147,58 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
       )
     }
 
-    it.scoped("sees titles as text, and the pictures that there are, on the page for WordPress", () =>
+    it.scoped("sees posts of WordPress on the page of init, with their titles and pictures", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const reader = yield* makeReader
-        const folder = `${reader.folder}/downloads/versions/1/magazine`
         const post = (id: number, rendered: string, ...media: ReadonlyArray<object>) => ({
           id,
           title: { rendered },
           ...(media.length === 0 ? {} : { _embedded: { "wp:featuredmedia": media } })
         })
-        yield* fs.makeDirectory(`${folder}/media`, { recursive: true })
-        yield* fs.writeFile(`${folder}/media/bell.gif`, Buffer.from(gif, "base64"))
-        const posts = [
-          post(1, "&#8220;No. 1&#8221; &amp; its <em>story</em>", { localPath: "media/bell.gif" }),
-          post(2, "No picture"),
-          post(3, "An error", { code: "rest_forbidden", data: { status: 401 } })
-        ]
-        yield* fs.writeFileString(`${folder}/posts.json`, JSON.stringify(posts))
-        const manifest = {
-          schemaVersion: 1,
-          versionId: "1",
-          versionPath: "versions/1",
-          generatedAt: "2026-11-21T09:30:00.250Z",
-          sources: [{ sourceId: "magazine", path: "magazine" }]
-        }
-        yield* fs.writeFileString(`${reader.folder}/downloads/manifest.json`, JSON.stringify(manifest))
-        const script = samplesOf("docs/content.md").find(({ text }) => text.includes('"magazine", "posts"'))
-        const tab = yield* openTab(yield* reader.servePage(script?.text ?? ""))
-        yield* Effect.promise(() => tab.waitForSelector("article"))
-        const shown = `[...document.querySelectorAll("article")].map((article) => [
-          article.textContent,
-          article.querySelectorAll("img").length
+        const server = yield* ScriptedServer.make((response, request) => {
+          if (request.url === "/bell.gif") {
+            response.writeHead(200, { "content-type": "image/gif" }).end(Buffer.from(gif, "base64"))
+            return
+          }
+          const posts = [
+            post(1, "&#8220;No. 1&#8221; &amp; its <em>story</em>", { source_url: `${server.url}/bell.gif` }),
+            post(2, "No picture"),
+            post(3, "An error", { code: "rest_forbidden", data: { status: 401 } })
+          ]
+          ScriptedServer.json(200, posts, { "x-wp-total": "3" })(response, request)
+        })
+        yield* type(reader, { line: "npx vitrine init --page", shown: "" })
+        const edit = (file: string, change: (text: string) => string) =>
+          Effect.flatMap(fs.readFileString(`${reader.folder}/${file}`), (text) =>
+            fs.writeFileString(`${reader.folder}/${file}`, change(text))
+          )
+        yield* fs.writeFileString(
+          `${reader.folder}/wordpress.ts`,
+          samplesOf("docs/content.md").find(({ text }) => text.includes("export const wordpress"))?.text ?? ""
+        )
+        yield* edit("vitrine.config.ts", (text) =>
+          text
+            .replace("import", 'import { wordpress } from "./wordpress.ts"\nimport')
+            .replace("sources: [", "sources: [wordpress, ")
+        )
+        yield* edit("page/index.html", (text) =>
+          text.replace('const source = "exhibits"', 'const source = "magazine"')
+        )
+        yield* reader.keepRunning(`env WORDPRESS=${server.url} npx vitrine start`, /New version/)
+        const configuration = yield* fs.readFileString(`${reader.folder}/vitrine.config.ts`)
+        const port = /contentServer\(\{ port: (\d+),/.exec(configuration)?.[1]
+        const tab = yield* openTab(`http://127.0.0.1:${port}`)
+        yield* Effect.promise(() => tab.waitForSelector("button"))
+        const shown = `[...document.querySelectorAll("button")].map((button) => [
+          button.textContent,
+          button.getAttribute("aria-current"),
+          button.querySelector("img").naturalWidth
         ])`
         expect(yield* Effect.promise(() => tab.evaluate(shown))).toEqual([
-          ["“No. 1” & its story", 1],
-          ["No picture", 0],
-          ["An error", 0]
+          ["“No. 1” & its story", "true", 1],
+          ["No picture", "false", 0],
+          ["An error", "false", 0]
         ])
       })
     )

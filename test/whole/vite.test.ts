@@ -4,7 +4,7 @@
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
@@ -169,6 +169,15 @@ import.meta.hot?.accept()
   }
 }
 
+/** As people write them: of what a row has, of rows that are declared, of any document, and one that is copied from the docs. */
+const steps = `steps: [
+  (rows, { name }) => (name === "Objects" ? rows.map((row) => ({ ...row, title: row.title.trim() })) : rows),
+  (rows: ReadonlyArray<{ readonly title: string }>, { name }) =>
+    name === "Objects" ? rows.filter(({ title }) => title !== "") : rows,
+  async (document: unknown) => document,
+  markdown("body")
+],`
+
 /** How long so many polls take, in milliseconds. */
 const pollsTake = (tab: Page, count: number) =>
   Effect.promise(async () => {
@@ -244,11 +253,27 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
       ([option, plugins]) =>
         Effect.gen(function* () {
           const reader = yield* makeReader
-          for (const name of ["react", "react-dom"]) {
+          mkdirSync(join(reader.folder, "node_modules/@types"))
+          for (const name of [
+            "react",
+            "react-dom",
+            "marked",
+            "sanitize-html",
+            "@types/node",
+            "@types/sanitize-html"
+          ]) {
             symlinkSync(join(repository, "node_modules", name), join(reader.folder, "node_modules", name))
           }
           expect(yield* reader.run(`npx vitrine init ${option}`)).toMatchObject({ status: 0 })
           yield* reader.useFreePorts("vitrine.config.ts")
+          for (const name of ["html", "markdown", "wordpress"]) {
+            copyFileSync(`${repository}/scratchpad/recipes/${name}.ts`, `${reader.folder}/${name}.ts`)
+          }
+          const configured = readFileSync(`${reader.folder}/vitrine.config.ts`, "utf8")
+          writeFileSync(
+            `${reader.folder}/vitrine.config.ts`,
+            `import { markdown } from "./markdown.ts"\n${configured.replace('directory: "content",', `directory: "content", ${steps}`)}`
+          )
           const types = readFileSync(`${reader.folder}/vitrine.d.ts`, "utf8")
           const text = readFileSync(`${reader.folder}/vitrine.config.ts`, "utf8")
           const content = `http://127.0.0.1:${/contentServer\(\{ port: (\d+),/.exec(text)?.[1]}`

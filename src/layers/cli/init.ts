@@ -113,11 +113,11 @@ const extras = ({ page, react, vite }: Choice) =>
     ? {
         files: viteTemplate({ react }),
         steps: nextStepsWithVite(
-          "vite typescript react react-dom @vitejs/plugin-react @types/react @types/react-dom"
+          "vite typescript react react-dom @vitejs/plugin-react @types/node @types/react @types/react-dom"
         )
       }
     : vite
-      ? { files: viteTemplate({ react }), steps: nextStepsWithVite("vite typescript") }
+      ? { files: viteTemplate({ react }), steps: nextStepsWithVite("vite typescript @types/node") }
       : page
         ? { files: pageTemplate, steps: nextStepsWithPage }
         : { files: {}, steps: nextSteps }

@@ -59,6 +59,7 @@ ${pageBody}
   <script type="module">
     import { connect } from "/vitrine/preview.js"
 
+    const source = "exhibits" // that of the objects and their pictures
     const find = (selector) => document.querySelector(selector)
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)")
     let content // what is on the screen: the settings, and the objects, each with its image
@@ -102,10 +103,10 @@ ${pageBody}
       // Everything of a version, and its pictures decoded: it is shown as a whole, or not at all.
       load: async (version) => {
         const settings = await version.table("exhibits", "Settings")
-        const rows = await version.table("exhibits", "Objects")
+        const rows = await version.table(source, "Objects")
         const objects = rows.map(async ({ alt = "", picture, text = "", year = "", ...row }) => {
-          const [image] = picture ? await version.preload([version.url("exhibits", picture)]) : [new Image()]
-          return { ...row, text, year, image: Object.assign(image, { alt }) }
+          const [image] = picture ? await version.preload([version.picture(source, picture).src]) : [new Image()]
+          return { ...row, id: String(row.id), text, year, image: Object.assign(image, { alt }) }
         })
         return { settings, objects: await Promise.all(objects) }
       },

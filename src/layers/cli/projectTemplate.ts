@@ -81,7 +81,8 @@ VM-1954-11,A Bottle of Spring Tide,1887,pictures/tide.svg,"A corked glass bottle
     "moduleResolution": "bundler",
     "strict": true,
     "skipLibCheck": true,
-    "noEmit": true
+    "noEmit": true,
+    "allowImportingTsExtensions": true
   },
   "include": ["*.ts"]
 }
@@ -108,8 +109,7 @@ export const viteTemplate = ({ react }: { readonly react: boolean }): Readonly<R
     "module": "esnext",
     "moduleResolution": "bundler",
     "lib": ["es2023", "dom", "dom.iterable"],
-    "types": ["vite/client"],${react ? '\n    "jsx": "react-jsx",' : ""}
-    "strict": true,
+${react ? '    "jsx": "react-jsx",\n' : ""}    "strict": true,
     "skipLibCheck": true,
     "noEmit": true,
     "allowImportingTsExtensions": true

@@ -51,16 +51,21 @@ export default defineConfig({ plugins: [vitrine()] })
 ${pageBody}  <script type="module" src="/src/main.ts"></script>
 </html>
 `,
-  "src/main.ts": `import { connect, type Version } from "vitrine/client"
+  "src/main.ts": `/// <reference types="vite/client" />
+import { connect, type Version } from "vitrine/client"
 import "./style.css"
+
+/** That of the objects and their pictures. */
+const source = "exhibits"
 
 /** Everything of a version, and its pictures loaded: it is shown as a whole, or not at all. */
 const load = async (version: Version) => {
   const settings = await version.table("exhibits", "Settings")
-  const rows = await version.table("exhibits", "Objects")
+  const rows = await version.table(source, "Objects")
   const objects = rows.map(({ picture, ...row }) => ({
     ...row,
-    src: picture && version.url("exhibits", picture)
+    id: String(row.id),
+    src: picture && version.picture(source, picture).src
   }))
   await version.preload(objects.flatMap(({ src }) => src || []))
   return { settings, objects }
@@ -140,13 +145,17 @@ export default defineConfig({ plugins: [react(), vitrine()] })
 `,
   "src/exhibit.ts": `import { connect, type Version } from "vitrine/client"
 
+/** That of the objects and their pictures. */
+const source = "exhibits"
+
 /** Everything of a version, and its pictures loaded: it is shown as a whole, or not at all. */
 export const load = async (version: Version) => {
   const settings = await version.table("exhibits", "Settings")
-  const rows = await version.table("exhibits", "Objects")
+  const rows = await version.table(source, "Objects")
   const objects = rows.map(({ picture, ...row }) => ({
     ...row,
-    src: picture && version.url("exhibits", picture)
+    id: String(row.id),
+    src: picture && version.picture(source, picture).src
   }))
   await version.preload(objects.flatMap(({ src }) => src || []))
   return { settings, objects }
@@ -207,7 +216,8 @@ export default function App() {
   )
 }
 `,
-  "src/main.tsx": `import { StrictMode } from "react"
+  "src/main.tsx": `/// <reference types="vite/client" />
+import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import App from "./App.tsx"
 import "./style.css"

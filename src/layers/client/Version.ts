@@ -46,9 +46,9 @@ export interface Version {
 
   /**
    * What a `<picture>` needs to show a file in the size that the screen wants, as an attachment or a link has it beside its
-   * `localPath`. All addresses are as `url` gives them.
+   * `localPath`, or of a path alone. All addresses are as `url` gives them.
    */
-  readonly picture: (source: string, file: PictureFile) => Picture
+  readonly picture: (source: string, file: string | PictureFile) => Picture
 
   /** A table by its name: its records, or the object of a key/value table. */
   readonly table: ReadTable

@@ -35,7 +35,8 @@ export interface Picture {
   readonly sources: ReadonlyArray<{ readonly type: string; readonly srcset: string }>
 }
 
-export const pictureOf = ({ localPath, sizes = [] }: PictureFile, url: (path: string) => string): Picture => {
+export const pictureOf = (file: string | PictureFile, url: (path: string) => string): Picture => {
+  const { localPath, sizes = [] } = typeof file === "string" ? { localPath: file } : file
   const srcsets = new Map<string, string>()
   let img: Pick<Picture, "src" | "width" | "height"> | undefined
   for (const { height, localPath, type, width } of sizes) {

@@ -6,14 +6,21 @@ import type { TableExpectation } from "./expect/ExpectConfig.ts"
 import type { ImageConfig } from "./images/ImageConfig.ts"
 import type { MediaConfig } from "./media/MediaConfig.ts"
 
-/** Makes another document of one: its records as an array, or its value. The document is held in memory as a whole. */
+/** A record before anything is expected of it: what its fields are is known to who writes the step. */
+// biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse` has it, or each step would begin with checks.
+type StepRecord = Readonly<Record<string, any>>
+
+/** As a step is run. */
 export type Step = (document: unknown, about: { readonly name: string }) => unknown
 
-/** As a step is written in a configuration: of records, unless it declares its document as `unknown`. */
-export type RecordsStep = (
-  records: ReadonlyArray<Readonly<Record<string, unknown>>>,
-  about: { readonly name: string }
-) => unknown
+/**
+ * Makes another document of one, which is held in memory as a whole: of its records, or of what the function declares its document as,
+ * `unknown` or a type of its own.
+ */
+export type RecordsStep = {
+  // As a method: a function that declares the type of its records is one as well.
+  step(records: ReadonlyArray<StepRecord>, about: { readonly name: string }): unknown
+}["step"]
 
 export interface DocumentConfig<FieldSchema = never, Secret = string> {
   /** Unique among the sources, and the name of this source's folder in a version. */
@@ -25,10 +32,7 @@ export interface DocumentConfig<FieldSchema = never, Secret = string> {
    */
   readonly expect?: Readonly<Record<string, TableExpectation<FieldSchema>>>
 
-  /**
-   * Run for each document, one after the other, before anything is expected of it. Promises are awaited. One for a
-   * document that is no list declares it as `unknown`. Default none.
-   */
+  /** Run for each document, one after the other, before anything is expected of it. Promises are awaited. Default none. */
   readonly steps?: ReadonlyArray<RecordsStep>
 
   /**

@@ -54,6 +54,10 @@ describe("a picture", () => {
       sources: []
     })
   })
+
+  it("of a path alone is that file", () => {
+    expect(pictureOf("media/a.svg", url)).toEqual({ src: "/versions/1/exhibits/media/a.svg", sources: [] })
+  })
 })
 
 it("a file that has no path has no address either", () => {

@@ -1,5 +1,5 @@
 import { hostname } from "node:os"
-import { dirname } from "node:path"
+import { dirname, relative } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -57,6 +57,36 @@ describe("loadConfiguration", () => {
       })
     )
   }
+
+  scenario(
+    "gives what it imports its packages and the files beside it, wherever it is loaded from",
+    (write) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const file = yield* write(
+          "vitrine.config.ts",
+          'import { name } from "./steps/name.ts"\nexport default { plugins: [{ ...PLUGIN, name }] }'.replace(
+            "PLUGIN",
+            plugin
+          )
+        )
+        const folder = dirname(file)
+        yield* fs.makeDirectory(`${folder}/steps`)
+        yield* fs.makeDirectory(`${folder}/node_modules/upper`, { recursive: true })
+        yield* write("node_modules/upper/package.json", '{ "name": "upper", "main": "index.js" }')
+        yield* write("node_modules/upper/index.js", "module.exports = (text) => text.toUpperCase()")
+        yield* write("steps/name.txt", "from a file")
+        yield* write(
+          "steps/name.ts",
+          `import { readFileSync } from "node:fs"
+import upper from "upper"
+export const name: string = upper(readFileSync(new URL("./name.txt", import.meta.url), "utf8"))`
+        )
+        expect((yield* load(relative(process.cwd(), file))).plugins.map(({ name }) => name)).toEqual([
+          "FROM A FILE"
+        ])
+      })
+  )
 
   scenario("names a file that is not there", (write) =>
     Effect.gen(function* () {
