@@ -15,9 +15,14 @@ export const recordId = (key: RecordKey): ((record: unknown) => Option.Option<st
   const paths = key.map((field) => field.split("."))
   return (record) => {
     const parts = paths.map((path) => path.reduce(partOf, record))
-    return parts.every(isIdentity) ? Option.some(parts.join("/")) : Option.none()
+    return parts.every(isIdentity)
+      ? Option.some(parts.length === 1 ? String(parts[0]) : parts.map(escaped).join("/"))
+      : Option.none()
   }
 }
+
+/** So that a slash in a value is none between two. */
+const escaped = (part: unknown): string => String(part).replace(/[\\/]/g, "\\$&")
 
 const partOf = (value: unknown, name: string): unknown =>
   Predicate.isReadonlyRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined

@@ -58,18 +58,29 @@ export const isShort = (
   { firstRecords, number, records }: Pick<ReadPage, "firstRecords" | "number" | "records">
 ): boolean => records < (number > 1 ? firstRecords : size === undefined ? 0 : (parameterOf(url, size) ?? 0))
 
-const counted = ({ offset, page: counter, url }: JsonDocument, page: ReadPage) => {
+const counted = (document: JsonDocument, page: ReadPage) => {
+  const { offset, page: counter, url } = document
   const { number, pages, read, records, total } = page
   const isLast =
     records === 0 || (total === undefined ? pages !== undefined && number >= pages : read >= total)
   const count = (parameter: string, first: number, more: number) =>
-    withParameter(url, parameter, String((parameterOf(url, parameter) ?? first) + more))
+    withParameter(
+      withGivenSize(document, page),
+      parameter,
+      String((parameterOf(url, parameter) ?? first) + more)
+    )
   return isLast
     ? Option.none()
     : counter !== undefined
       ? Option.some(count(counter, 1, number))
       : Option.map(Option.fromNullable(offset), (offset) => count(offset, 0, read))
 }
+
+/** Where the first page has fewer records than were asked for, the others are asked for as many: some servers skip what they do not give. */
+const withGivenSize = ({ size, url }: JsonDocument, { firstRecords }: ReadPage): string =>
+  size !== undefined && firstRecords < (parameterOf(url, size) ?? 0)
+    ? withParameter(url, size, String(firstRecords))
+    : url
 
 /** What an answer has at a path: nothing, `null`, `false` and an empty text are the end. */
 const mentioned = (json: unknown, path: string): Next => {

@@ -129,11 +129,12 @@ interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "
 
 const readPages = (ask: Ask, name: string, document: JsonDocument) => {
   const { key, offset, page, url } = document
+  const isCounted = (page ?? offset) !== undefined
 
   const askPage = Effect.fnUntraced(function* (position: Position) {
     const { number } = position
     const answer = yield* Effect.catchAll(Effect.asSome(ask(position.url)), (error) =>
-      number > 1 && isBehindLast(error, position)
+      isCounted && number > 1 && isBehindLast(error, position)
         ? Effect.succeedNone
         : Effect.fail(refused(name, url, error))
     )
@@ -172,7 +173,7 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) => {
       missing: "If the server counts what it does not give: total: false",
       twice: 'If these are two records: "key" says what identifies one, such as ["id", "locale"]'
     },
-    mayRepeatLast: (page ?? offset) !== undefined,
+    mayRepeatLast: isCounted,
     mayLeadBack: true
   })
 }

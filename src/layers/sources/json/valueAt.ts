@@ -7,10 +7,11 @@ import { printableLine } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 
 /**
- * The value, or what there is where the path leads nowhere. A name that has dots itself (`@odata.nextLink`) is found at the end of a path.
+ * The value, `null` where a part of the path is, or what there is where the path leads nowhere. A name that has dots itself (`@odata.nextLink`) is found at the end of a path.
  */
 export const valueAt = (json: unknown, path: string): Either.Either<unknown, string> => {
   const find = (value: unknown, place: string, rest: string): Either.Either<unknown, string> => {
+    if (value === null) return Either.right(null)
     if (!Predicate.isObject(value)) return Either.left(whatIs(value, place))
     const name = Object.hasOwn(value, rest) ? rest : (rest.split(".", 1)[0] ?? "")
     if (!Object.hasOwn(value, name)) return Either.left(whatIs(value, place))

@@ -116,7 +116,7 @@ const readEdition = Effect.fnUntraced(function* (ask: Ask, name: string, type: S
     idOf: ({ documentId }) => Option.some(documentId),
     mistake: (detail) => strange(name, detail),
     firstAgain: "it has the entries of page 1 again",
-    mayRepeatItems: true
+    mayRepeatItems: type.filters !== undefined
   })
   const entries = yield* readAgain(Stream.runCollect(Stream.flattenIterables(pages)))
   return { entries: Chunk.toReadonlyArray(entries), isSingle: yield* Ref.get(isSingle) }

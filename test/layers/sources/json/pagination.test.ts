@@ -383,12 +383,35 @@ describe("a list whose server", () => {
     })
   )
 
+  it.effect("gives fewer at once, but skips as many as it is asked for, is asked for fewer", () =>
+    Effect.gen(function* () {
+      const skipping: Respond = (url) => {
+        const start = (numberOf(url, "page", 1) - 1) * numberOf(url, "limit", 10)
+        return { json: all.slice(start, start + Math.min(100, numberOf(url, "limit", 10))) }
+      }
+      expect((yield* asked({ page: "page", size: "limit" }, skipping)).ids).toEqual(ids)
+    })
+  )
+
+  it.effect("refuses a page that it has linked to does not end there", () =>
+    Effect.gen(function* () {
+      const respond: Respond = (url) =>
+        numberOf(url, "page", 1) === 1
+          ? { json: all, link: "<?page=2>; rel=next" }
+          : { status: 404, body: "" }
+      expect(String(yield* Effect.flip(asked({ next: "link" }, respond)))).toContain("HTTP 404")
+    })
+  )
+
   it.effect("says null where there are no records ends there", () =>
     Effect.gen(function* () {
       const json = (url: URL) => ({ items: numberOf(url, "page", 1) === 1 ? [{ id: 1 }] : null })
       expect((yield* asked({ items: "items", page: "page" }, (url) => ({ json: json(url) }))).ids).toEqual([
         1
       ])
+      expect(
+        (yield* asked({ items: "data.items", page: "page" }, () => ({ json: { data: null } }))).ids
+      ).toEqual([])
       expect((yield* asked({ page: "page" }, () => ({ json: null }))).ids).toEqual([])
     })
   )
