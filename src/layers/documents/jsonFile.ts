@@ -7,7 +7,8 @@ import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
-import { savedText } from "./sortedJson.ts"
+import { identity } from "effect/Function"
+import { itemParts } from "./sortedJson.ts"
 
 /** A JSON file as it was written. */
 export interface WrittenFile {
@@ -23,21 +24,21 @@ export interface WrittenFile {
 const fewBytes = 512 * 1024
 
 /**
- * Opens a file for an array that is written some items at a time, so that a long one takes no more memory than a short one. A file that is
- * there is replaced. It is closed with the scope.
+ * Opens a file that is written in parts, so that a long one takes no more memory than a short one. A file that is there is replaced. It is
+ * closed with the scope.
  */
-export const openArray = Effect.fnUntraced(function* (path: string) {
+export const open = Effect.fnUntraced(function* (path: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const file = yield* fileSystem.open(path, { flag: "w" })
   const written = createHash("sha256")
   /** Of what lasts, once that is something else. */
   let digest: Hash | undefined
-  let isBegun = false
   let bytes = 0
   let unwritten: Array<Uint8Array> = []
   let unwrittenBytes = 0
 
-  const append = (encoded: Uint8Array) => {
+  const append = (part: string) => {
+    const encoded = Buffer.from(part)
     unwritten.push(encoded)
     unwrittenBytes += encoded.length
     bytes += encoded.length
@@ -51,48 +52,60 @@ export const openArray = Effect.fnUntraced(function* (path: string) {
     return file.writeAll(encoded)
   })
 
-  /** A part of the array, without its end. */
-  const partOf = (items: ReadonlyArray<unknown>): Uint8Array => {
-    const encoded = Buffer.from(savedText(items)).subarray(0, -"\n]".length)
-    if (isBegun) encoded.write(",")
-    return encoded
-  }
-
   return {
-    /** Adds items. `lasting` are the same without what is volatile. It throws where they cannot be written as JSON. */
-    add: (items: ReadonlyArray<unknown>, lasting = items): void => {
-      if (items.length === 0) return
-      if (lasting !== items) digest ??= written.copy()
-      digest?.update(partOf(lasting))
-      append(partOf(items))
-      isBegun = true
+    /** Adds text. `lasting` is the same without what is volatile. */
+    *add(parts: Iterable<string>, lasting?: Iterable<string>): Generator<void> {
+      if (lasting !== undefined) {
+        digest ??= written.copy()
+        for (const part of lasting) {
+          digest.update(part)
+          yield
+        }
+      }
+      for (const part of parts) {
+        if (lasting === undefined) digest?.update(part)
+        append(part)
+        yield
+      }
     },
 
     /** Writes what was added, if it is worth it. */
     flush: Effect.suspend(() => (unwrittenBytes < fewBytes ? Effect.void : flush)),
 
-    /** Writes the rest. */
+    /** Writes the rest, and what ends the file. */
     end: Effect.suspend((): Effect.Effect<WrittenFile, PlatformError> => {
-      const end = Buffer.from(isBegun ? "\n]\n" : "[]\n")
-      append(end)
-      return Effect.map(flush, () => {
-        const sha256 = written.digest("hex")
-        return { bytes, digest: digest?.update(end).digest("hex") ?? sha256, sha256 }
-      })
+      const lasting = digest ?? written.copy()
+      append("\n")
+      return Effect.map(flush, () => ({
+        bytes,
+        digest: lasting.digest("hex"),
+        sha256: written.digest("hex")
+      }))
     })
   }
 })
 
-/** The text of a file with one value, which `lasting` is without what is volatile. It throws where that cannot be written as JSON. */
-export const encodeValue = (value: unknown, lasting = value) => {
-  const text = savedText(value)
-  const encoded = new TextEncoder().encode(`${text}\n`)
-  const written: WrittenFile = {
-    bytes: encoded.length,
-    digest: createHash("sha256")
-      .update(lasting === value ? text : savedText(lasting))
-      .digest("hex"),
-    sha256: createHash("sha256").update(encoded).digest("hex")
-  }
-  return { encoded, written }
-}
+/** Opens a file for an array that is written some items at a time. */
+export const openArray = (path: string) =>
+  Effect.map(open(path), (file) => {
+    let isBegun = false
+
+    function* next(items: ReadonlyArray<unknown>) {
+      yield isBegun ? "," : "["
+      yield* itemParts(items, identity)
+    }
+
+    return {
+      /** Adds items. `lasting` are the same without what is volatile. It throws where they cannot be written as JSON. */
+      *add(items: ReadonlyArray<unknown>, lasting = items): Generator<void> {
+        if (items.length === 0) return
+        yield* file.add(next(items), lasting === items ? undefined : next(lasting))
+        isBegun = true
+      },
+      flush: file.flush,
+      end: Effect.suspend(() => {
+        for (const _ of file.add([isBegun ? "\n]" : "[]"]));
+        return file.end
+      })
+    }
+  })

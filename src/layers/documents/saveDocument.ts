@@ -3,15 +3,17 @@
  *
  * Where links get places, it is held until its files are there, and is written then; else it is written while it is read.
  */
-import { createHash } from "node:crypto"
+import { createHash, type Hash } from "node:crypto"
 import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { explain } from "../../internal/systemError.ts"
@@ -24,7 +26,7 @@ import type { HeldValues } from "./heldValues.ts"
 import * as jsonFile from "./jsonFile.ts"
 import type { DocumentPart, FoundMedia } from "./media/findMedia.ts"
 import { makeRecordIds } from "./recordIds.ts"
-import { sorted } from "./sortedJson.ts"
+import { runsOf, savedParts, sorted, sortedItems, sortedParts } from "./sortedJson.ts"
 
 export interface DocumentTarget {
   /** The file to write (absolute path). */
@@ -132,9 +134,8 @@ const makeSink = (
     onNone: () =>
       Effect.map(writing(target, jsonFile.openArray(target.path)), (file) => ({
         add: (items) =>
-          Effect.zipRight(
-            encoding(target, () => file.add(items, lastingOf(items, target))),
-            writing(target, file.flush)
+          Effect.suspend(() =>
+            inTurns(target, file.add(items, lastingOf(items, target)), writing(target, file.flush))
           ),
         end: Effect.map(writing(target, file.end), (content) => ({ content, digest: content.digest }))
       })),
@@ -187,20 +188,19 @@ const saveRecords = <E>(
       }
     }
 
+    const save = Effect.fnUntraced(function* (items: ReadonlyArray<unknown>) {
+      yield* encoding(target, () => {
+        for (const record of items) look(record)
+      })
+      const ordered = document.isSorted === true ? items : yield* inTurns(target, sortedItems(items))
+      yield* sink.add(ordered, records)
+      records += items.length
+    })
+
+    const giveWay = makeGiveWay()
     yield* Stream.runForEach(pages, (page) =>
-      Effect.flatMap(
-        encoding(target, () => {
-          for (const record of page) look(record)
-          return document.isSorted === true ? page : page.map(sorted)
-        }),
-        (items) => sink.add(items, records)
-      ).pipe(
-        Effect.zipRight(
-          Effect.suspend(() => {
-            records += page.length
-            return target.progress(records)
-          })
-        )
+      Effect.forEach(runsOf(page), (run) => Effect.zipRight(save(run), giveWay), { discard: true }).pipe(
+        Effect.zipRight(Effect.suspend(() => target.progress(records)))
       )
     )
     const saved = yield* sink.end
@@ -216,35 +216,35 @@ const saveRecords = <E>(
 
 const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTarget): Saving<E> =>
   Effect.gen(function* () {
-    const { holding, lasting, path } = target
+    const { holding, lasting } = target
     const check = target.begin(document.name, "keys")
     const { records = 1, recordOf = () => undefined, warnings = [] } = document.about?.() ?? {}
     if (Option.isSome(check)) check.value.add(Predicate.isReadonlyRecord(value) ? value : {}, recordOf)
-    const ordered = yield* encoding(target, () => (document.isSorted === true ? value : sorted(value)))
     const saved = yield* Option.match(holding, {
       onNone: () =>
-        Effect.flatMap(
-          encoding(target, () => jsonFile.encodeValue(ordered, lasting(ordered))),
-          ({ encoded, written }) =>
-            Effect.as(
-              writing(
-                target,
-                Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFile(path, encoded))
-              ),
-              { content: written, digest: written.digest }
+        Effect.map(
+          Effect.suspend(() => {
+            const lasts = lasting(value)
+            const order = document.isSorted === true ? identity : sorted
+            return writeParts(
+              target,
+              savedParts(value, order),
+              lasts === value ? undefined : savedParts(lasts, order)
             )
+          }),
+          (content) => ({ content, digest: content.digest })
         ),
       onSome: Effect.fnUntraced(function* (holding) {
         const content = yield* writing(target, holding)
-        const { digest, text } = yield* encoding(target, () => {
-          content.look({ values: [ordered], first: Option.none() })
-          const digest = createHash("sha256")
-            .update(JSON.stringify(lasting(ordered)))
-            .digest("hex")
-          return { digest, text: JSON.stringify([ordered]) }
-        })
-        yield* writing(target, content.values.add([ordered], text))
-        return { content: waiting(content, target), digest }
+        const ordered = document.isSorted === true ? value : yield* inTurns(target, sortedParts(value))
+        const texts: Array<string> = []
+        yield* inTurns(target, linesOf([ordered], texts))
+        const digest = createHash("sha256")
+        const lasts = lasting(ordered)
+        yield* inTurns(target, digestParts(digest, savedParts(lasts, identity)))
+        yield* encoding(target, () => content.look({ values: [ordered], first: Option.none() }))
+        yield* writing(target, content.values.add([ordered], texts.join("")))
+        return { content: waiting(content, target), digest: digest.digest("hex") }
       })
     })
     yield* target.progress(records)
@@ -257,6 +257,33 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
       warnings
     }
   })
+
+/** Puts the text of the items there, without line breaks: strings have none in JSON. */
+function* linesOf(items: ReadonlyArray<unknown>, texts: Array<string>): Generator<void> {
+  for (const part of savedParts(items, identity)) {
+    texts.push(part.replaceAll(/\n */g, ""))
+    yield
+  }
+}
+
+function* digestParts(digest: Hash, parts: Iterable<string>): Generator<void> {
+  for (const part of parts) {
+    digest.update(part)
+    yield
+  }
+}
+
+/** Writes a file of one value. */
+const writeParts = (
+  target: Pick<DocumentTarget, "failed" | "path">,
+  parts: Iterable<string>,
+  lasting?: Iterable<string>
+) =>
+  Effect.gen(function* () {
+    const file = yield* writing(target, jsonFile.open(target.path))
+    yield* inTurns(target, file.add(parts, lasting), writing(target, file.flush))
+    return yield* writing(target, file.end)
+  }).pipe(Effect.scoped)
 
 const waiting = ({ found, values }: Holding, { failed }: DocumentTarget): Waiting => ({
   found: found(),
@@ -288,19 +315,15 @@ export const writeDocument = (
   holds === "keys"
     ? Effect.gen(function* () {
         const values = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(parts)))
-        const { encoded, written } = yield* encoding(target, () =>
-          jsonFile.encodeValue(change({ values, first: Option.none() })[0])
-        )
-        const fileSystem = yield* FileSystem.FileSystem
-        yield* writing(target, fileSystem.writeFile(target.path, encoded))
-        return written
+        const [changed] = yield* encoding(target, () => change({ values, first: Option.none() }))
+        return yield* writeParts(target, savedParts(changed, identity))
       })
     : Effect.gen(function* () {
         const file = yield* writing(target, jsonFile.openArray(target.path))
         yield* forEachPart(parts, holds, (part) =>
-          Effect.zipRight(
-            encoding(target, () => file.add(change(part))),
-            writing(target, file.flush)
+          Effect.flatMap(
+            encoding(target, () => change(part)),
+            (items) => inTurns(target, file.add(items), writing(target, file.flush))
           )
         )
         return yield* writing(target, file.end)
@@ -312,6 +335,22 @@ const encoding = <A>(
   encode: () => A
 ): Effect.Effect<A, DocumentNotSaved> =>
   Effect.try({ try: encode, catch: (cause) => failed(`cannot be written as JSON: ${String(cause)}`, cause) })
+
+/** Takes all parts of work that throws as `encoding` does: `after` each, and with turns of the event loop between them. */
+const inTurns = <A, E = never, R = never>(
+  target: Pick<DocumentTarget, "failed">,
+  work: Generator<void, A>,
+  after: Effect.Effect<void, E, R> = Effect.void
+): Effect.Effect<A, E | DocumentNotSaved, R> =>
+  Effect.gen(function* () {
+    const giveWay = makeGiveWay()
+    while (true) {
+      const part = yield* encoding(target, () => work.next())
+      if (part.done === true) return part.value
+      yield* after
+      yield* giveWay
+    }
+  })
 
 const writing = <A, R>(
   { failed, path }: Pick<DocumentTarget, "failed" | "path">,

@@ -1,7 +1,8 @@
 /**
  * JSON text of saved data: equal data gives equal bytes.
  *
- * The names in all objects are sorted. Names that look like array indices come first, as in every JavaScript object.
+ * The names in all objects are sorted. Names that look like array indices come first, as in every JavaScript object. Text of large values is
+ * made in parts, each of some milliseconds of work.
  */
 import * as Predicate from "effect/Predicate"
 
@@ -13,8 +14,129 @@ export const sorted = (value: unknown): unknown => {
   return Predicate.isReadonlyRecord(value) ? fill({}, value, Object.keys(value).sort()) : value
 }
 
+/** `sorted`, in parts: it gives what it has made at its end. */
+export function* sortedParts(value: unknown): Generator<void, unknown> {
+  if (weightOf(value) < maxWeight) return sorted(value)
+  if (Array.isArray(value)) return yield* sortedItems(value)
+  if (!Predicate.isReadonlyRecord(value)) return value
+  const names = Object.keys(value).sort()
+  const members = yield* sortedItems(names.map((name) => value[name]))
+  return Object.fromEntries(names.map((name, index) => [name, members[index]]))
+}
+
+/** The same of each item. */
+export function* sortedItems(items: ReadonlyArray<unknown>): Generator<void, ReadonlyArray<unknown>> {
+  const all: Array<unknown> = []
+  for (const run of runsOf(items)) {
+    if (run.length === 1) all.push(yield* sortedParts(run[0]))
+    else for (const item of run) all.push(sorted(item))
+    yield
+  }
+  return all
+}
+
 /** Text with the indentation that all saved JSON has. */
-export const savedText = (value: unknown): string => JSON.stringify(value, null, 2)
+export const savedText = (value: unknown): string => JSON.stringify(value, null, indentation)
+
+const indentation = "  "
+
+/** What becomes of parts of a value before they are written: `sorted`, or nothing. */
+type Order = (value: unknown) => unknown
+
+/** `savedText` of the value in that order, in parts. It throws where the value is nested too deeply. */
+export function* savedParts(value: unknown, order: Order, margin = ""): Generator<string> {
+  const isDeep = margin.length > maxDepth * indentation.length
+  const isLarge = !isDeep && weightOf(value) >= maxWeight
+  if (isLarge && Array.isArray(value)) {
+    yield "["
+    yield* itemParts(value, order, margin)
+    yield `\n${margin}]`
+  } else if (isLarge && Predicate.isReadonlyRecord(value)) {
+    yield "{"
+    yield* memberParts(value, order, margin)
+    yield `\n${margin}}`
+  } else {
+    yield withMargin(savedText(order(value)), margin)
+  }
+}
+
+/** What is between the brackets of an array that is not empty. */
+export function* itemParts(items: ReadonlyArray<unknown>, order: Order, margin = ""): Generator<string> {
+  let separator = ""
+  for (const run of runsOf(items)) {
+    if (run.length === 1) {
+      yield `${separator}\n${margin}${indentation}`
+      yield* savedParts(run[0], order, margin + indentation)
+    } else {
+      yield separator + withMargin(withoutBrackets(savedText(order(run))), margin)
+    }
+    separator = ","
+  }
+}
+
+/** What is between the braces of an object. */
+function* memberParts(object: JsonObject, order: Order, margin: string): Generator<string> {
+  const names = Object.keys(
+    Object(order(Object.fromEntries(Object.keys(object).map((name) => [name, null]))))
+  )
+  let separator = ""
+  let written = 0
+  for (const run of runsOf(names.map((name) => object[name]))) {
+    const runNames = names.slice(written, written + run.length)
+    written += run.length
+    if (run.length === 1) {
+      yield `${separator}\n${margin}${indentation}${JSON.stringify(runNames[0])}: `
+      yield* savedParts(run[0], order, margin + indentation)
+    } else {
+      const members = Object.fromEntries(runNames.map((name, index) => [name, run[index]]))
+      yield separator + withMargin(withoutBrackets(savedText(order(members))), margin)
+    }
+    separator = ","
+  }
+}
+
+/** What is nested more deeply is written at once: large texts from outside are not. */
+const maxDepth = 1000
+
+/** In nodes, some milliseconds of work. */
+const maxWeight = 10_000
+
+/** Characters of a text that are as much work as a node. */
+const charactersOfNode = 256
+
+/** Parts of a list that are together as heavy as is written at once. What is heavier by itself is a part of its own. */
+export function* runsOf<A>(items: ReadonlyArray<A>): Generator<ReadonlyArray<A>> {
+  let start = 0
+  let weight = 0
+  for (let index = 0; index < items.length; index++) {
+    const added = weightOf(items[index])
+    if (weight + added >= maxWeight && index > start) {
+      yield items.slice(start, index)
+      start = index
+      weight = 0
+    }
+    weight += added
+  }
+  if (start < items.length) yield start === 0 ? items : items.slice(start)
+}
+
+/** How many nodes a value has, as far as it is worth counting. */
+const weightOf = (value: unknown, most = maxWeight): number => {
+  if (typeof value === "string") return 1 + value.length / charactersOfNode
+  if (typeof value !== "object" || value === null) return 1
+  let weight = 1
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (weight >= most) return weight
+    weight += weightOf(member, most - weight)
+  }
+  return weight
+}
+
+const withoutBrackets = (text: string): string => text.slice("[".length, -"\n]".length)
+
+/** Strings in it have no line breaks. */
+const withMargin = (text: string, margin: string): string =>
+  margin === "" ? text : text.replaceAll("\n", `\n${margin}`)
 
 type JsonObject = Readonly<Record<string, unknown>>
 

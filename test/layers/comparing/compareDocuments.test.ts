@@ -22,14 +22,13 @@ import {
   type Tables,
   tryRead
 } from "../../../src/layers/comparing/readTables.ts"
-import { encodeValue } from "../../../src/layers/documents/jsonFile.ts"
-import { sorted } from "../../../src/layers/documents/sortedJson.ts"
+import { savedText, sorted } from "../../../src/layers/documents/sortedJson.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 type Records = ReadonlyArray<Fields & { readonly id: string }>
 
 /** The text of the file that a source writes. */
-const saved = (value: unknown) => new TextDecoder().decode(encodeValue(value).encoded)
+const saved = (value: unknown) => `${savedText(value)}\n`
 
 /** The changes between two files. */
 const changesIn = (

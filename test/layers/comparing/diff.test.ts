@@ -6,7 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
-import { encodeValue } from "../../../src/layers/documents/jsonFile.ts"
+import { savedText } from "../../../src/layers/documents/sortedJson.ts"
 import { registerOnDisk } from "../../../src/layers/fetching/contentCommands.ts"
 import { makeUndo } from "../../../src/layers/fetching/undo.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
@@ -31,7 +31,7 @@ const version = (files: Readonly<Record<string, unknown>>) =>
     yield* TestClock.adjust("1 second")
     const texts = Object.entries(files).map(([name, value]) => [
       name,
-      typeof value === "string" ? value : new TextDecoder().decode(encodeValue(value).encoded)
+      typeof value === "string" ? value : `${savedText(value)}\n`
     ])
     const { manifest } = yield* promoteSources({ objects: Object.fromEntries(texts) })
     return manifest.held?.waiting ?? manifest.versionId

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { nextTurn } from "../../../src/internal/nextTurn.ts"
 import { type Document, DocumentNotSaved, Records, Value } from "../../../src/layers/documents/Document.ts"
 import { makeDocumentSource } from "../../../src/layers/documents/makeDocumentSource.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
@@ -154,6 +155,34 @@ describe("a source of documents", () => {
       expect(error).toMatchObject({ _tag: "vitrine/SourceFailed", sourceId: "things", isTransient: true })
       expect(error.message).toBe('Source "things": Document "a": gone')
       expect(lines).toEqual([[["asking"], Option.some("things")]])
+    }).pipe(run)
+  )
+
+  it.scopedLive("lets others work while it saves a large value or a large record", () =>
+    Effect.gen(function* () {
+      const fileSystem = yield* FileSystem.FileSystem
+      const large = { b: Array.from({ length: 400_000 }, () => ({})), a: [] }
+      const fetch = yield* setUp(() => ({
+        documents: [
+          value("value", large),
+          { name: "records", content: Records({ pages: Stream.make([large]) }) }
+        ]
+      }))
+      let turns = 0
+      yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.zipRight(
+            nextTurn,
+            Effect.sync(() => turns++)
+          )
+        )
+      )
+      const { directory } = yield* fetch()
+      expect(turns).toBeGreaterThan(10)
+      const ordered = { a: large.a, b: large.b }
+      const saved = (name: string) => fileSystem.readFileString(`${directory}/${name}.json`)
+      expect((yield* saved("value")) === `${JSON.stringify(ordered, null, 2)}\n`).toBe(true)
+      expect((yield* saved("records")) === `${JSON.stringify([ordered], null, 2)}\n`).toBe(true)
     }).pipe(run)
   )
 })
