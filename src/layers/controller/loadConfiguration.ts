@@ -1,6 +1,7 @@
 /**
  * The configuration file: found, loaded, checked.
  */
+import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -124,12 +125,13 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
   // Node reads CommonJS that is imported, and not required, twice: the whole start would take a tenth longer.
   const { createJiti }: typeof Jiti = createRequire(import.meta.url)("jiti")
   const module = yield* Effect.tryPromise({
-    try: (): Promise<object> =>
+    try: async () =>
+      // Always translated: what Node imports by itself finds a package of that name in `node_modules`, and not the module given.
       createJiti(import.meta.url, {
         interopDefault: false,
         moduleCache: !isAgain,
         virtualModules: { vitrine }
-      }).import(file),
+      }).evalModule(await readFile(file, "utf8"), { filename: file, async: true, forceTranspile: true }),
     catch: (cause) =>
       new ConfigurationUnusable({
         path: file,
@@ -137,7 +139,7 @@ export const loadConfiguration = Effect.fn("loadConfiguration")(function* (
         cause
       })
   })
-  if (!("default" in module)) {
+  if (!Predicate.hasProperty(module, "default")) {
     return yield* new ConfigurationUnusable({
       path: file,
       detail: "it exports nothing by default. Write: export default defineConfig({ plugins: [ … ] })"

@@ -47,6 +47,24 @@ describe("loadConfiguration", () => {
   }
 
   for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
+    scenario(`hands ${name} the library that runs, where another copy of it is installed`, (write) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const file = yield* write(
+          name,
+          'import { plugin } from "vitrine"\nexport default { plugins: [plugin] }'
+        )
+        yield* fs.makeDirectory(`${dirname(file)}/node_modules/vitrine`, { recursive: true })
+        yield* write("node_modules/vitrine/package.json", '{ "type": "module", "main": "index.js" }')
+        yield* write("node_modules/vitrine/index.js", `export const plugin = ${plugin}`)
+        const running = { name: "running", issues: [], setup: () => Effect.succeed(Effect.void) }
+        const configuration = yield* load(file, { plugin: running })
+        expect(configuration.plugins[0]).toBe(running)
+      })
+    )
+  }
+
+  for (const name of ["vitrine.config.ts", "vitrine.config.mjs"]) {
     scenario(`hands ${name} and what it imports the library that runs, where none is installed`, (write) =>
       Effect.gen(function* () {
         yield* write("plugins.ts", 'import { plugin } from "vitrine"\nexport const plugins = [plugin]')
