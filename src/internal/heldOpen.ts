@@ -1,7 +1,6 @@
 /**
  * Files and folders that another program holds open for a moment: an indexer, a virus scanner, a reader of a file that is replaced.
  */
-import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -17,9 +16,15 @@ export const isHeldOpen = (error: unknown): boolean => {
 }
 
 /** Tries again, for about four seconds, what fails because another program has a file or a folder open. */
-export const retryHeldOpen = <A, R>(effect: Effect.Effect<A, PlatformError, R>) =>
+export const retryHeldOpen = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { while: isHeldOpen, schedule: tries })
 
 /** Moves a file or a folder on the same disk; a file over another one if there is one. */
 export const move = (from: string, to: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => retryHeldOpen(fs.rename(from, to)))
+
+/** Removes a file, or a folder with all that is in it, if there is one. */
+export const remove = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    retryHeldOpen(fs.remove(path, { recursive: true, force: true }))
+  )

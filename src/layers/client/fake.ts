@@ -51,7 +51,8 @@ export const fake = (content: FakeContent): Fake => {
     const versionOf = (_: Manifest, context: Context): Version => ({
       ...makeVersion(manifest, context),
       table: async <Table>(source: string, name: string) => {
-        const table = content[source]?.[name]
+        const tables = Object.hasOwn(content, source) ? content[source] : undefined
+        const table = tables !== undefined && Object.hasOwn(tables, name) ? tables[name] : undefined
         if (table === undefined) {
           throw new Error(`there is no table "${name}" in "${source}"`)
         }

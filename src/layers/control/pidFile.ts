@@ -6,25 +6,31 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 
 /** Writes the id of this process as a whole, and removes it with the scope. */
 export const keepPidFile = (path: string): Effect.Effect<void, never, Scope.Scope> => {
   const unfinished = `${path}.${randomBytes(6).toString("hex")}`
-  const write = async () => {
-    await writeFile(unfinished, `${process.pid}\n`, { flag: "wx", mode: 0o600 })
-    await rename(unfinished, path)
-  }
+  const write = Effect.zipRight(
+    attempt(() => writeFile(unfinished, `${process.pid}\n`, { flag: "wx", mode: 0o600 })),
+    retryHeldOpen(attempt(() => rename(unfinished, path)))
+  )
   return Effect.acquireRelease(
-    Effect.catchAll(Effect.tryPromise({ try: write, catch: messageOf }), (detail) =>
+    Effect.catchAll(write, (error) =>
       // A disk that is full is no reason not to start.
-      Effect.zipRight(remove(unfinished), Effect.logWarning(`${path} could not be written: ${detail}`))
+      Effect.zipRight(
+        remove(unfinished),
+        Effect.logWarning(`${path} could not be written: ${messageOf(error)}`)
+      )
     ),
     () => remove(path)
   )
 }
 
-const remove = (path: string) => Effect.promise(() => rm(path, { force: true }).catch(() => {}))
+const attempt = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action, catch: (error) => error })
+
+const remove = (path: string) => Effect.ignore(retryHeldOpen(attempt(() => rm(path, { force: true }))))
 
 /**
  * The id that the file holds. It may be that of a process that was killed, or of whatever has its number since,

@@ -21,6 +21,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { ErrorChain } from "../../internal/SerializedError.ts"
 import { hashOf, socketAddress, socketFile } from "../../internal/socketFile.ts"
 import { errorCode, explain } from "../../internal/systemError.ts"
@@ -205,7 +206,7 @@ const takePlace = (place: string, scratch: string, directory: string) =>
       await rename(bound, join(prepared, name))
     })
     const enter: Effect.Effect<void, Error> = Effect.catchIf(
-      attempt(() => rename(prepared, place)),
+      retryHeldOpen(attempt(() => rename(prepared, place))),
       (error) => ["EEXIST", "ENOTEMPTY"].includes(errorCode(error) ?? ""),
       () => Effect.zipRight(removeDead(place, directory), enter)
     )
@@ -225,7 +226,7 @@ const removeDead = Effect.fnUntraced(function* (place: string, directory: string
     if (Option.isSome(answer)) {
       return yield* locked(directory, socket, answer.value)
     }
-    yield* attempt(() => rm(socket, { force: true }))
+    yield* retryHeldOpen(attempt(() => rm(socket, { force: true })))
   }
 })
 

@@ -10,6 +10,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
 import * as Body from "./Body.ts"
 import { DownloadFailed, failed, retryable, wrongSize } from "./DownloadFailed.ts"
@@ -233,7 +234,7 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     })
 
     const remove = Effect.suspend(() =>
-      Effect.zipRight(Effect.ignore(fileSystem.remove(file, { force: true })), reportThat(0))
+      Effect.zipRight(Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))), reportThat(0))
     )
 
     return attempt.pipe(

@@ -6,6 +6,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { linkOrCopy } from "../../internal/reuseFile.ts"
 import { explain } from "../../internal/systemError.ts"
 import { VersionStoreError } from "../../services/VersionStore.ts"
@@ -41,12 +42,12 @@ export const make = Effect.fnUntraced(function* (folder: string) {
       for (const name of yield* fs.readDirectory(folder)) {
         const file = path.join(folder, name)
         if (!wanted.has(name) || (yield* isOfVersion(file))) {
-          yield* fs.remove(file, { recursive: true, force: true })
+          yield* retryHeldOpen(fs.remove(file, { recursive: true, force: true }))
         }
       }
     }, writing(folder)),
 
-    remove: (sha256: string) => Effect.ignore(fs.remove(fileOf(sha256), { force: true })),
+    remove: (sha256: string) => Effect.ignore(retryHeldOpen(fs.remove(fileOf(sha256), { force: true }))),
 
     makeFolder,
 

@@ -3,7 +3,6 @@
  */
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
-import * as Record from "effect/Record"
 import {
   type ApiError,
   invalidTableFile,
@@ -99,7 +98,9 @@ export const withFieldIds = (
   const ids = new Map(fieldNames.map((field) => [field, fieldId(name, field)]))
   return records.map((record) => ({
     ...record,
-    fields: Record.mapKeys(record.fields, (field) => ids.get(field) ?? field)
+    fields: Object.fromEntries(
+      Object.entries(record.fields).map(([field, cell]) => [ids.get(field) ?? field, cell])
+    )
   }))
 }
 

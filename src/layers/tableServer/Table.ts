@@ -39,7 +39,7 @@ export const makeTable = (name: string, { fieldNames, rows }: TableContent): Tab
   const firstField = fieldNames[0] ?? ""
   const occurrences = new Map<string, number>()
   const idOf = (cells: Row["cells"]): string => {
-    const firstCell = cells[firstField]
+    const firstCell = Object.hasOwn(cells, firstField) ? cells[firstField] : undefined
     const key = isEmptyCell(firstCell) ? "" : JSON.stringify(firstCell)
     const occurrence = (occurrences.get(key) ?? 0) + 1
     occurrences.set(key, occurrence)

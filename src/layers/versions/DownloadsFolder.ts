@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { makePath } from "../../internal/makePath.ts"
 import { errorCode, isDiskFull } from "../../internal/systemError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
@@ -145,14 +146,17 @@ export const make = Effect.fnUntraced(function* (directory: string) {
     discard: Effect.fnUntraced(function* (versionId: VersionId) {
       const version = ofVersion(versionId)
       const discarded = path.join(staging, randomUUID())
-      yield* fs.rename(version, discarded).pipe(
+      yield* retryHeldOpen(fs.rename(version, discarded)).pipe(
         Effect.map(() => trash.add(discarded)),
         Effect.catchIf(
           (error) => errorCode(error) === "EXDEV" || isDiskFull(error),
           () =>
-            fs
-              .remove(path.join(version, fileListName), { force: true })
-              .pipe(Effect.zipRight(fs.remove(version, { recursive: true, force: true })))
+            retryHeldOpen(
+              Effect.zipRight(
+                fs.remove(path.join(version, fileListName), { force: true }),
+                fs.remove(version, { recursive: true, force: true })
+              )
+            )
         ),
         mapDiskError("remove", version)
       )
@@ -160,7 +164,7 @@ export const make = Effect.fnUntraced(function* (directory: string) {
   }
 })
 
-/** Folders that are not needed any more. One that another program has open is tried again with the next ones. */
+/** Folders that are not needed any more. One that another program keeps open is tried again with the next ones. */
 const makeTrash = (fs: FileSystem.FileSystem) => {
   const folders = new Set<string>()
   const warnOnce = makeWarnOnce((message) => `${message} It is tried again after the next fetch.`)
@@ -177,12 +181,12 @@ const makeTrash = (fs: FileSystem.FileSystem) => {
     Effect.forEach(
       [...folders],
       (folder) =>
-        fs.remove(folder, { recursive: true, force: true }).pipe(
+        retryHeldOpen(fs.remove(folder, { recursive: true, force: true })).pipe(
           mapDiskError("remove", folder),
           Effect.tap(() => folders.delete(folder)),
           Effect.catchAll(warn)
         ),
-      { discard: true }
+      { concurrency: "unbounded", discard: true }
     )
   )
 

@@ -11,7 +11,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { entriesIn, forEachFile, toError } from "../../internal/fileBatch.ts"
-import { move } from "../../internal/heldOpen.ts"
+import { move, remove } from "../../internal/heldOpen.ts"
 import { errorCode, explain } from "../../internal/systemError.ts"
 
 /** How many files are worked on concurrently. */
@@ -24,12 +24,11 @@ const concurrency = 8
  * file is there. Where the name of the new one cannot be made durable, there is a warning: readers may have seen it.
  */
 export const replaceFile = Effect.fnUntraced(function* (file: string, content: string, scratch: string) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const temporary = path.join(scratch, randomUUID())
   yield* writeDurably(temporary, content).pipe(
     Effect.zipRight(move(temporary, file)),
-    Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+    Effect.onError(() => Effect.ignore(remove(temporary)))
   )
   yield* Effect.catchAll(syncDirectory(path.dirname(file)), (error) =>
     Effect.logWarning(

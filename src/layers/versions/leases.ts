@@ -14,6 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { isPlainFileName } from "../../internal/FileName.ts"
+import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { maxConsumers } from "../../internal/maxConsumers.ts"
 import { singleFlight } from "../../internal/singleFlight.ts"
 import {
@@ -169,7 +170,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** The file is looked at just before: its consumer may have renewed the lease. */
   const removeIfOver = (consumerId: string) =>
-    fs.remove(fileOf(consumerId), { force: true }).pipe(
+    retryHeldOpen(fs.remove(fileOf(consumerId), { force: true })).pipe(
       Effect.tap(() => known.delete(consumerId)),
       Effect.catchAll(({ message }) => Effect.logDebug(`A lease that is over stays on disk. ${message}`)),
       Effect.whenEffect(Effect.zipRight(look(consumerId), hasEnded(consumerId)))

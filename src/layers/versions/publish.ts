@@ -7,7 +7,7 @@ import * as Path from "@effect/platform/Path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { move as moveTo } from "../../internal/heldOpen.ts"
+import { move as moveTo, retryHeldOpen } from "../../internal/heldOpen.ts"
 import { fileListName, filesOf } from "../../services/FileList.ts"
 import {
   type HoldRequest,
@@ -84,7 +84,7 @@ export const makePublishing = Effect.fnUntraced(function* (
         }
         const listed = new Set([...files, fileListName])
         for (const [file] of yield* filesIn(version)) {
-          yield* listed.has(file) ? Effect.void : fs.remove(path.join(version, file))
+          yield* listed.has(file) ? Effect.void : retryHeldOpen(fs.remove(path.join(version, file)))
         }
         yield* syncTree(version, Option.none())
       }).pipe(mapDiskError("write to", version))

@@ -63,7 +63,9 @@ export const makeStage = Effect.fnUntraced(function* (
     const isDamaged = damaged.size > 0 || whole !== source.files
     const files = damaged.has(fileListName)
       ? {}
-      : Record.filter(whole, (_, name) => !damaged.has(`${source.sourceId}/${name}`))
+      : Object.fromEntries(
+          Object.entries(whole).filter(([name]) => !damaged.has(`${source.sourceId}/${name}`))
+        )
     return {
       ...source,
       directory,

@@ -118,19 +118,30 @@ const manyRecords = FastCheck.tuple(
   return [old, recent] as const
 })
 
+/** Each writes files. */
+const few = { fastCheck: { numRuns: 40 } }
+
 describe("the difference of two tables", () => {
-  it.effect.prop("makes the new one of the old one", [records, records], ([old, recent]) =>
-    Effect.gen(function* () {
-      expect(applied(old, yield* compare(old, recent))).toEqual(byId(recent))
-    })
+  it.effect.prop(
+    "makes the new one of the old one",
+    [records, records],
+    ([old, recent]) =>
+      Effect.gen(function* () {
+        expect(applied(old, yield* compare(old, recent))).toEqual(byId(recent))
+      }),
+    few
   )
 
-  it.effect.prop("is the same where they are as Vitrine saves them", [records, records], ([old, recent]) =>
-    Effect.gen(function* () {
-      const parsed = yield* compare(old, recent)
-      expect(yield* compareSaved(old, recent)).toEqual(parsed)
-      expect(yield* changesIn(savedTables, saved(sorted(old)), saved(recent))).toEqual(parsed)
-    })
+  it.effect.prop(
+    "is the same where they are as Vitrine saves them",
+    [records, records],
+    ([old, recent]) =>
+      Effect.gen(function* () {
+        const parsed = yield* compare(old, recent)
+        expect(yield* compareSaved(old, recent)).toEqual(parsed)
+        expect(yield* changesIn(savedTables, saved(sorted(old)), saved(recent))).toEqual(parsed)
+      }),
+    few
   )
 
   it.effect.prop(
@@ -142,7 +153,7 @@ describe("the difference of two tables", () => {
         expect(applied(old, changes)).toEqual(byId(recent))
         expect(changes).toEqual(yield* compare(old, recent))
       }),
-    { fastCheck: { numRuns: 30 } }
+    { fastCheck: { numRuns: 10 } }
   )
 
   it.effect.prop(
@@ -158,7 +169,8 @@ describe("the difference of two tables", () => {
         expect(yield* compareSaved(old, old)).toEqual([])
         expect(yield* compareSaved(old, turned)).toEqual([])
         expect(yield* compare(old, turned)).toEqual([])
-      })
+      }),
+    few
   )
 
   it.effect("passes over what is equal in both, without parsing it", () =>

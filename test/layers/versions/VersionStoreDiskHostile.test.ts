@@ -407,8 +407,23 @@ describe("folders that somebody removes while the controller runs", () => {
   )
 })
 
+/** Lets the time go by for as long as it takes. */
+const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const running = yield* Effect.fork(effect)
+    while (Option.isNone(yield* Fiber.poll(running))) {
+      yield* nextTurn
+      yield* TestClock.adjust("10 millis")
+    }
+    return yield* Fiber.join(running)
+  })
+
+/** Files are tried again for some seconds. */
+const patient = (title: string, test: Parameters<typeof scenario>[1]) =>
+  scenario(title, (directory) => whileTimePasses(test(directory)))
+
 describe("files that another program has open", () => {
-  scenario("keep their version from being swept; it is tried again", (directory) =>
+  patient("keep their version from being swept; it is tried again", (directory) =>
     Effect.gen(function* () {
       const log: Array<string> = []
       const [first, second] = yield* promoteAll(directory, ["one", "two", "three", "four"])
@@ -431,7 +446,7 @@ describe("files that another program has open", () => {
     })
   )
 
-  scenario("are removed by a later sweep where their version is gone already", (directory) =>
+  patient("are removed by a later sweep where their version is gone already", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -452,7 +467,7 @@ describe("files that another program has open", () => {
     })
   )
 
-  scenario("that a crash left behind do not keep the controller from starting", (directory) =>
+  patient("that a crash left behind do not keep the controller from starting", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
@@ -475,7 +490,7 @@ describe("files that another program has open", () => {
     })
   )
 
-  scenario("in a version that was not promoted are removed by a later sweep", (directory) =>
+  patient("in a version that was not promoted are removed by a later sweep", (directory) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       let locked = true
@@ -496,7 +511,7 @@ describe("files that another program has open", () => {
 })
 
 describe("what another program has open for a moment", () => {
-  scenario("is moved when it is free: the folder of a version, and the manifest", (directory) =>
+  patient("is moved when it is free: the folder of a version, and the manifest", (directory) =>
     Effect.gen(function* () {
       const tries = new Map<string, number>()
       const isHeld = (path: string) => {
@@ -504,16 +519,30 @@ describe("what another program has open for a moment", () => {
         tries.set(path, before + 1)
         return path.includes(".staging") && before < 5
       }
-      const promoting = yield* promote("one").pipe(
+      const promoting = promote("one").pipe(
         Effect.provide(storeIn(directory)),
-        Effect.provide(withLocked(isHeld)),
-        Effect.fork
+        Effect.provide(withLocked(isHeld))
       )
-      while (Option.isNone(yield* Fiber.poll(promoting))) {
-        yield* nextTurn
-        yield* TestClock.adjust("10 millis")
+      expect(yield* promoting).toMatchObject({ changed: true })
+      expect([...tries.values()].filter((times) => times > 5).length).toBeGreaterThan(1)
+    })
+  )
+
+  patient("is removed by the sweep that wants it removed, without a warning", (directory) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      const tries = new Map<string, number>()
+      const isHeld = (path: string) => {
+        const before = tries.get(path) ?? 0
+        tries.set(path, before + 1)
+        return before < 5
       }
-      expect(yield* Fiber.join(promoting)).toMatchObject({ changed: true })
+      const [oldest] = yield* promoteAll(directory, ["one", "two", "three"])
+      yield* sweep.pipe(Effect.provide(storeIn(directory)), Effect.provide(withLocked(isHeld)), withLog(log))
+      expect(yield* fs.readDirectory(`${directory}/versions`)).not.toContain(oldest?.versionId)
+      expect(yield* fs.readDirectory(`${directory}/.staging`)).toEqual([])
+      expect(log).toEqual([])
       expect([...tries.values()].filter((times) => times > 5).length).toBeGreaterThan(1)
     })
   )

@@ -93,7 +93,7 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   }
   for (const [name, choices] of fields) {
     const free = codes.findIndex((_, index) => !choices.some(([rank]) => Math.floor(rank) === index))
-    if (free >= 0 && choices.some(isWanted)) {
+    if (free >= 0 && choices.some(isWanted) && Object.hasOwn(record, name)) {
       offer(name, free, record[name])
     }
   }

@@ -9,6 +9,7 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { retryHeldOpen } from "../../../internal/heldOpen.ts"
@@ -137,13 +138,13 @@ export const make = Effect.fnUntraced(function* (config: ImageConfig) {
           ...(warning === undefined ? {} : { warning: excerpt(warning) })
         })
       ),
-      Effect.onError(() => Effect.ignore(fileSystem.remove(unfinished, { force: true })))
+      Effect.onError(() => Effect.ignore(retryHeldOpen(fileSystem.remove(unfinished, { force: true }))))
     )
   }
 
   /** What the version before has, of the same path. */
   const takeOver = ({ directory, files }: PreviousContent, localPath: string, to: string) =>
-    Effect.fromNullable(files[localPath]).pipe(
+    Record.get(files, localPath).pipe(
       Effect.tap(linkOrCopy(path.join(directory, localPath), to)),
       Effect.map((file): SavedImage => ({ file })),
       Effect.provideService(FileSystem.FileSystem, fileSystem)

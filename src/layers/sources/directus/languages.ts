@@ -2,7 +2,6 @@
  * Items in several languages: the fields of their translations as their own.
  */
 import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
 import type { DirectusOptions } from "./DirectusOptions.ts"
 import type { Item } from "./responses.ts"
 
@@ -40,9 +39,10 @@ const inOneOf = (value: unknown, languages: ReadonlyArray<string>): unknown =>
 
 const itemInOneOf = (item: Item, languages: ReadonlyArray<string>): Item => {
   const fields = (own: Item, ...leftOut: ReadonlyArray<string>) =>
-    Record.map(
-      Record.filter(own, (_, name) => !leftOut.includes(name)),
-      (part) => inOneOf(part, languages)
+    Object.fromEntries(
+      Object.entries(own).flatMap(([name, part]) =>
+        leftOut.includes(name) ? [] : [[name, inOneOf(part, languages)]]
+      )
     )
   return rowsOf(item) === undefined
     ? fields(item)

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { expects, optional } from "../../../internal/Options.ts"
 import { findPrivate } from "../../../internal/privateFiles.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
@@ -222,7 +223,8 @@ const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
 const empty = Effect.fnUntraced(function* (directory: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const remove = (name: string) => fileSystem.remove(path.join(directory, name), { recursive: true })
+  const remove = (name: string) =>
+    retryHeldOpen(fileSystem.remove(path.join(directory, name), { recursive: true }))
   yield* Effect.ignore(Effect.flatMap(fileSystem.readDirectory(directory), Effect.forEach(remove)))
 })
 

@@ -3,6 +3,7 @@
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import type { JsonDocument } from "./JsonSourceOptions.ts"
 import { parameterOf } from "./parameters.ts"
 import { valueAt } from "./valueAt.ts"
@@ -36,7 +37,7 @@ export const statedCount = (
     })
   }
   const found = Either.orElse(valueAt(json, path), (there) =>
-    Either.fromNullable(headers[path.toLowerCase()], () => there)
+    Either.fromOption(Record.get(headers, path.toLowerCase()), () => there)
   )
   return Either.flatMap(
     Either.mapLeft(found, (there) => `"total": "${path}" is neither in the answer nor a header; ${there}`),

@@ -1,9 +1,7 @@
 /**
  * What is volatile in entries of Strapi.
  */
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
 
 /**
  * A value without what each publish changes though nobody has edited anything: the numeric ids at any depth, and
@@ -17,9 +15,11 @@ export const lasting = (value: unknown): unknown => {
     return value
   }
   const isSigned = value.isUrlSigned === true
-  return Record.filterMap(value, (part, name) =>
-    (name === "id" && Predicate.isNumber(part)) || name === "publishedAt"
-      ? Option.none()
-      : Option.some(isSigned && name === "url" ? String(part).replace(/\?.*$/s, "") : lasting(part))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, part]) =>
+      (name === "id" && Predicate.isNumber(part)) || name === "publishedAt"
+        ? []
+        : [[name, isSigned && name === "url" ? String(part).replace(/\?.*$/s, "") : lasting(part)]]
+    )
   )
 }

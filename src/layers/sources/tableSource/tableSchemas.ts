@@ -50,14 +50,16 @@ export const tableSchemas = (
     })
   )
 
+/** A field may have any name, that of a prototype too. */
+const withSavedNames = <A>(fields: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [savedName(name), field]))
+
 /** Any cell may be empty, whatever is in it today. */
 const ofCells = ({ fields }: TableSchema): FieldSchema =>
-  Schema.partial(Schema.Struct(Record.mapKeys(fields, savedName)))
+  Schema.partial(Schema.Struct(withSavedNames(fields)))
 
 const ofRecord = Schema.Struct({ id: Schema.String })
 
 /** A column may be saved under another name. */
 const asSaved = ({ fields, ...others }: TableExpectation): TableExpectation =>
-  fields === undefined || Schema.isSchema(fields)
-    ? others
-    : { ...others, fields: Record.mapKeys(fields, savedName) }
+  fields === undefined || Schema.isSchema(fields) ? others : { ...others, fields: withSavedNames(fields) }

@@ -235,3 +235,14 @@ it("each field is in the first language that has it, in whatever order the field
     })
   )
 })
+
+it("a field may have the name of what every object has", () => {
+  for (const name of ["constructor", "__proto__", "toString", "hasOwnProperty"]) {
+    const given: unknown = language({ id: "1", ...JSON.parse(`{"${name}_de":"Glocke"}`) }, "en", "de")
+    expect(JSON.stringify(given)).toBe(`{"id":"1","${name}":"Glocke"}`)
+    expect(Object.entries(Object(given))).toEqual([
+      ["id", "1"],
+      [name, "Glocke"]
+    ])
+  }
+})
