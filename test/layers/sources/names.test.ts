@@ -1,0 +1,118 @@
+/**
+ * Names that others have chosen: of documents, of fields and of keys, those of what every object has among them.
+ */
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { source } from "../../../src/layers/documents/source.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
+import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
+import { folderSource } from "../../../src/layers/sources/folder/FolderSource.ts"
+import { jsonSource } from "../../../src/layers/sources/json/JsonSource.ts"
+import * as TableSource from "../../../src/layers/sources/tableSource/TableSource.ts"
+import { BaseFolder, type ContentSource } from "../../../src/services/ContentSource.ts"
+import { TableSourceClient } from "../../../src/services/TableSourceClient.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
+import { TableSourceClientMemory } from "../../../src/testing.ts"
+import * as ScriptedServer from "../../support/ScriptedServer.ts"
+
+const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
+
+const ofObjects = FastCheck.constantFrom("constructor", "__proto__", "toString", "hasOwnProperty", "valueOf")
+const name = FastCheck.oneof(ofObjects, FastCheck.string({ unit: "grapheme", maxLength: 8 }))
+const json = FastCheck.dictionary(
+  name,
+  FastCheck.oneof(FastCheck.string(), FastCheck.dictionary(name, FastCheck.boolean(), { maxKeys: 2 })),
+  { maxKeys: 4 }
+)
+
+/** As JSON has it, in whatever order: `toEqual` takes no notice of `__proto__`. */
+const entriesOf = (value: unknown): unknown =>
+  typeof value !== "object" || value === null
+    ? value
+    : Array.isArray(value)
+      ? value.map(entriesOf)
+      : Object.entries(value)
+          .map(([name, part]) => [name, entriesOf(part)])
+          .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
+
+/** The content of a document that a fetch saves. */
+const saved = ({ fetch }: Pick<ContentSource, "fetch">, document: string) =>
+  Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const directory = yield* fileSystem.makeTempDirectoryScoped()
+    const { value } = yield* withAdvancingClock(
+      fetch({ directory, previous: Option.none(), progress: () => Effect.void })
+    )
+    expect(Object.keys(value.documents ?? {})).toContain(`${document}.json`)
+    const text = yield* fileSystem.readFileString(`${directory}/${document}.json`)
+    return entriesOf(JSON.parse(text))
+  })
+
+const few = { fastCheck: { numRuns: 20 } }
+
+describe("fields may have any name", () => {
+  it.scoped.prop(
+    "in a source of one's own",
+    [json, ofObjects],
+    ([record, document]) =>
+      Effect.gen(function* () {
+        const own = yield* source({ id: "own", fetch: () => Object.fromEntries([[document, [record]]]) }).make
+        expect(yield* saved(own, document)).toEqual(entriesOf([record]))
+      }).pipe(Effect.provide(environment)),
+    few
+  )
+
+  it.scoped.prop(
+    "in JSON of a server",
+    [json],
+    ([record]) =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedServer.make(ScriptedServer.json(200, [record]))
+        const own = yield* jsonSource({ id: "own", documents: { constructor: server.url } }).make
+        expect(yield* saved(own, "constructor")).toEqual(entriesOf([record]))
+      }).pipe(Effect.provide(environment)),
+    few
+  )
+
+  it.scoped.prop(
+    "in JSON of a folder",
+    [json, ofObjects],
+    ([record, document]) =>
+      Effect.gen(function* () {
+        const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+        yield* Effect.promise(async () => {
+          await mkdir(join(folder, "content"))
+          await writeFile(join(folder, "content", `${document}.json`), JSON.stringify([record]))
+        })
+        const own = yield* folderSource({ id: "own", directory: "content" }).make.pipe(
+          Effect.provideService(BaseFolder, folder)
+        )
+        expect(yield* saved(own, document)).toEqual(entriesOf([record]))
+      }).pipe(Effect.provide(environment)),
+    few
+  )
+
+  it.scoped.prop(
+    "in a table, which may have such a name, too",
+    [FastCheck.dictionary(ofObjects, FastCheck.string({ minLength: 1 })), ofObjects],
+    ([fields, table]) =>
+      Effect.gen(function* () {
+        const { client, setTable } = yield* TableSourceClientMemory.make()
+        yield* setTable(table, [{ id: "rec1", fields }])
+        const own = yield* TableSource.make({ id: "own", tables: [table] }).pipe(
+          Effect.provideService(TableSourceClient, client)
+        )
+        expect(yield* saved(own, table)).toEqual(
+          entriesOf([Object.fromEntries([["id", "rec1"], ...Object.entries(fields)])])
+        )
+      }).pipe(Effect.provide(environment)),
+    few
+  )
+})
