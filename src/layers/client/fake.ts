@@ -51,8 +51,8 @@ export const fake = (content: FakeContent): Fake => {
     const versionOf = (_: Manifest, context: Context): Version => ({
       ...makeVersion(manifest, context),
       table: async <Table>(source: string, name: string) => {
-        const tables = Object.hasOwn(content, source) ? content[source] : undefined
-        const table = tables !== undefined && Object.hasOwn(tables, name) ? tables[name] : undefined
+        const tables = new Map(Object.entries(content)).get(source) ?? {}
+        const table = new Map(Object.entries(tables)).get(name)
         if (table === undefined) {
           throw new Error(`there is no table "${name}" in "${source}"`)
         }

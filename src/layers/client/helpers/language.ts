@@ -86,15 +86,16 @@ const languageOf = ({ languages_code: language }: Fields): unknown =>
 const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   const fields = new Map<string, ReadonlyArray<Choice>>()
   const offer = (name: string, ...choice: Choice) => fields.set(name, [...(fields.get(name) ?? []), choice])
-  for (const [field, value] of Object.entries(record)) {
+  const own = new Map(Object.entries(record))
+  for (const [field, value] of own) {
     const [, name = field, language] = /^(.+)_([^_]+)$/.exec(field) ?? []
     const rank = rankOf(language, codes)
     offer(rank < other ? name : field, rank, value)
   }
   for (const [name, choices] of fields) {
     const free = codes.findIndex((_, index) => !choices.some(([rank]) => Math.floor(rank) === index))
-    if (free >= 0 && choices.some(isWanted) && Object.hasOwn(record, name)) {
-      offer(name, free, record[name])
+    if (free >= 0 && choices.some(isWanted) && own.has(name)) {
+      offer(name, free, own.get(name))
     }
   }
   const { translations } = record
