@@ -3,7 +3,6 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
 import mime from "mime"
 import { hashOfName } from "../../../internal/FileName.ts"
 
@@ -77,18 +76,23 @@ const lasting = (search: string): string => {
   return kept.length === 0 ? "" : `?${kept.join("&")}`
 }
 
-/** A value in which links are what they lead to, without what signs them. */
+/** A value in which links are what they lead to, without what signs them; itself where none is signed. */
 export const withoutSignatures = (value: unknown): unknown => {
   if (Predicate.isString(value)) {
     return /^https?:\/\/[^\s?]+\?/i.test(value) && value.length <= maxLength
       ? Option.match(parseUrl(value, defaultBase), { onNone: () => value, onSome: identityOf })
       : value
   }
-  return Array.isArray(value)
-    ? value.map(withoutSignatures)
-    : Predicate.isReadonlyRecord(value)
-      ? Record.map(value, withoutSignatures)
-      : value
+  if (Array.isArray(value)) {
+    const items = value.map(withoutSignatures)
+    return items.every((item, index) => item === value[index]) ? value : items
+  }
+  if (!Predicate.isReadonlyRecord(value)) return value
+  const changed = Object.entries(value).flatMap(([name, part]) => {
+    const lasting = withoutSignatures(part)
+    return lasting === part ? [] : [[name, lasting] as const]
+  })
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
 }
 
 /** As 16 hexadecimal digits. */
