@@ -87,7 +87,7 @@ export const linesOfRecords = (
     let record = -2
     const pages = readPages(body, {
       on_record: (row, info) => {
-        if (row.some((cell) => cell !== "")) record += 1
+        if (hasText(row)) record += 1
         if (wanted.has(record) && !lines.has(record)) lines.set(record, info.lines + first - 1)
         return row
       }
@@ -100,7 +100,7 @@ const reading = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf }
 
 /** Nothing where the row has no text. */
 const recordOf = (columns: ReadonlyArray<string>, row: ReadonlyArray<string>): CsvRecord | undefined => {
-  if (row.every((cell) => cell === "")) return undefined
+  if (!hasText(row)) return undefined
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
     const cell = row[index] ?? ""
@@ -110,6 +110,8 @@ const recordOf = (columns: ReadonlyArray<string>, row: ReadonlyArray<string>): C
   }
   return record
 }
+
+const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => cell.trim() !== "")
 
 const dataProperty = { configurable: true, enumerable: true, writable: true }
 
@@ -161,7 +163,7 @@ function* checkedPages(
   const checked = (page: Page) => {
     for (const row of page) {
       read++
-      if (row.length < columns || row.some((cell, index) => index >= columns && cell !== "")) {
+      if (row.length < columns || hasText(row.slice(columns))) {
         throw new Mistake(
           `the row has not as many cells as the header line. Cells that hold a line break or ${named[body.delimiter]}, which separates cells here, need double quotes around them. Where something else separates cells, a first line such as "sep=;" says what.`,
           lineOfRow(body, read)

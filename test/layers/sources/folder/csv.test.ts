@@ -119,7 +119,7 @@ const recordsOf = ({ columns, rows }: Table) =>
     .map((row) =>
       Object.fromEntries(columns.flatMap((name, index) => (row[index] ? [[name, row[index]]] : [])))
     )
-    .filter((record) => Object.keys(record).length > 0)
+    .filter((record) => Object.values(record).some((cell) => cell.trim() !== ""))
 
 describe("a table that people make", () => {
   it.effect.prop(
@@ -145,7 +145,9 @@ describe("a table that people make", () => {
     ["sep=;\r\nNr;Title\r\n1;Bell\r\n"],
     ["sep=|\nNr|a,b,c\n1|Bell\n"],
     ["Nr,Title,,\n1,Bell,,\n,,,\n"],
-    ["Nr,Title\n1,Bell,\n"]
+    ["Nr,Title\n1,Bell,\n"],
+    ["Nr,Title\n1,Bell, \n"],
+    ["Nr;Title\n ; \n\u00a0;\n1;Bell\n"]
   ])("has its columns found: %j", ([text]) =>
     Effect.gen(function* () {
       const [record = {}] = (yield* fetchTable(text)) as ReadonlyArray<object>
