@@ -9,7 +9,8 @@ import {
   createGunzip,
   createInflate,
   gunzip,
-  inflate
+  inflate,
+  inflateRaw
 } from "node:zlib"
 import { ResponseError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -21,7 +22,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { broken, type DownloadFailed, type Failure, failed, retryable, wrongSize } from "./DownloadFailed.ts"
 import type { DownloadPace } from "./DownloadPace.ts"
-import { passes, retryAfter } from "./HttpFailure.ts"
+import { deepestMessage, passes, retryAfter } from "./HttpFailure.ts"
 import { contentLength, type Headers } from "./headers.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -43,10 +44,21 @@ export const accept = Effect.fnUntraced(function* (
 /** Statuses of what was there, and is not any more, or not by this link. */
 export const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410])
 
+type Decoder = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>
+
+const inflateZlib: Decoder = promisify(inflate)
+const inflateBare: Decoder = promisify(inflateRaw)
+
+/** Some servers leave out the header of zlib in `deflate`, and browsers read it. */
+const inflateEither: Decoder = (bytes, options) =>
+  ((bytes[0] ?? 0) & 0x0f) === 8 ? inflateZlib(bytes, options) : inflateBare(bytes, options)
+
 /** Codings that are undone, by their names, also where nobody asked for them. */
-const decoders: Readonly<
-  Record<string, (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>>
-> = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
+const decoders: Readonly<Record<string, Decoder>> = {
+  gzip: promisify(gunzip),
+  deflate: inflateEither,
+  br: promisify(brotliDecompress)
+}
 
 const unknownCodings: ReadonlySet<string> = new Set(["compress", "zstd", "dcb", "dcz", "exi", "aes128gcm"])
 
@@ -152,7 +164,10 @@ export const readBytes = Effect.fnUntraced(function* (
     const coded = body
     body = yield* Effect.tryPromise({
       try: async () => (coded.length === 0 ? coded : decode(coded, { maxOutputLength: maxBytes })),
-      catch: (cause) => (cause instanceof RangeError ? tooLarge() : broken(url, cause))
+      catch: (cause) =>
+        cause instanceof RangeError
+          ? tooLarge()
+          : retryable(`${url.origin} gives what is not ${coding}, as it says: ${deepestMessage(cause)}`)
     })
   }
   return body

@@ -1,7 +1,7 @@
 /**
  * What all that is asked of servers has in common: retries, redirects, limits, codings, letters, and what has not changed.
  */
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -46,6 +46,7 @@ describe("an answer", () => {
     ["GZIP", gzipSync("äöü")],
     ["x-gzip", gzipSync("äöü")],
     ["deflate", deflateSync("äöü")],
+    ["deflate", deflateRawSync("äöü")],
     ["br", brotliCompressSync("äöü")],
     ["gzip, br", brotliCompressSync(gzipSync("äöü"))],
     ["UTF-8", "äöü"],
@@ -78,6 +79,15 @@ describe("an answer", () => {
       server.next(answer)
       expect(yield* text).toBe("12345")
       expect(yield* asked("accept-encoding")).toEqual(["gzip", "identity"])
+    }).pipe(run)
+  )
+
+  it.scoped("is refused where no answer is in the coding that it states", () =>
+    Effect.gen(function* () {
+      const { server, text } = yield* setUp
+      server.next(...Array.from({ length: 4 }, () => coded("gzip", "12345")))
+      const { value } = yield* withAdvancingClock(Effect.flip(text))
+      expect(value.detail).toBe(`${server.url} gives what is not gzip, as it says: incorrect header check`)
     }).pipe(run)
   )
 
