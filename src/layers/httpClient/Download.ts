@@ -9,6 +9,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { retryHeldOpen } from "../../internal/heldOpen.ts"
 import { explain } from "../../internal/systemError.ts"
@@ -103,6 +104,8 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     expected: Option.Option<number>,
     file: {
       readonly begin: (part: Uint8Array) => Effect.Effect<void, E>
+      /** Makes it, if nothing was written to it. */
+      readonly create: Effect.Effect<unknown, DownloadFailed>
       readonly write: (part: Uint8Array) => Effect.Effect<void, DownloadFailed>
       readonly discard: Effect.Effect<unknown, DownloadFailed>
     }
@@ -133,7 +136,10 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     if (Option.exists(expected, (expected) => bytes < expected)) {
       return yield* Effect.fail(retryable(notAsExpected(bytes)))
     }
-    if (bytes === 0) yield* file.begin(new Uint8Array())
+    if (bytes === 0) {
+      yield* file.begin(new Uint8Array())
+      yield* file.create
+    }
     return { sha256: hash.digest("hex"), bytes }
   })
 
@@ -176,16 +182,30 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     /** What an earlier try has begun. */
     let begun = Option.none<Begun>()
     let hasTried = false
+    let isWritten = false
     const mayGoOn = (): boolean => resumes === true || Option.isSome(begun)
     const whole = () => Option.orElse(size, () => Option.flatMap(begun, ({ size }) => size))
 
     const attempt = Effect.gen(function* () {
       yield* checkSize(Option.getOrElse(size, () => 0))
-      const handle = yield* writing(fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }))
-      const startAnew = Effect.as(Effect.zipRight(writing(handle.truncate()), reportThat(0)), nothing())
+      // By the first bytes: for what has not changed nothing is written.
+      const open = yield* fileSystem.open(file, { flag: resumes === false ? "wx" : "a" }).pipe(
+        writing,
+        Effect.tap(() =>
+          Effect.sync(() => {
+            isWritten = true
+          })
+        ),
+        Scope.extend(yield* Effect.scope),
+        Effect.cached
+      )
+      const truncate = Effect.flatMap(open, (handle) => writing(handle.truncate()))
+      const startAnew = Effect.as(Effect.zipRight(truncate, reportThat(0)), nothing())
 
       const isBegun =
-        resumes !== false && (resumes === true || hasTried) && (yield* writing(handle.stat)).size > 0n
+        resumes !== false &&
+        (resumes === true || hasTried) &&
+        (yield* Effect.flatMap(open, (handle) => writing(handle.stat))).size > 0n
       hasTried = true
       const there = !isBegun ? nothing() : mayGoOn() ? yield* readPart : yield* startAnew
       const part = Option.exists(size, (size) => size < there.bytes) ? yield* startAnew : there
@@ -220,12 +240,13 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
           yield* checkSize(Option.getOrElse(length, () => 0))
           const expected = Option.orElse(size, () => length)
           const write = (bytes: Uint8Array) =>
-            Effect.zipRight(
-              writing(handle.writeAll(bytes)),
-              Effect.suspend(() => reportThat(reported + bytes.length))
+            open.pipe(
+              Effect.flatMap((handle) => writing(handle.writeAll(bytes))),
+              Effect.zipRight(Effect.suspend(() => reportThat(reported + bytes.length)))
             )
           return yield* save(response, pace, before, expected, {
             begin: onBeginning,
+            create: open,
             write,
             discard: startAnew
           })
@@ -234,7 +255,12 @@ export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Optio
     })
 
     const remove = Effect.suspend(() =>
-      Effect.zipRight(Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))), reportThat(0))
+      isWritten
+        ? Effect.zipRight(
+            Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
+            reportThat(0)
+          )
+        : Effect.void
     )
 
     return attempt.pipe(
