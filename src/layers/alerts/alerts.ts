@@ -3,8 +3,6 @@
  *
  * Of each problem only what was not delivered yet is kept, so that a receiver that is away costs bounded memory and misses no end.
  */
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -18,8 +16,8 @@ import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
-import { deepestMessage, originOf } from "../httpClient/HttpFailure.ts"
-import { naming } from "../httpClient/localAddress.ts"
+import { originOf, Retryable } from "../httpClient/HttpFailure.ts"
+import * as Requests from "../httpClient/Requests.ts"
 import { maxProblems } from "../status/remembered.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
 import type { Found, ProblemChange } from "./problemChanges.ts"
@@ -27,7 +25,8 @@ import type { Found, ProblemChange } from "./problemChanges.ts"
 /** How often it is checked what is to be delivered. */
 const checkEvery = "5 seconds"
 
-const postTimeout = "10 seconds"
+/** In milliseconds, for each post. */
+const postTimeout = 10_000
 
 /** Statuses that are about what was posted: the receiver may take the next one. */
 const refusesOne: ReadonlySet<number> = new Set([400, 413, 422])
@@ -96,7 +95,7 @@ export const make = Effect.fnUntraced(function* (
   { after, headers, url }: AlertOptions,
   node: Node | undefined
 ) {
-  const client = yield* HttpClient.HttpClient
+  const requests = yield* Requests.make({ maxTimeout: postTimeout, isWhole: true, maxBytes: 0 })
   const alerts = yield* Ref.make<Alerts>(new Map())
   const address = Redacted.value(url)
   const warning = makeWarnWhile(
@@ -105,35 +104,36 @@ export const make = Effect.fnUntraced(function* (
   )
   const machine = node?.label ?? node?.id
 
-  const request = ({ endedAt, problem }: Alert) =>
-    HttpClientRequest.post(address).pipe(
-      HttpClientRequest.setHeaders(Record.map(headers, Redacted.value)),
-      HttpClientRequest.bodyUnsafeJson({
-        text: [
-          ...(machine === undefined ? [] : [machine]),
-          ...(endedAt === undefined ? [] : ["over"]),
-          problem.text
-        ].join(": "),
-        event: endedAt === undefined ? "begin" : "end",
-        ...(node === undefined ? {} : { node }),
-        problem: { ...problem, ...(endedAt === undefined ? {} : { endedAt }) }
-      })
-    )
+  const request = ({ endedAt, problem }: Alert): Requests.Request => ({
+    url: address,
+    headers: Record.map(headers, Redacted.value),
+    body: JSON.stringify({
+      text: [
+        ...(machine === undefined ? [] : [machine]),
+        ...(endedAt === undefined ? [] : ["over"]),
+        problem.text
+      ].join(": "),
+      event: endedAt === undefined ? "begin" : "end",
+      ...(node === undefined ? {} : { node }),
+      problem: { ...problem, ...(endedAt === undefined ? {} : { endedAt }) }
+    }),
+    follows: false,
+    isStatusOnly: true
+  })
 
   /** Gives whether it was taken; fails where the next one would not be taken either. */
   const post = (alert: Alert) =>
-    client.execute(request(alert)).pipe(
-      naming(address),
-      Effect.mapError((error) => deepestMessage(error.cause ?? error)),
-      Effect.timeoutFail({ duration: postTimeout, onTimeout: () => `no response within ${postTimeout}` }),
-      Effect.scoped,
-      Effect.flatMap(({ status }) =>
-        status >= 200 && status < 300
-          ? Effect.as(warning.works, true)
-          : refusesOne.has(status)
-            ? Effect.as(warning.fails(`it responds ${status}`), false)
-            : Effect.fail(`it responds ${status}`)
-      ),
+    requests.attempt(request(alert)).pipe(
+      Effect.mapError((failure) => (failure instanceof Retryable ? failure.error : failure)),
+      Effect.matchEffect({
+        onSuccess: () => Effect.as(warning.works, true),
+        onFailure: ({ detail, reason, status }) =>
+          status === undefined
+            ? Effect.fail(reason === "Timeout" ? `no response within ${postTimeout / 1000} seconds` : detail)
+            : refusesOne.has(status)
+              ? Effect.as(warning.fails(`it responds ${status}`), false)
+              : Effect.fail(`it responds ${status}`)
+      }),
       Effect.tapError(warning.fails)
     )
 

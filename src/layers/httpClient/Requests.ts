@@ -78,6 +78,8 @@ export interface Request extends Get.RequestOptions {
   readonly url: string
   /** Whether an answer that the server says has not changed is the one from before. Default false. */
   readonly remembers?: boolean
+  /** Whether the status is all that counts: the body is not read. Default false. */
+  readonly isStatusOnly?: boolean
   /** Go to the origin of the URL only. */
   readonly headers?: Headers
 }
@@ -101,6 +103,7 @@ export const make = Effect.fnUntraced(function* ({
 
   const attempt = ({
     headers = {},
+    isStatusOnly = false,
     remembers = false,
     url,
     ...options
@@ -119,6 +122,7 @@ export const make = Effect.fnUntraced(function* ({
       if (status === 304 && before !== undefined) return renewed(before.answer, headers)
       isAnswered = true
       if (status >= 200 && status <= 299) {
+        if (isStatusOnly) return { url: request.url, headers, text: "", hide }
         const text = yield* Effect.tapError(Body.readText(response, pace, maxBytes, option), () =>
           Effect.sync(() => {
             coding = "identity"
@@ -126,11 +130,13 @@ export const make = Effect.fnUntraced(function* ({
         )
         return { url: request.url, headers, text: text.replace(/^\ufeff/, ""), hide }
       }
-      const body = yield* Body.readText(response, pace, maxErrorBytes).pipe(
-        withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
-        Effect.orElseSucceed(() => ""),
-        Effect.map(hide)
-      )
+      const body = isStatusOnly
+        ? ""
+        : yield* Body.readText(response, pace, maxErrorBytes).pipe(
+            withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
+            Effect.orElseSucceed(() => ""),
+            Effect.map(hide)
+          )
       const words = wordsOf(body)
       const isTransient = passes(status)
       const failed = new RequestFailed({

@@ -32,6 +32,9 @@ const end = (code: string): ProblemChange => ({
   endedAt: since
 })
 
+/** The body of an answer whose status says all. */
+const endless = () => new ReadableStream<Uint8Array>()
+
 /** A receiver that responds with a status, to certain texts with another one or late, and the texts that it has taken. */
 const receiver = () => {
   const texts: Array<string> = []
@@ -48,7 +51,7 @@ const receiver = () => {
         texts.push(json.text)
         bodies.push({ authorization: request.headers.authorization, json })
       }
-      return HttpClientResponse.fromWeb(request, new Response(null, { status: responds }))
+      return HttpClientResponse.fromWeb(request, new Response(endless(), { status: responds }))
     })
   )
   const respond = (next: number, to = "") => {
