@@ -4,7 +4,7 @@
 
 /**
  * Gives text without what was sent to an address as a secret: credentials, values of headers, and those in the query. They are found as
- * they are, in a URL, in JSON and in Base64, alone or within more; in any case, because hosts come in small letters; and so is each
+ * they are, in a URL, in JSON, in Base64 and in hexadecimal digits, alone or within more; in any case, because hosts come in small letters; and so is each
  * part of one that has eight characters.
  */
 export const hideSecrets = (
@@ -89,6 +89,7 @@ const formsOf = (secret: string): ReadonlyArray<string> =>
     secret,
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString("hex"),
     ...[0, 1, 2].flatMap((before) => [base64(secret, before, "base64"), base64(secret, before, "base64url")])
   ]
     .filter((form) => form === secret || form.length >= shortestForm)
