@@ -41,7 +41,7 @@ layer(environment, {
         )
       ).toEqual([])
       expect(paths.filter((path) => /downloads|\.vitrine/.test(path))).toEqual([])
-      expect(size).toBeLessThan(2.75 * 1024 ** 2)
+      expect(size).toBeLessThan(2.8 * 1024 ** 2)
     })
   )
 

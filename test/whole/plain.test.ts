@@ -121,14 +121,17 @@ describe("vitrine/plain", () => {
     expect(
       own.filter(
         (path) =>
-          !/^src\/(plain\.ts|internal\/|services\/|layers\/(fanOut|http|httpClient|httpTransport|memory|plain|sources)\/)/.test(
+          !/^src\/(plain\.ts|internal\/|services\/|layers\/(documents|fanOut|http|httpClient|httpTransport|memory|plain|sources)\/)/.test(
             path
           )
       )
     ).toEqual([])
     expect(
       packages.filter(
-        (path) => !/^(node:|effect\/|@effect\/platform(-node)?\/|(leven|neverthrow)$)/.test(path)
+        (path) =>
+          !/^(node:|effect\/|@effect\/platform(-node)?\/|(@streamparser\/json|content-disposition|leven|mime|neverthrow)$)/.test(
+            path
+          )
       )
     ).toEqual([])
   })

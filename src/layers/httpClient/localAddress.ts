@@ -9,8 +9,8 @@ import * as dns from "node:dns"
 import { BlockList, isIP, type LookupFunction } from "node:net"
 import * as Undici from "@effect/platform-node/Undici"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 
 /**
  * The hosts that the configuration names, as in the `hostname` of a URL: requests to them may reach local addresses, on any port.
@@ -28,12 +28,15 @@ export const naming = (...urls: ReadonlyArray<string>) =>
   )
 
 /** Fails a request that would have connected to such an address; nothing was sent. */
-export class LocalAddressRefused extends Data.TaggedError("vitrine/LocalAddressRefused")<{
-  readonly address: string
-  /** What was asked for. */
-  readonly hostname: string
-  readonly isMetadata: boolean
-}> {
+export class LocalAddressRefused extends Schema.TaggedError<LocalAddressRefused>()(
+  "vitrine/LocalAddressRefused",
+  {
+    address: Schema.String,
+    /** What was asked for. */
+    hostname: Schema.String,
+    isMetadata: Schema.Boolean
+  }
+) {
   override get message() {
     return this.isMetadata
       ? `${this.address} is an address of a cloud's metadata service, which is never asked`

@@ -3,11 +3,11 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { retryHeldOpen } from "../../../internal/heldOpen.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
@@ -19,13 +19,15 @@ import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import type { FileNotSaved } from "./errors.ts"
 import { dispositionName, fits, localPathOf, mediaFolder, nameOfUrl } from "./fileNames.ts"
 import { isAtHost, keyOf } from "./links.ts"
-import type { IndexEntry, RememberedFile } from "./MediaIndex.ts"
+import { IndexEntry, type RememberedFile } from "./MediaIndex.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { typeOfResponse, wrongBeginning, wrongType } from "./mediaTypes.ts"
 import { type AttachedFile, type FileProblem, notSaved, type WantedFile } from "./WantedFile.ts"
 
 /** The server says that a file is the one that the version before has. */
-export class Unchanged extends Data.TaggedError("vitrine/MediaUnchanged")<{ readonly entry: IndexEntry }> {}
+export class Unchanged extends Schema.TaggedError<Unchanged>()("vitrine/MediaUnchanged", {
+  entry: IndexEntry
+}) {}
 
 export interface Target {
   readonly wanted: WantedFile
