@@ -50,7 +50,7 @@ describe("a document of 200 MiB", () => {
               {
                 name: "objects",
                 url: server.url,
-                content: Records({ pages: Stream.map(Stream.range(0, pages - 1), pageOf) })
+                content: Records({ pages: Stream.map(Stream.range(0, pages - 1, 1), pageOf) })
               }
             ])
         }
