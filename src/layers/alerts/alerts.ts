@@ -16,7 +16,7 @@ import { resubscribe } from "../../internal/schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
-import { originOf, Retryable } from "../httpClient/HttpFailure.ts"
+import { originOf } from "../httpClient/HttpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
 import { maxProblems } from "../status/remembered.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
@@ -123,8 +123,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Gives whether it was taken; fails where the next one would not be taken either. */
   const post = (alert: Alert) =>
-    requests.attempt(request(alert)).pipe(
-      Effect.mapError((failure) => (failure instanceof Retryable ? failure.error : failure)),
+    requests.once(request(alert)).pipe(
       Effect.matchEffect({
         onSuccess: () => Effect.as(warning.works, true),
         onFailure: ({ detail, reason, status }) =>

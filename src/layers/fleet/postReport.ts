@@ -8,7 +8,6 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
 import { type PlayerReport, ReportAnswer } from "../../services/PlayerReport.ts"
-import { Retryable } from "../httpClient/HttpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
 import type { ReportOptions } from "./ReportOptions.ts"
 
@@ -46,9 +45,8 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
     // Of 16 KiB at most: a thread would take longer.
     const body = gzipSync(JSON.stringify(report))
     const { text } = yield* Effect.mapError(
-      requests.attempt({ url: url.href, headers, body, follows: false }),
-      (failure) =>
-        new NotTaken({ detail: refusalOf(failure instanceof Retryable ? failure.error : failure, url) })
+      requests.once({ url: url.href, headers, body, follows: false }),
+      (failure) => new NotTaken({ detail: refusalOf(failure, url) })
     )
     const { vitrine } = yield* Effect.mapError(
       decodeAnswer(text),

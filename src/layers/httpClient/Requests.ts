@@ -180,11 +180,16 @@ export const make = Effect.fnUntraced(function* ({
     )
   }
 
+  /** One try, for what is asked again by a rule of the caller's own. */
+  const once = (request: Request): Effect.Effect<Answer, RequestFailed> =>
+    Effect.mapError(attempt(request), (failure) => (failure instanceof Retryable ? failure.error : failure))
+
   const ask = (request: Request): Effect.Effect<Answer, RequestFailed> => withRetries(attempt(request))
 
   return {
     /** One try each time it runs. What could not be unpacked is asked for without a coding at the next. */
     attempt,
+    once,
 
     /** A try that may succeed later is made again, three times at most. */
     ask,

@@ -13,7 +13,6 @@ import { CopyFailed } from "../../services/Content.ts"
 import type { Upstream } from "../../services/Slices.ts"
 import { goneStatuses } from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
-import { Retryable } from "../httpClient/HttpFailure.ts"
 import { naming } from "../httpClient/localAddress.ts"
 import * as Requests from "../httpClient/Requests.ts"
 import { decodeManifest, type HubVersion, maxManifestBytes } from "./HubManifest.ts"
@@ -61,12 +60,11 @@ export const make = Effect.fnUntraced(function* ({ authorization, url }: Address
       Ref.set(said, { url, askedAt: new Date(now).toISOString(), ...more })
     )
 
-  const readManifest = manifests.attempt({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
+  const readManifest = manifests.once({ url: `${url}manifest.json`, headers, remembers: true }).pipe(
     Effect.flatMap(({ text }) =>
       Effect.mapBoth(decodeManifest(text), { onFailure: notReached, onSuccess: Option.some })
     ),
-    Effect.catchAll((failure) => {
-      const error = failure instanceof Retryable ? failure.error : failure
+    Effect.catchAll((error) => {
       if (error instanceof CopyFailed) return error
       if (error.status === 404) return Effect.succeedNone
       return error.status === undefined
