@@ -32,9 +32,7 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
         const taken: Array<BusEvent> = []
         yield* keepSubscribed({
           name: "The transport",
-          open: Effect.void,
-          take: (events) => Effect.sync(() => taken.push(...events)),
-          lost: Effect.void
+          read: Stream.runForEachChunk((events) => Effect.sync(() => taken.push(...events)))
         })
         const seen: Array<BusEvent> = []
         yield* Effect.forkScoped(Stream.runForEach(feed, (event) => Effect.sync(() => seen.push(event))))

@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { jsonText } from "../../internal/JsonText.ts"
 import { socketAddress } from "../../internal/socketFile.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
@@ -142,8 +143,7 @@ const makeEventStream = Effect.gen(function* () {
   }
   yield* keepSubscribed({
     name: "The controller's socket",
-    open: Effect.void,
-    take: (events) => fanOut.send(framesOf(events)),
+    read: Stream.runForEachChunk((events) => fanOut.send(framesOf(events))),
     lost: Effect.sync(fanOut.endAll)
   })
   return {

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
 import { addLoggerHere } from "../../internal/addLoggerHere.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
@@ -82,14 +83,14 @@ export const make = Effect.fnUntraced(function* (
     wake,
     options.maxClients
   )
-  const { problem } = yield* keepSubscribed<never>({
+  const { problem } = yield* keepSubscribed({
     name: "The dashboard",
-    open: Effect.void,
-    take: (events) =>
+    read: Stream.runForEachChunk((events) =>
       Effect.sync(() => {
         history = Chunk.reduce(events, history, FetchHistory.advance)
         changed()
-      }),
+      })
+    ),
     lost: Effect.sync(changed)
   })
 

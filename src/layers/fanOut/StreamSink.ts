@@ -19,6 +19,7 @@ export interface StreamSink extends FrameSink {
  */
 export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make<Uint8Array>(), (waiting) => {
   const limit = makeQueueLimit()
+  let backlog: Uint8Array = new Uint8Array()
   let queued = 0
   const offer = (frames: Uint8Array) => {
     queued += frames.length
@@ -28,7 +29,8 @@ export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make
   return {
     begin: (frames) => {
       limit.begin(frames)
-      offer(frames)
+      backlog = frames
+      queued += frames.length
     },
     send: (frames) => {
       const isAdmitted = limit.admits(queued, frames)
@@ -39,9 +41,15 @@ export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make
     },
     queuedBytes: () => queued,
     end,
-    frames: Stream.mapChunks(Mailbox.toStream(waiting), (taken) => {
-      queued = 0
-      return taken
-    })
+    frames: Stream.concat(
+      Stream.sync(() => {
+        queued -= backlog.length
+        return backlog
+      }),
+      Stream.mapChunks(Mailbox.toStream(waiting), (taken) => {
+        queued = 0
+        return taken
+      })
+    )
   }
 })

@@ -2,8 +2,8 @@
  * A subscription to the event bus that outlives its feeds: one that ends, fails or dies is reported and replaced.
  */
 import * as Cause from "effect/Cause"
-import type * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -14,6 +14,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { resubscribe } from "../../internal/schedules.ts"
@@ -32,21 +33,31 @@ const maxReason = 500
 
 export interface Subscription {
   /** None while a feed is open. */
-  readonly problem: Effect.Effect<Option.Option<FeedProblem>>
+  readonly problem: SubscriptionRef.SubscriptionRef<Option.Option<FeedProblem>>
 }
 
-export interface Subscriber<E = EventBusError> {
+/** A feed of the bus. It never ends without a failure. Between two feeds it is one without events. */
+export type Feed = Stream.Stream<BusEvent, EventBusError | FeedEnded>
+
+export interface Subscriber {
   /** Who it is, as the log says it: `The HTTP transport`. */
   readonly name: string
 
-  /** Readies itself for a new feed, which has begun. The scope is that of the feed. */
-  readonly open: Effect.Effect<void, E, Scope.Scope>
+  /** Readies itself for a new feed, which has begun. */
+  readonly open?: Effect.Effect<void, EventBusError>
 
-  /** Takes the next events. The feed waits meanwhile, and the bus drops the oldest of too many. */
-  readonly take: (events: Chunk.Chunk<BusEvent>) => Effect.Effect<unknown, E>
+  /** Reads a feed. The feed waits where it does, and the bus drops the oldest of too many events. */
+  readonly read: (feed: Feed) => Effect.Effect<void, EventBusError | FeedEnded>
 
   /** What it does when a feed that was open is lost. */
-  readonly lost: Effect.Effect<void>
+  readonly lost?: Effect.Effect<void>
+}
+
+/** The bus has ended a feed, or the pause behind it is over. */
+export class FeedEnded extends Data.TaggedError("FeedEnded") {
+  override get message() {
+    return "the bus has ended the feed"
+  }
 }
 
 /** How long the first feed may take to open: a bus that hangs must not hold up the start of the controller. */
@@ -66,12 +77,17 @@ const briefly = 5000
  *
  * A problem is logged once, until a feed was stable in between, and so is its end.
  */
-export const keepSubscribed = Effect.fnUntraced(function* <E>({ lost, name, open, take }: Subscriber<E>) {
+export const keepSubscribed = Effect.fnUntraced(function* ({
+  lost = Effect.void,
+  name,
+  open = Effect.void,
+  read
+}: Subscriber) {
   const { subscribe } = yield* EventBus
   const outer = yield* Effect.scope
   const runtime = yield* Effect.runtime<Scope.Scope>()
   const pauses = yield* Schedule.driver(resubscribe)
-  const problem = yield* Ref.make(Option.none<FeedProblem>())
+  const problem = yield* SubscriptionRef.make(Option.none<FeedProblem>())
   const openedAt = yield* Ref.make(Option.none<number>())
   const isReported = yield* Ref.make(false)
 
@@ -112,6 +128,9 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({ lost, name, open
       }
     })
 
+  const readToEnd = (events: Stream.Stream<BusEvent, EventBusError>) =>
+    Effect.exit(read(Stream.concat(events, Stream.fail(new FeedEnded()))))
+
   /** Subscribes, and gives what reads the feed to its end. */
   const attempt = Effect.gen(function* () {
     const scope = yield* Scope.fork(outer, ExecutionStrategy.sequential)
@@ -121,36 +140,34 @@ export const keepSubscribed = Effect.fnUntraced(function* <E>({ lost, name, open
       Scope.extend(scope),
       Effect.tapErrorCause((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
-    return Stream.runForEachChunk(feed, take).pipe(
-      Effect.exit,
+    return readToEnd(feed).pipe(
       Effect.tap((exit) => Scope.close(scope, exit)),
-      Effect.flatMap(
-        Exit.match({
-          onSuccess: () => failed("the bus has ended the feed"),
-          onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
-        })
-      )
+      Effect.flatMap((exit) => failed(reasonOf(exit)))
     )
   })
 
-  const again = pauses.next(undefined).pipe(
-    Effect.ignore,
+  const pause = Stream.execute(Effect.ignore(pauses.next(undefined)))
+
+  const again = readToEnd(pause).pipe(
     Effect.zipRight(attempt),
     Effect.matchCauseEffect({
-      onSuccess: (readToEnd) => readToEnd,
+      onSuccess: (reading) => reading,
       onFailure: (cause) => failed(messageOf(Cause.squash(cause)))
     })
   )
 
   // It begins now, not in the next turn: whatever is published after this must be heard.
   const first = Runtime.runFork(runtime)(attempt)
-  const readToEnd = yield* Fiber.join(first).pipe(
+  const reading = yield* Fiber.join(first).pipe(
     Effect.timeoutFail({ duration: startTimeout, onTimeout: () => notOpen }),
     Effect.onError(() => Fiber.interruptFork(first)),
     Effect.catchAll((error) => Effect.as(failed(messageOf(error)), Effect.void))
   )
-  yield* Effect.forkIn(Effect.zipRight(readToEnd, Effect.forever(again)), outer)
+  yield* Effect.forkIn(Effect.zipRight(reading, Effect.forever(again)), outer)
 
-  const subscription: Subscription = { problem: Ref.get(problem) }
+  const subscription: Subscription = { problem }
   return subscription
 })
+
+const reasonOf = (exit: Exit.Exit<void, EventBusError | FeedEnded>) =>
+  messageOf(Exit.isSuccess(exit) ? new FeedEnded() : Cause.squash(exit.cause))

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { vitrineVersion } from "../../internal/vitrineVersion.ts"
@@ -66,12 +67,11 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const isChange = (name: string) =>
     (name.startsWith(`${content}:`) && name !== `${content}:source:progress`) ||
     name.startsWith("controller:problem:")
-  yield* keepSubscribed<never>({
+  yield* keepSubscribed({
     name: "What is reported to the hub",
-    open: Effect.void,
-    take: (events) =>
-      Chunk.some(events, ({ name }) => isChange(name)) ? Queue.offer(changed, undefined) : Effect.void,
-    lost: Effect.void
+    read: Stream.runForEachChunk((events) =>
+      Chunk.some(events, ({ name }) => isChange(name)) ? Queue.offer(changed, undefined) : Effect.void
+    )
   })
 
   const report = Effect.gen(function* () {

@@ -3,6 +3,8 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { makeStreamSink } from "../fanOut/StreamSink.ts"
 import { TooManyClients } from "../http/errors.ts"
@@ -10,17 +12,16 @@ import { audienceOf, type Client, type Member } from "./Audience.ts"
 import { makeConsumers } from "./consumers.ts"
 import { makeRecorder } from "./statistics.ts"
 
-export type Clients = ReturnType<typeof make>
+export type Clients = Effect.Effect.Success<ReturnType<typeof make>>
 
 export interface Options {
   readonly maxClients: number
   /** What a stream begins with now. */
   readonly preamble: () => Uint8Array
-  /** Called whenever a client has come or gone. */
-  readonly changed: () => void
 }
 
-export const make = ({ changed, maxClients, preamble }: Options) => {
+export const make = Effect.fnUntraced(function* ({ maxClients, preamble }: Options) {
+  const changes = yield* Queue.sliding<void>(1)
   const recorder = makeRecorder()
   const consumers = makeConsumers()
   const fanOut = makeFanOut<Member>((frames) => {
@@ -30,7 +31,7 @@ export const make = ({ changed, maxClients, preamble }: Options) => {
 
   const haveChanged = () => {
     consumers.changed(fanOut.clients())
-    changed()
+    changes.unsafeOffer(undefined)
   }
 
   const left = (clients: number) => {
@@ -82,6 +83,8 @@ export const make = ({ changed, maxClients, preamble }: Options) => {
     audience: Effect.map(Clock.currentTimeMillis, (now) => ({
       ...audienceOf(fanOut.clients(), now),
       consumers: consumers.list(now)
-    }))
+    })),
+    /** Emits when clients have come or gone. For one reader. */
+    changes: Stream.fromQueue(changes)
   }
-}
+})

@@ -10,7 +10,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
@@ -71,8 +71,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
     return idle
   }
 
-  const audience = yield* Queue.sliding<void>(1)
-  const eventStream = yield* EventStream.make(options, () => audience.unsafeOffer())
+  const eventStream = yield* EventStream.make(options)
   const access = Access.make(options)
   const server = yield* application.make({
     routes: yield* transportRoutes.make({
@@ -90,7 +89,7 @@ export const make = Effect.fnUntraced(function* (config: HttpTransportConfig = {
 
   const url = urlOf(options.host, address.port)
   yield* Effect.logInfo(`HTTP transport on ${url}: event stream at ${url}/events, status at ${url}/status`)
-  yield* report(eventStream, audience, options, { url })
+  yield* report(eventStream, options, { url })
   return serviceOf(eventStream, Option.some(address))
 })
 
@@ -135,11 +134,10 @@ const makeRoutes = Effect.fnUntraced(function* (config: RoutesConfig) {
     return idle
   }
   const { prefix } = options
-  const audience = yield* Queue.sliding<void>(1)
-  const eventStream = yield* EventStream.make(options, () => audience.unsafeOffer())
+  const eventStream = yield* EventStream.make(options)
   yield* Effect.addFinalizer(() => eventStream.close)
   yield* mountedRoutes.add({ access: Access.make(options), eventStream, options, prefix })
-  yield* report(eventStream, audience, options, { path: prefix === "" ? "/" : prefix })
+  yield* report(eventStream, options, { path: prefix === "" ? "/" : prefix })
   return serviceOf(eventStream, Option.none())
 })
 
@@ -155,10 +153,9 @@ const serviceOf = ({ statistics }: EventStream.EventStream, address: Option.Opti
 /** Where the transport is: at a URL, or at a path of somebody else's server. */
 type Place = { readonly url: string } | { readonly path: string }
 
-/** Shows the transport in the state until the scope ends. `audienceChanges` has something when the streams have changed. */
+/** Shows the transport in the state until the scope ends. */
 const report = (
-  { audience, problem, statistics }: EventStream.EventStream,
-  audienceChanges: Queue.Dequeue<void>,
+  { audience, changes, problem, statistics }: EventStream.EventStream,
   { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
   place: Place
 ) =>
@@ -177,11 +174,7 @@ const report = (
     })
     const updateState = Effect.flatMap(connections, (slice) => updateSlice(name, () => slice))
     yield* updateState
-    yield* Queue.take(audienceChanges).pipe(
-      Effect.zipRight(Effect.delay(updateState, stateEvery)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* Effect.forkScoped(Stream.runForEach(changes, () => Effect.delay(updateState, stateEvery)))
     yield* addMomentary(
       name,
       Effect.zipWith(

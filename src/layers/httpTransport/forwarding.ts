@@ -3,46 +3,40 @@
  * replayed is remembered, and what is missing is looked for in the backlog.
  */
 import type * as Cause from "effect/Cause"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type { BusEvent } from "../../services/EventBus.ts"
+import type { RememberedEvent } from "../../services/ReplayBacklog.ts"
 import * as SseFrame from "../http/SseFrame.ts"
-import * as BacklogReader from "./BacklogReader.ts"
-import * as Clients from "./Clients.ts"
-import * as EventEncoder from "./EventEncoder.ts"
-import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
-import * as Replay from "./Replay.ts"
+import type { Backlog } from "./Backlog.ts"
+import type { Clients } from "./Clients.ts"
+import type { EventEncoder } from "./EventEncoder.ts"
+import type * as Replay from "./Replay.ts"
 import { makeRemembering } from "./remembering.ts"
-
-export type ForwardingOptions = Pick<HttpTransportOptions, "events" | "maxClients" | "replayEvents">
 
 export type Input =
   | { readonly _tag: "Events"; readonly events: ReadonlyArray<BusEvent> }
   | { readonly _tag: "Ping" }
-  | { readonly _tag: "Opened"; readonly done: Deferred.Deferred<void> }
-  | { readonly _tag: "Lost" }
-  | Extract<Replay.Input, { readonly _tag: "Reread" }>
+  /** The backlog was read again. */
+  | { readonly _tag: "Reread"; readonly backlog: ReadonlyArray<RememberedEvent> }
 
-/** `changed` is called whenever a client has come or gone. */
-export const makeForwarding = Effect.fnUntraced(function* (options: ForwardingOptions, changed: () => void) {
+export interface Forwarding {
+  /** A feed has begun: clients are given what the backlog has and they have not. */
+  readonly begin: Effect.Effect<void>
+  /** Gives clients what comes next. Never fails: where it cannot, which is logged, their streams end. */
+  readonly forward: (input: Input) => Effect.Effect<void>
+  /** The feed is lost: all streams end. */
+  readonly end: Effect.Effect<void>
+}
+
+interface Parts {
+  readonly backlog: Backlog
+  readonly clients: Clients
+  readonly encoder: EventEncoder
+}
+
+export const makeForwarding = Effect.fnUntraced(function* ({ backlog, clients, encoder }: Parts) {
   const clock = yield* Effect.clock
-  const encoder = EventEncoder.make(options)
-  const backlog = yield* BacklogReader.make(encoder.isReplayed)
   const remembering = yield* makeRemembering
-  // Read when a client joins, in the same synchronous step in which its sink becomes that of a client.
-  let replay = Replay.initial
-  let encoded = { view: replay.view, bytes: Buffer.from(SseFrame.retry) }
-
-  /** What a stream begins with. The same bytes until the view changes. */
-  const preamble = () => {
-    if (encoded.view !== replay.view) {
-      const frames = Replay.replayed(replay).map(({ data, name }) => SseFrame.event(name, data))
-      encoded = { view: replay.view, bytes: Buffer.from(SseFrame.retry + frames.join("")) }
-    }
-    return encoded.bytes
-  }
-
-  const clients = Clients.make({ changed, maxClients: options.maxClients, preamble })
   const { recorder } = clients
 
   const warnOfGap = yield* Effect.once(
@@ -51,22 +45,13 @@ export const makeForwarding = Effect.fnUntraced(function* (options: ForwardingOp
     )
   )
 
-  const advance = (input: Replay.Input): Replay.Output => {
-    const { output, reread, state } = Replay.step(replay, input)
-    replay = state
-    if (reread) {
-      backlog.readAgain()
-    }
-    if (output._tag === "EndStreams") {
-      clients.endStreams()
-    }
-    return output
-  }
-
   /** Gives clients what the backlog has and they have not. How many events that were. */
   const catchUp = (input: Replay.Input): Effect.Effect<number> =>
     Effect.suspend(() => {
-      const output = advance(input)
+      const output = backlog.advance(input)
+      if (output._tag === "EndStreams") {
+        clients.endStreams()
+      }
       if (output._tag !== "Send") {
         return Effect.succeed(0)
       }
@@ -82,7 +67,7 @@ export const makeForwarding = Effect.fnUntraced(function* (options: ForwardingOp
       const isReplayed = encoder.isReplayed(name)
       // What is only live is not encoded if there are no clients.
       const data = isForwarded && (isReplayed || clients.size() > 0) ? encoder.data(event) : undefined
-      const output = advance({ _tag: "Event", name, sequence, data: isReplayed ? data : undefined })
+      const output = backlog.advance({ _tag: "Event", name, sequence, data: isReplayed ? data : undefined })
       if (output._tag === "Gap") {
         return { missing: output.missing, next: sequence, events: events.slice(index) }
       }
@@ -117,29 +102,28 @@ export const makeForwarding = Effect.fnUntraced(function* (options: ForwardingOp
         return send(input.events)
       case "Ping":
         return clients.send([SseFrame.ping].values())
-      case "Opened":
-        return Effect.flatMap(backlog.read, (events) => catchUp({ _tag: "Opened", backlog: events })).pipe(
-          Effect.zipRight(Deferred.succeed(input.done, undefined))
-        )
-      case "Lost":
-        return Effect.zipRight(catchUp(input), remembering.forget)
       case "Reread":
         return catchUp(input)
     }
   }
 
   /** Clients would not notice that nothing comes any more: their streams end, so that they come back. */
-  const endAfterFailure = (cause: Cause.Cause<never>) =>
-    Effect.zipRight(
-      Effect.logError("An event could not be forwarded", cause),
-      Effect.sync(clients.endStreams)
+  const orEndStreams = (handled: Effect.Effect<unknown>): Effect.Effect<void> =>
+    Effect.catchAllCause(Effect.asVoid(handled), (cause: Cause.Cause<never>) =>
+      Effect.zipRight(
+        Effect.logError("An event could not be forwarded", cause),
+        Effect.sync(clients.endStreams)
+      )
     )
 
-  return {
-    backlog,
-    clients,
-    forward: (input: Input) => Effect.catchAllCause(handle(input), endAfterFailure)
+  const forwarding: Forwarding = {
+    begin: orEndStreams(
+      Effect.flatMap(backlog.read, (events) => catchUp({ _tag: "Opened", backlog: events }))
+    ),
+    forward: (input) => orEndStreams(handle(input)),
+    end: orEndStreams(Effect.zipRight(catchUp({ _tag: "Lost" }), remembering.forget))
   }
+  return forwarding
 })
 
 /** Events that follow others which the bus has left out. */

@@ -20,7 +20,7 @@ const makeSubscriber = (overrides: Partial<Subscriber> = {}) => {
   const subscriber: Subscriber = {
     name: "Somebody",
     open: note("open"),
-    take: (events) => Effect.sync(() => history.push(...Chunk.map(events, ({ payload }) => payload))),
+    read: Stream.runForEach(({ payload }) => Effect.sync(() => history.push(payload))),
     lost: note("lost"),
     ...overrides
   }

@@ -6,9 +6,11 @@ import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
+import * as TestContext from "effect/TestContext"
 import { maxEvents } from "../../../src/internal/eventRing.ts"
 import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
 import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
@@ -17,6 +19,7 @@ import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../../../src/layers/memory/ReplayBacklogMemory.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
+import * as eventEngine from "../../support/eventEngine.ts"
 import { messages } from "../../support/eventStream.ts"
 import { withLog } from "../../support/logged.ts"
 import * as Received from "../../support/Received.ts"
@@ -108,6 +111,18 @@ const steps = FastCheck.array(
     { arbitrary: FastCheck.constant({ type: "turn" } as const), weight: 1 }
   ),
   { maxLength: 40 }
+)
+
+/** Emissions of names that are forwarded, joins, and time that passes. */
+const overTime = FastCheck.array(
+  FastCheck.oneof(
+    FastCheck.constantFrom("content:a", "content:b", "content:live").map(
+      (name) => ({ type: "emit", name }) as const
+    ),
+    FastCheck.constant({ type: "join" } as const),
+    FastCheck.integer({ min: 1, max: 3000 }).map((millis) => ({ type: "wait", millis }) as const)
+  ),
+  { maxLength: 20 }
 )
 
 describe("EventStream", () => {
@@ -483,6 +498,75 @@ describe("EventStream", () => {
       expect(received.text()).toBe(`${pings(3)}event: content:live\ndata: 1\n\n${SseFrame.ping}`)
     }).pipe(Effect.provide(inMemory))
   )
+
+  it.effect.prop(
+    "gives every client the backlog of the moment, then live events and pings in the order of time",
+    [overTime],
+    ([steps]) =>
+      Effect.gen(function* () {
+        const stream = yield* EventStream.make({ ...options, keepAliveMs: 1000 })
+        const latest = new Map<string, string>()
+        const clients: Array<{ readonly received: Received.Received; sent: string }> = []
+        const sent = (frames: string) => {
+          for (const client of clients) {
+            client.sent += frames
+          }
+        }
+        let now = 0
+        for (const step of steps) {
+          switch (step.type) {
+            case "emit": {
+              const frame = SseFrame.event(step.name, String(now))
+              yield* publish(step.name, now)
+              if (options.replayEvents.includes(step.name)) {
+                latest.delete(step.name)
+                latest.set(step.name, frame)
+              }
+              sent(frame)
+              break
+            }
+            case "join":
+              clients.push({
+                received: (yield* join(stream)).received,
+                sent: [SseFrame.retry, ...latest.values()].join("")
+              })
+              break
+            case "wait":
+              yield* TestClock.adjust(step.millis)
+              sent(SseFrame.ping.repeat(Math.floor((now + step.millis) / 1000) - Math.floor(now / 1000)))
+              now += step.millis
+          }
+          yield* eventLoopTurn
+        }
+        for (const client of clients) {
+          expect(client.received.text()).toBe(client.sent)
+        }
+      }).pipe(Effect.scoped, Effect.provide(inMemory), Effect.provide(TestContext.TestContext)),
+    { fastCheck: { numRuns: 60 } }
+  )
+
+  it.scoped("pings while no feed of the bus is open, too", () => {
+    const engine = eventEngine.make()
+    const instance = engine.instance()
+    return Effect.gen(function* () {
+      const stream = yield* EventStream.make({ ...options, keepAliveMs: 100 })
+      engine.set("subscribe", "fails")
+      instance.endFeeds("fails")
+      yield* eventually(Effect.map(stream.problem, Option.isSome))
+      const { received } = yield* join(stream)
+      for (let tick = 0; tick < 50; tick++) {
+        yield* TestClock.adjust(100)
+        yield* eventLoopTurn
+      }
+      const pings = received.text().split(SseFrame.ping).length - 1
+      expect(pings).toBeGreaterThan(40)
+      engine.recover()
+      yield* TestClock.adjust("30 seconds")
+      yield* eventually(Effect.map(stream.problem, Option.isNone))
+      yield* instance.bus.publish("content:over", 1)
+      yield* received.until(isOver)
+    }).pipe(Effect.provide(instance.layer), withLog([]))
+  })
 
   it.scoped("says once that the bus has left out events, and counts them", () =>
     Effect.gen(function* () {
