@@ -130,6 +130,20 @@ export const forEachPart = <E>(
     })
   )
 
+/** Gives the text of a body in UTF-8 while it comes, however long it is. */
+export const forEachText = <E>(
+  response: Response,
+  pace: DownloadPace,
+  use: (text: string) => Effect.Effect<void, E>
+): Effect.Effect<void, E | Failure> => {
+  const decoder = new TextDecoder()
+  pace.came(0)
+  pace.waits()
+  return Effect.flatMap(unpacked(response), (part) =>
+    forEachPart(part, pace, (bytes) => use(decoder.decode(bytes, { stream: true })))
+  )
+}
+
 /** The bytes of a body without its codings, no more than `maxBytes` either way. `option` is what a user calls that. */
 export const readBytes = Effect.fnUntraced(function* (
   response: Response,

@@ -89,7 +89,7 @@ const nothing = (): Part => ({ bytes: 0, hash: createHash("sha256") })
 
 export const make = Effect.fnUntraced(function* ({ maxBytes, maxTimeout }: Options) {
   const fileSystem = yield* FileSystem.FileSystem
-  const get = yield* Get.make(maxTimeout)
+  const get = yield* Get.make({ maxTimeout })
 
   const checkSize = (bytes: number, text = String(bytes)): Effect.Effect<void, DownloadFailed> =>
     maxBytes !== undefined && bytes > maxBytes.value

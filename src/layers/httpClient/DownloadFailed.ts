@@ -91,6 +91,8 @@ const slowText = ({ origin }: URL, slow: TooSlow): string => {
   switch (slow.reason) {
     case "Silence":
       return `nothing came from ${origin} for ${slow.millis} ms ("maxTimeout")`
+    case "NothingMore":
+      return `nothing came any more from ${origin} for ${slow.millis / 1000} s`
     case "Whole":
       return `no complete answer from ${origin} within ${slow.millis} ms ("maxTimeout")`
     case "Trickle":

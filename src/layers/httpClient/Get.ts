@@ -44,18 +44,28 @@ export type Get = <A, E>(
 const maxRedirects = 5
 
 /** Requests as they are: redirects are not followed, and whose traces they belong to is not sent. */
-export const plainRequests = (client: HttpClient.HttpClient) =>
+const plainRequests = (client: HttpClient.HttpClient) =>
   client.pipe(
     HttpClient.withTracerDisabledWhen(constTrue),
     HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })),
     HttpClient.withScope
   )
 
-/**
- * `maxTimeout` are the milliseconds for each response to begin, redirects included, and for every pause in its body; with `isWhole`, for
- * all of it.
- */
-export const make = (maxTimeout: number, isWhole = false): Effect.Effect<Get, never, HttpClient.HttpClient> =>
+/** Milliseconds. */
+export interface Limits {
+  /** For each response to begin, redirects included, and for every pause in its body. */
+  readonly maxTimeout: number
+  /** Whether that is for all of it. Default false. */
+  readonly isWhole?: boolean
+  /** For every pause in a body that comes for as long as something happens. Default: it has to come without rest. */
+  readonly maxSilence?: number
+}
+
+export const make = ({
+  isWhole = false,
+  maxSilence,
+  maxTimeout
+}: Limits): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
 
@@ -99,7 +109,9 @@ export const make = (maxTimeout: number, isWhole = false): Effect.Effect<Get, ne
 
     return (address, headers, use, options = {}) =>
       Effect.gen(function* () {
-        const pace = isWhole ? DownloadPace.whole(maxTimeout) : yield* DownloadPace.make(maxTimeout)
+        const pace = isWhole
+          ? DownloadPace.whole(maxTimeout)
+          : yield* DownloadPace.make(maxTimeout, maxSilence)
         let asked = address
         const asks = (address: string) => {
           asked = address

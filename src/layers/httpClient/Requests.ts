@@ -60,11 +60,7 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("vitrine/
 const parse = Schema.decodeOption(Schema.parseJson())
 
 /** The limits of requests, and where they may lead. */
-export interface RequestOptions {
-  /** Milliseconds for each response to begin, and for every pause in it. */
-  readonly maxTimeout: number
-  /** Whether that is for the whole of each try. Default false. */
-  readonly isWhole?: boolean
+export interface RequestOptions extends Get.Limits {
   /** The most that a response may have, compressed and decompressed, in bytes. */
   readonly maxBytes: number
   /** What the user calls that limit. Default `maxBytes`; none where it is empty. */
@@ -74,12 +70,19 @@ export interface RequestOptions {
 }
 
 /** What is asked. */
-export interface Request extends Get.RequestOptions {
+export interface Request<E = never> extends Get.RequestOptions {
   readonly url: string
   /** Whether an answer that the server says has not changed is the one from before. Default false. */
   readonly remembers?: boolean
   /** Whether the status is all that counts: the body is not read. Default false. */
   readonly isStatusOnly?: boolean
+  /**
+   * For an answer that comes for as long as the connection lasts: told of it when it begins, and gives what is done with its text while that
+   * comes. The answer has none then, and no limit of its size.
+   */
+  readonly listen?: (
+    begun: Omit<Answer, "text">
+  ) => Effect.Effect<(text: string) => Effect.Effect<void, E>, E>
   /** Go to the origin of the URL only. */
   readonly headers?: Headers
 }
@@ -87,27 +90,29 @@ export interface Request extends Get.RequestOptions {
 /** What asks servers, with retries and limits. */
 export type Requests = Effect.Effect.Success<ReturnType<typeof make>>
 
-type Failure = RequestFailed | Retryable<RequestFailed>
+/** What one try fails with. */
+export type Failure = RequestFailed | Retryable<RequestFailed>
 
 /** Requests through the proxy of the environment, which fail with `RequestFailed`. */
 export const make = Effect.fnUntraced(function* ({
-  isWhole,
   maxBytes,
   maxBytesOption = "maxBytes",
-  maxTimeout,
-  urls
+  urls,
+  ...limits
 }: RequestOptions) {
-  const requested = yield* Get.make(maxTimeout, isWhole)
+  const { maxTimeout } = limits
+  const requested = yield* Get.make(limits)
   const remembered = makeRememberedAnswers()
   const option = maxBytesOption === "" ? undefined : maxBytesOption
 
-  const attempt = ({
+  const attempt = <E = never>({
     headers = {},
     isStatusOnly = false,
+    listen,
     remembers = false,
     url,
     ...options
-  }: Request): Effect.Effect<Answer, Failure> => {
+  }: Request<E>): Effect.Effect<Answer, Failure | E> => {
     let coding = "gzip"
     let isAnswered = false
     let before: ReturnType<typeof remembered.find>
@@ -116,19 +121,24 @@ export const make = Effect.fnUntraced(function* ({
     const read = Effect.fnUntraced(function* (
       response: HttpClientResponse.HttpClientResponse,
       pace: DownloadPace
-    ): Effect.fn.Return<Answer, Failure | DownloadFailed | Retryable<DownloadFailed>> {
+    ): Effect.fn.Return<Answer, Failure | DownloadFailed | Retryable<DownloadFailed> | E> {
       const { request, status } = response
       const headers = readHeaders(response.headers)
       if (status === 304 && before !== undefined) return renewed(before.answer, headers)
       isAnswered = true
       if (status >= 200 && status <= 299) {
-        if (isStatusOnly) return { url: request.url, headers, text: "", hide }
+        const begun = { url: request.url, headers, hide }
+        if (listen !== undefined) {
+          const use = yield* listen(begun)
+          yield* Body.forEachText(response, pace, use)
+        }
+        if (isStatusOnly || listen !== undefined) return { ...begun, text: "" }
         const text = yield* Effect.tapError(Body.readText(response, pace, maxBytes, option), () =>
           Effect.sync(() => {
             coding = "identity"
           })
         )
-        return { url: request.url, headers, text: text.replace(/^\ufeff/, ""), hide }
+        return { ...begun, text: text.replace(/^\ufeff/, ""), hide }
       }
       const body = isStatusOnly
         ? ""
@@ -151,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({
       return yield* isTransient ? Effect.fail(new Retryable(failed, yield* retryAfter(response))) : failed
     })
 
-    const settled = (error: DownloadFailed | RequestFailed) =>
+    const settled = <E>(error: DownloadFailed | E) =>
       error instanceof DownloadFailed
         ? new RequestFailed({
             url: hide(shownUrl(url)),

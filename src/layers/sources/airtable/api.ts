@@ -50,7 +50,7 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
       (json) => Either.mapLeft(decode(json), (error) => errors.unexpected(request, firstIssue(error)))
     )
 
-  const reject = (request: Request, given: Requests.RequestFailed | Retryable<Requests.RequestFailed>) => {
+  const reject = (request: Request, given: Requests.Failure) => {
     const failure = given instanceof Retryable ? given.error : given
     const asked = given instanceof Retryable ? given.asked : Duration.zero
     const { body = "", redirectsTo, status } = failure
@@ -71,7 +71,11 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
   }
 
   /** One try, in its turn and within its time. */
-  const attempt = <A>(request: Request, send: ReturnType<typeof requests.attempt>, decode: Decode<A>) =>
+  const attempt = <A>(
+    request: Request,
+    send: Effect.Effect<Requests.Answer, Requests.Failure>,
+    decode: Decode<A>
+  ) =>
     Effect.zipRight(
       Effect.zipRight(pacer.take, calls.add(1)),
       Effect.mapError(send, (failure) => reject(request, failure))

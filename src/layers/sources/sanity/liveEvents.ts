@@ -2,10 +2,8 @@
  * Hearing of changes from the live events of a dataset: `GET …/data/live/events/<dataset>`, Server-Sent Events with the sync tags of
  * what has changed.
  *
- * It owns the connection. What a change means for the content is found by a poll.
+ * It owns when to connect again. What a change means for the content is found by a poll.
  */
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,15 +11,14 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { createParser, type EventSourceMessage } from "eventsource-parser"
 import { excerpt } from "../../../internal/printable.ts"
 import * as schedules from "../../../internal/schedules.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { Problem } from "../../../services/Problem.ts"
-import { plainRequests } from "../../httpClient/Get.ts"
-import { deepestMessage, passes, retryAfter, withTimeout } from "../../httpClient/HttpFailure.ts"
-import { naming } from "../../httpClient/localAddress.ts"
+import { Retryable } from "../../httpClient/HttpFailure.ts"
+import * as Requests from "../../httpClient/Requests.ts"
 import { headersOf, originOf } from "./api.ts"
-import { EventTooLong, readEvents, type ServerEvent } from "./eventStream.ts"
 import { makeErrors } from "./requestErrors.ts"
 import type { SanityOptions } from "./SanityOptions.ts"
 
@@ -40,6 +37,9 @@ const notHeard = (detail: string, pause = Duration.zero) => new NotHeard({ detai
 
 /** A connection that says nothing for as long may be a dead one. Another one begins where it ended. */
 const longestSilence = Duration.minutes(4)
+
+/** In characters: more than anything that is expected. */
+const longestEvent = 1024 * 1024
 
 /** After a refusal, and where the server asks to be left alone. */
 const lastingPause = Duration.minutes(10)
@@ -72,8 +72,12 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
   options: SanityOptions,
   documents: ReadonlyArray<string>
 ) {
-  const { apiVersion, dataset, id, maxTimeout, perspective } = options
-  const http = plainRequests(yield* HttpClient.HttpClient)
+  const { apiVersion, dataset, id, perspective } = options
+  const requests = yield* Requests.make({
+    ...options,
+    maxSilence: Duration.toMillis(longestSilence),
+    urls: [originOf(options, false)]
+  })
   const errors = makeErrors(options)
   const state = yield* Ref.make(initial)
   const tags = yield* Ref.make<ReadonlyMap<string, ReadonlySet<string>>>(new Map())
@@ -87,32 +91,13 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     withDrafts && authorization !== undefined ? "?includeDrafts=true" : ""
   }`
 
-  const connect = Effect.fnUntraced(function* (lastEventId: Option.Option<string>) {
-    const response = yield* http
-      .execute(
-        HttpClientRequest.get(url, {
-          headers: {
-            ...others,
-            ...(withDrafts && authorization !== undefined ? { authorization } : {}),
-            accept: "text/event-stream",
-            ...Option.match(lastEventId, { onNone: () => ({}), onSome: (id) => ({ "last-event-id": id }) })
-          }
-        })
-      )
-      .pipe(
-        naming(url),
-        Effect.mapError(({ cause }) => broken(cause)),
-        withTimeout(maxTimeout, () => notHeard(`no answer within ${maxTimeout} ms ("maxTimeout")`))
-      )
-    const { headers, status } = response
-    if (status !== 200) {
-      const isLasting = status >= 400 && !passes(status)
-      return yield* notHeard(errors.refused(status), isLasting ? lastingPause : yield* retryAfter(response))
-    }
-    return headers["content-type"]?.startsWith("text/event-stream") === true
-      ? response.stream
-      : yield* notHeard("the answer is no event stream")
-  })
+  const refused = (failure: Requests.Failure) => {
+    const { error, asked } = failure instanceof Retryable ? failure : { error: failure, asked: Duration.zero }
+    return notHeard(
+      error.status === undefined ? error.detail : errors.refused(error.status, error.said),
+      error.isTransient ? asked : lastingPause
+    )
+  }
 
   /** Whether a change concerns an answer. Those that are not there yet, or came without tags, are concerned by all. */
   const concerns = (changed: ReadonlyArray<string>) =>
@@ -135,14 +120,12 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
   })
 
   /** Whether an event says that something has changed. */
-  const hasChanged = Effect.fnUntraced(function* (event: ServerEvent) {
-    switch (event.event) {
-      case "goaway":
-        return yield* notHeard(`Sanity asks not to connect again: ${excerpt(event.data)}`, lastingPause)
+  const hasChanged = Effect.fnUntraced(function* ({ data, event = "message" }: EventSourceMessage) {
+    switch (event) {
       case "restart":
         return true
       case "message":
-        return yield* Option.match(decodeMessage(event.data), {
+        return yield* Option.match(decodeMessage(data), {
           onNone: () => Effect.succeed(true),
           onSome: ({ tags }) => concerns(tags)
         })
@@ -151,14 +134,34 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
     }
   })
 
-  const hear = (change: Effect.Effect<void>) =>
-    Effect.fnUntraced(function* (event: ServerEvent) {
-      if (event.event !== "goaway") yield* heard
-      if (isHeaderValue(event.id)) {
-        yield* Ref.update(state, (before) => ({ ...before, lastEventId: Option.some(event.id) }))
+  /** Takes the text of an answer, and what it says. */
+  const hear = (hide: Requests.Answer["hide"], change: Effect.Effect<void>) => {
+    const take = Effect.fnUntraced(function* (event: EventSourceMessage) {
+      const { data, id = "" } = event
+      if (event.event === "goaway") {
+        return yield* notHeard(`Sanity asks not to connect again: ${excerpt(hide(data))}`, lastingPause)
+      }
+      yield* heard
+      if (isHeaderValue(id)) {
+        yield* Ref.update(state, (before) => ({ ...before, lastEventId: Option.some(id) }))
       }
       if (yield* hasChanged(event)) yield* change
     })
+    const events: Array<EventSourceMessage> = []
+    let isTooLong = false
+    const parser = createParser({
+      maxBufferSize: longestEvent,
+      onEvent: (event) => void events.push(event),
+      onError: ({ type }) => {
+        isTooLong ||= type === "max-buffer-size-exceeded"
+      }
+    })
+    return Effect.fnUntraced(function* (text: string) {
+      parser.feed(text)
+      yield* Effect.forEach(events.splice(0), take, { discard: true })
+      if (isTooLong) yield* notHeard(`one of its events has more than ${longestEvent} characters`)
+    })
+  }
 
   /** Until the connection ends. */
   const listen = (emit: () => void) =>
@@ -168,19 +171,26 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
         Ref.update(state, (before) => ({ ...before, changes: before.changes + 1 })),
         Effect.sync(emit)
       )
-      const bytes = yield* connect(lastEventId)
-      // Nothing says what came while nobody listened.
-      if (wasHeard && Option.isNone(lastEventId)) yield* change
-      yield* bytes.pipe(
-        Stream.mapError(({ cause }) => broken(cause)),
-        Stream.timeoutFail(() => notHeard("nothing came any more"), longestSilence),
-        Stream.decodeText(),
-        readEvents,
-        Stream.mapError((error) => (error instanceof EventTooLong ? notHeard(error.message) : error)),
-        Stream.runForEach(hear(change))
-      )
+      yield* requests.attempt({
+        url,
+        headers: {
+          ...others,
+          ...(withDrafts && authorization !== undefined ? { authorization } : {}),
+          accept: "text/event-stream",
+          "accept-encoding": "identity",
+          ...Option.match(lastEventId, { onNone: () => ({}), onSome: (id) => ({ "last-event-id": id }) })
+        },
+        listen: Effect.fnUntraced(function* ({ headers, hide }) {
+          if (headers["content-type"]?.startsWith("text/event-stream") !== true) {
+            return yield* notHeard("the answer is no event stream")
+          }
+          // Nothing says what came while nobody listened.
+          if (wasHeard && Option.isNone(lastEventId)) yield* change
+          return hear(hide, change)
+        })
+      })
       return yield* notHeard("the server has ended the connection")
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.mapError((error) => (error instanceof NotHeard ? error : refused(error))))
 
   const failed = ({ detail, pause }: NotHeard) =>
     Effect.gen(function* () {
@@ -254,8 +264,6 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
 
 /** What cannot be sent back is of no use. */
 const isHeaderValue = (id: string): boolean => /^[\x21-\x7e]{1,1000}$/.test(id)
-
-const broken = (cause: unknown) => notHeard(`the connection failed: ${excerpt(deepestMessage(cause))}`)
 
 const decodeMessage = Schema.decodeUnknownOption(
   Schema.parseJson(Schema.Struct({ tags: Schema.Array(Schema.String) }))

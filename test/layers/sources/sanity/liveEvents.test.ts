@@ -38,6 +38,8 @@ const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return yield* Fiber.join(fiber)
   })
 
+const { token } = SanityServer
+
 const turns = Effect.repeatN(eventLoopTurn, 50)
 
 const setUp = (config: Partial<SanitySourceConfig> = {}) =>
@@ -240,6 +242,61 @@ describe("the live events of Sanity", () => {
       const { headers, url } = yield* soon(Queue.take(server.connected))
       expect(url.searchParams.get("includeDrafts")).toBe("true")
       expect(headers.authorization).toBe(`Bearer ${SanityServer.token}`)
+    }).pipe(run)
+  )
+
+  it.scoped("are given no secret to show, whatever the server repeats", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const { data, fetch, listening, server } = yield* setUp({ perspective: "drafts", token })
+      yield* soon(fetch)
+      yield* listening
+      yield* soon(Queue.take(server.connected))
+      server.send({ event: "goaway", data: { [token]: encodeURIComponent(token.toUpperCase()) } })
+      yield* turns
+      expect(yield* data).toMatchObject({
+        problems: [{ text: expect.stringContaining('not to connect again: {"<apiKey>":"<apiKey>"}') }]
+      })
+      expect(lines.join()).toContain("<apiKey>")
+      expect(`${lines} ${JSON.stringify(yield* data)}`.toLowerCase()).not.toContain(token.toLowerCase())
+    }).pipe(withLog(lines), run)
+  })
+
+  it.scoped("are heard from where the server redirects to, which is not sent the token", () =>
+    Effect.gen(function* () {
+      const other = yield* SanityServer.make([])
+      const { listening, server } = yield* setUp({ perspective: "drafts", token })
+      server.refuseLive((response) =>
+        response.writeHead(302, { location: `${other.url}/v1/data/live/events/production` }).end()
+      )
+      yield* listening
+      const { headers } = yield* soon(Queue.take(other.connected))
+      expect(headers).toMatchObject({ accept: "text/event-stream" })
+      expect(headers.authorization).toBeUndefined()
+    }).pipe(run)
+  )
+
+  it.scoped.each([
+    ["a line", `data: ${"x".repeat(4096)}`],
+    ["empty lines", "data:\n"]
+  ] as const)("are given up where one has no end: %s", ([, part]) =>
+    Effect.gen(function* () {
+      const { data, listening, server } = yield* setUp()
+      let sent = 0
+      server.refuseLive((response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" })
+        const send = () => {
+          while (!response.destroyed && response.write(part.repeat(1000))) sent++
+        }
+        response.on("drain", send)
+        send()
+      })
+      yield* listening
+      while (JSON.stringify(yield* data).includes('"problems":[]')) yield* eventLoopTurn
+      expect(yield* data).toMatchObject({
+        problems: [{ text: expect.stringContaining("one of its events has more than 1048576 characters") }]
+      })
+      expect((sent * part.length) / 1000).toBeLessThan(1024 * 1024)
     }).pipe(run)
   )
 
