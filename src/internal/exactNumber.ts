@@ -2,11 +2,19 @@
  * Numbers of JSON that a number of JavaScript does not hold.
  */
 
-/** A number that is not exact is none by this pattern: most texts have none that is long enough, and are read in the fast way. */
-const suspicious = /(?:^|[[:,])\s*-?(?:\d[\d.]{15}|[\d.]+[eE][+-]?\d{3})/
+/** Every number that is not exact is one of these. */
+const long = /(?:^|[[:,])\s*(-?(?:\d[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]+[eE][+-]?\d{3,}))/g
 
-/** Whether the text of JSON may have a number that `isExact` is not true of. */
-export const mayHaveInexactNumbers = (text: string): boolean => suspicious.test(text)
+/** Whether the text of JSON may have a number that `isExact` is not true of. It may as well be in a string. */
+export const mayHaveInexactNumbers = (text: string): boolean => {
+  for (const [, written = ""] of text.matchAll(long)) {
+    if (!isExact(written)) return true
+  }
+  return false
+}
+
+/** Of a number, in characters: what is longer is never exact. */
+export const maxNumberLength = 1000
 
 /** Whether it is the text of a number that would lose digits. */
 export const isInexact = (text: string): boolean => number.test(text) && !isExact(text)
@@ -19,7 +27,8 @@ const number = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
  */
 export const isExact = (written: string): boolean => {
   const value = Number(written)
-  if (!Number.isFinite(value)) return false
+  if (String(value) === written) return true
+  if (!Number.isFinite(value) || written.length > maxNumberLength) return false
   const { digits, exponent } = partsOf(written)
   if (isSame(partsOf(String(value)), { digits, exponent })) return true
   return (

@@ -3,7 +3,7 @@
  */
 import { Tokenizer, TokenParser, TokenType } from "@streamparser/json"
 import * as Effect from "effect/Effect"
-import { isExact, mayHaveInexactNumbers } from "./exactNumber.ts"
+import { isExact, maxNumberLength, mayHaveInexactNumbers } from "./exactNumber.ts"
 import { makeGiveWay } from "./nextTurn.ts"
 import { TooMuch, type ValueCount } from "./valueCount.ts"
 
@@ -22,6 +22,9 @@ const pieceSize = 64 * 1024
 
 /** What is nested more deeply is not saved. */
 const maxDepth = 1000
+
+/** Of one object: what is done with all of them at once takes long for more. */
+const maxFields = 100_000
 
 /** What the text says. It fails with what the parser throws, or with `TooMuch`. */
 export const readJson = (text: string, reading: JsonReading): Effect.Effect<unknown, unknown> =>
@@ -73,6 +76,8 @@ class ExactTokenizer extends Tokenizer {
 const makeParser = ({ count, keepDigits }: JsonReading) => {
   const tokenizer = new ExactTokenizer({ stringBufferSize: 1024, numberBufferSize: 64 })
   const parser = new TokenParser({ paths: ["$"] })
+  /** Of the objects that are open, by their depth. */
+  const fields: Array<number> = []
   let whole: unknown
   let depth = 0
   parser.onValue = ({ value }) => {
@@ -82,6 +87,13 @@ const makeParser = ({ count, keepDigits }: JsonReading) => {
     count.add(weights[token.token] ?? 1)
     depth += levels[token.token] ?? 0
     if (depth > maxDepth) throw new TooMuch(`it is nested more than ${maxDepth} levels deep.`)
+    if (token.token === TokenType.LEFT_BRACE) fields[depth] = 0
+    if (token.token === TokenType.COLON && addTo(fields, depth) > maxFields) {
+      throw new TooMuch("it has an object with more than 100,000 fields, which would better be a list.")
+    }
+    if (token.token === TokenType.NUMBER && tokenizer.written.length > maxNumberLength) {
+      throw new TooMuch(`it has a number of more than 1,000 digits, at byte ${token.offset + 1}.`)
+    }
     if (token.token === TokenType.NUMBER && !isExact(tokenizer.written)) {
       keepDigits(tokenizer.written)
       parser.write({ token: TokenType.STRING, value: tokenizer.written })
@@ -97,6 +109,12 @@ const makeParser = ({ count, keepDigits }: JsonReading) => {
       return whole
     }
   }
+}
+
+const addTo = (counts: Array<number>, index: number): number => {
+  const count = (counts[index] ?? 0) + 1
+  counts[index] = count
+  return count
 }
 
 const levels: Readonly<Partial<Record<TokenType, number>>> = {

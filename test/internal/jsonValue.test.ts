@@ -113,4 +113,29 @@ describe("JSON from outside", () => {
       }),
     { fastCheck: { numRuns: 200 } }
   )
+
+  it.effect("has no number of more than 1,000 digits, whatever these are", () =>
+    Effect.gen(function* () {
+      expect((yield* read(`{"a":[1${"0".repeat(999)}]}`)).value).toEqual({ a: [`1${"0".repeat(999)}`] })
+      for (const number of [`1${"0".repeat(1000)}`, `1${"0".repeat(3_000_000)}1`]) {
+        for (const sign of ["", "-"]) {
+          expect(yield* Effect.flip(read(`{"a":[${sign}${number}]}`))).toMatchObject({
+            problem: "it has a number of more than 1,000 digits, at byte 7."
+          })
+        }
+      }
+    })
+  )
+
+  it.effect("has no object of more than 100,000 fields", () =>
+    Effect.gen(function* () {
+      const fields = (count: number) =>
+        Array.from({ length: count }, (_, index) => `"${index}":{"a":0}`).join()
+      const lists = yield* read(`[{${fields(100_000)}},{${fields(100_000)}}]`)
+      expect(lists.value).toHaveLength(2)
+      expect(yield* Effect.flip(read(`{"list":[{${fields(100_001)}}]}`))).toMatchObject({
+        problem: "it has an object with more than 100,000 fields, which would better be a list."
+      })
+    })
+  )
 })

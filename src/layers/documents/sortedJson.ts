@@ -125,9 +125,17 @@ const weightOf = (value: unknown, most = maxWeight): number => {
   if (typeof value === "string") return 1 + value.length / charactersOfNode
   if (typeof value !== "object" || value === null) return 1
   let weight = 1
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (weight >= most) return weight
+      weight += weightOf(item, most - weight)
+    }
+    return weight
+  }
+  // `Object.values` takes half of the time of what is weighed.
+  for (const name in value) {
     if (weight >= most) return weight
-    weight += weightOf(member, most - weight)
+    weight += weightOf(Reflect.get(value, name), most - weight)
   }
   return weight
 }

@@ -7,13 +7,10 @@ import * as Record from "effect/Record"
 import type { Attachment, AttachmentFormat } from "../../../services/TableSourceClient.ts"
 
 export interface AttachmentCells {
-  /** Whether there is an attachment anywhere in a value. */
-  readonly isIn: (value: unknown) => boolean
-
   /** All attachments in a value, as often as they come up. */
   readonly allIn: (value: unknown) => ReadonlyArray<Attachment>
 
-  /** A value with every attachment in it replaced. */
+  /** A value with every attachment in it replaced; itself where nothing becomes another. */
   readonly replaceIn: (value: unknown, change: (attachment: Attachment, item: Item) => Item) => unknown
 
   /** A value without what changes at every listing although the content is the same; itself where there is nothing such. */
@@ -27,22 +24,18 @@ type Item = Readonly<Record<string, unknown>>
 export const localPathField = "localPath"
 
 export const make = ({ lastingFields, read }: AttachmentFormat = noAttachments): AttachmentCells => {
-  const isIn = (value: unknown): boolean =>
-    Array.isArray(value)
-      ? value.some((item) => (Predicate.isReadonlyRecord(item) && Option.isSome(read(item))) || isIn(item))
-      : Predicate.isReadonlyRecord(value) && Object.values(value).some(isIn)
-
   const replaceIn: AttachmentCells["replaceIn"] = (value, change) => {
     if (Array.isArray(value)) {
-      return value.map((item) =>
+      const items = value.map((item) =>
         Option.match(Predicate.isReadonlyRecord(item) ? read(item) : Option.none(), {
           onNone: () => replaceIn(item, change),
           onSome: (attachment) => change(attachment, item)
         })
       )
+      return items.every((item, index) => item === value[index]) ? value : items
     }
     return Predicate.isReadonlyRecord(value)
-      ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replaceIn(part, change)]))
+      ? replaceInFields(value, (part) => replaceIn(part, change))
       : value
   }
 
@@ -50,7 +43,6 @@ export const make = ({ lastingFields, read }: AttachmentFormat = noAttachments):
     Record.filter(item, (_, field) => field === localPathField || lastingFields.has(field))
 
   return {
-    isIn,
     allIn: (value) => {
       const found: Array<Attachment> = []
       replaceIn(value, (attachment, item) => {
@@ -60,8 +52,20 @@ export const make = ({ lastingFields, read }: AttachmentFormat = noAttachments):
       return found
     },
     replaceIn,
-    withoutVolatileParts: (value) => (isIn(value) ? replaceIn(value, lasting) : value)
+    withoutVolatileParts: (value) => replaceIn(value, lasting)
   }
+}
+
+/** An object with other values in its fields; itself where all of them stay. */
+export const replaceInFields = (fields: Item, change: (value: unknown, name: string) => unknown): Item => {
+  let changed: Map<string, unknown> | undefined
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    if (typeof value !== "object") continue
+    const next = change(value, name)
+    if (next !== value) changed = (changed ?? new Map()).set(name, next)
+  }
+  return changed === undefined ? fields : { ...fields, ...Object.fromEntries(changed) }
 }
 
 /** Whether an item of a list is one. */

@@ -167,19 +167,13 @@ const makeCollection = (
     }
 
   return {
-    /** A record without attachments stays the object that it is. */
-    add: (record) =>
-      cells.isIn(record.fields)
-        ? {
-            id: record.id,
-            fields: Object.fromEntries(
-              Object.entries(record.fields).map(([field, cell]) => [
-                field,
-                cells.replaceIn(cell, addFrom(record.id, field))
-              ])
-            )
-          }
-        : record,
+    /** A record in which nothing changes stays the object that it is. */
+    add: (record) => {
+      const fields = AttachmentCells.replaceInFields(record.fields, (cell, field) =>
+        cells.replaceIn(cell, addFrom(record.id, field))
+      )
+      return fields === record.fields ? record : { id: record.id, fields }
+    },
     files: (value) => {
       const all = [...found.values()]
       if (value === undefined) return all

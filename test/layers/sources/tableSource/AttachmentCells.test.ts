@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import { attachments } from "../../../../src/layers/sources/airtable/tableClient.ts"
 import * as AttachmentCells from "../../../../src/layers/sources/tableSource/AttachmentCells.ts"
 
-const { allIn, isIn, withoutVolatileParts } = AttachmentCells.make(attachments)
+const { allIn, replaceIn, withoutVolatileParts } = AttachmentCells.make(attachments)
 
 const attachment = (signature: string) => ({
   id: "att1",
@@ -15,11 +15,23 @@ const attachment = (signature: string) => ({
 
 describe("attachments", () => {
   it("are items of arrays, in lookups too", () => {
-    expect(isIn([{ id: "usr1", email: "a@example.org", name: "A" }])).toBe(false)
-    expect(isIn({ Photo: [attachment("x")] })).toBe(true)
-    expect(isIn({ Lookup: [null, [null, attachment("x")], { error: "#ERROR!" }] })).toBe(true)
-    expect(isIn({ Button: attachment("x") })).toBe(false)
-    expect(isIn({ Text: "a", Tags: ["b"], None: null })).toBe(false)
+    const idsIn = (value: unknown) => allIn(value).map(({ id }) => id)
+    expect(idsIn([{ id: "usr1", email: "a@example.org", name: "A" }])).toEqual([])
+    expect(idsIn({ Photo: [attachment("x")] })).toEqual(["att1"])
+    expect(idsIn({ Lookup: [null, [null, attachment("x")], { error: "#ERROR!" }] })).toEqual(["att1"])
+    expect(idsIn({ Button: attachment("x") })).toEqual([])
+    expect(idsIn({ Text: "a", Tags: ["b"], None: null })).toEqual([])
+  })
+
+  it("leave what has none the value that it is", () => {
+    const cells = { Photo: [attachment("x")], Tags: ["b"], Person: { name: "A", roles: [["c"]] }, Text: "a" }
+    const { Photo: _, ...others } = cells
+    expect(withoutVolatileParts(others)).toBe(others)
+    expect(replaceIn(cells, (_, item) => item)).toBe(cells)
+    const replaced = replaceIn(cells, () => ({}))
+    expect(replaced).toEqual({ ...others, Photo: [{}] })
+    expect(Object.keys(Object(replaced))).toEqual(Object.keys(cells))
+    expect(Reflect.get(Object(replaced), "Person")).toBe(cells.Person)
   })
 
   it("have a size where it is one", () => {
@@ -40,7 +52,7 @@ describe("attachments", () => {
     const cell = [{ href: "https://files.example/1?sig", title: "One", localPath: "attachments/1/file" }]
     expect(cells.allIn(cell).map(({ id }) => id)).toEqual(["https://files.example/1?sig"])
     expect(cells.withoutVolatileParts(cell)).toEqual([{ title: "One", localPath: "attachments/1/file" }])
-    expect(AttachmentCells.make().isIn([attachment("x")])).toBe(false)
+    expect(AttachmentCells.make().allIn([attachment("x")])).toEqual([])
   })
 
   it("last but for what is signed anew", () => {
