@@ -89,8 +89,8 @@ export const readList = <Position, Item, E>(
     const asked = new Set<string>()
     const onlyNew = makeOnlyNew(list)
     const completeness = makeCompleteness(list)
-    const signature = signatureOf(list)
-    let before = "nothing"
+    const contentOf = makeContentOf(list)
+    let before: PageContent | undefined
     /** How many pages in a row are the same. */
     let same = 0
 
@@ -102,8 +102,8 @@ export const readList = <Position, Item, E>(
         const failed = (detail: string) => mistake(`page ${number}: ${detail}`)
         const page = yield* ask(position)
         const { items } = page
-        const content = yield* Effect.mapError(signature(items), failed)
-        same = content === before ? same + 1 : 1
+        const content = yield* Effect.mapError(contentOf(items), failed)
+        same = before !== undefined && isSame(content, before) ? same + 1 : 1
         before = content
         const leadsBack = Option.exists(page.next, (next) => asked.has(placeOf(next)))
         if (same === number && items.length > 0 && (leadsBack || same === maxSame)) {
@@ -117,7 +117,7 @@ export const readList = <Position, Item, E>(
         }
         const isLastAgain = same > 1 && items.length > 0 && mayRepeatLast
         if (!isLastAgain) yield* completeness.add(page)
-        const added = isLastAgain ? [] : yield* onlyNew(page, number)
+        const added = isLastAgain ? [] : yield* onlyNew(page, content.ids, number)
         const next = leadsBack || (isLastAgain && same === maxSame) ? Option.none() : page.next
         if (Option.isNone(next)) {
           yield* completeness.end
@@ -143,13 +143,13 @@ export const readAgain = <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effe
 const isChanged = (error: unknown): boolean => error instanceof ListChanged
 
 /** Gives the items that have not come on a page before. */
-const makeOnlyNew = <Item>({ advice, idOf, mayRepeatItems = false, name }: Items<Item>) => {
+const makeOnlyNew = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>) => {
   const pageOf = new Map<string, number>()
-  return ({ hide = identity, items }: ListPage<unknown, Item>, number: number) =>
+  return ({ hide = identity, items }: ListPage<unknown, Item>, ids: PageContent["ids"], number: number) =>
     Effect.suspend(() => {
       const added: Array<Item> = []
-      for (const item of items) {
-        const id = Option.getOrUndefined(idOf(item))
+      for (const [index, item] of items.entries()) {
+        const id = ids[index]
         const before = id === undefined ? undefined : pageOf.get(id)
         if (before !== undefined && before !== number && !mayRepeatItems) {
           return changed(
@@ -203,16 +203,26 @@ const ends = (after: string, all: number) =>
 const changed = (list: string, detail: string, advice?: string) =>
   new ListChanged({ list, detail: advice === undefined ? detail : `${detail}. ${advice}` })
 
-/** Equal for pages of the same items: their ids, or a digest where they have none. Empty where there are no items. */
-const signatureOf =
+/** What tells a page from others. */
+interface PageContent {
+  /** Of its items, as far as they have one. */
+  readonly ids: ReadonlyArray<string | undefined>
+  /** Of the items where one has no id. */
+  readonly digest: string
+}
+
+const makeContentOf =
   <Item>({ idOf }: Items<Item>) =>
-  (items: ReadonlyArray<Item>) =>
+  (items: ReadonlyArray<Item>): Effect.Effect<PageContent, string> =>
     Effect.try({
       try: () => {
-        const ids = Option.all(items.map(idOf))
-        return items.length === 0
-          ? ""
-          : JSON.stringify(Option.getOrElse(ids, () => sha256OfText(JSON.stringify(items))))
+        const ids = items.map((item) => Option.getOrUndefined(idOf(item)))
+        return { ids, digest: ids.includes(undefined) ? sha256OfText(JSON.stringify(items)) : "" }
       },
       catch: () => "it is nested too deeply"
     })
+
+const isSame = (one: PageContent, other: PageContent): boolean =>
+  one.digest === other.digest &&
+  one.ids.length === other.ids.length &&
+  one.ids.every((id, index) => id === other.ids[index])
