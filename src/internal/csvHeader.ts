@@ -7,8 +7,17 @@ export const delimiters = [";", "\t", ",", "|"] as const
 
 export type Delimiter = (typeof delimiters)[number]
 
+export const delimiterText: Readonly<Record<Delimiter, string>> = {
+  ",": "a comma",
+  ";": "a semicolon",
+  "\t": "a tab",
+  "|": 'a "|"'
+}
+
 export interface Header {
   readonly delimiter: Delimiter
+  /** Whether nobody has said what separates cells. */
+  readonly isGuessed: boolean
   /** Where it begins. */
   readonly start: number
   /** How many cells it has. */
@@ -41,6 +50,46 @@ export const findHeader = (text: string, delimiter?: Delimiter): Header => {
   const countOf = (candidate: Delimiter): number => counts.get(candidate) ?? 0
   const most = Math.max(...delimiters.map(countOf))
   const guess = most === 0 ? "," : delimiters.find((candidate) => countOf(candidate) === most)
-  const found = delimiter ?? delimiters.find((candidate) => candidate === declared) ?? guess ?? ","
-  return { delimiter: found, start, cells: countOf(found) + 1 }
+  const said = delimiter ?? delimiters.find((candidate) => candidate === declared)
+  const found = said ?? guess ?? ","
+  return { delimiter: found, isGuessed: said === undefined, start, cells: countOf(found) + 1 }
+}
+
+/** How many rows are looked at to tell a title from the name of the only column. */
+const firstRows = 10
+
+/** What names of columns are that can be meant, and seldom are. `records` are the rows, where nobody has said what separates cells. */
+export const headerWarnings = (
+  columns: ReadonlyArray<string>,
+  records: ReadonlyArray<Readonly<Record<string, string>>>
+): ReadonlyArray<string> => {
+  const [only = "", ...others] = columns
+  const rows = records.slice(0, firstRows).map((record) => record[only] ?? "")
+  const separated = others.length > 0 ? undefined : delimiters.find((candidate) => areSplit(rows, candidate))
+  const padded = columns.find((name) => name !== name.trim())
+  const byKey = new Map(columns.map((name) => [keyOf(name), name]))
+  const alike = columns.find((name) => byKey.get(keyOf(name)) !== name)
+  return [
+    ...(separated === undefined
+      ? []
+      : [
+          `the header line has one cell, and ${delimiterText[separated]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`
+        ]),
+    ...(padded === undefined
+      ? []
+      : [`the name of the column ${JSON.stringify(padded)} begins or ends with a space. Remove it.`]),
+    ...(alike === undefined
+      ? []
+      : [
+          `the columns ${JSON.stringify(alike)} and ${JSON.stringify(byKey.get(keyOf(alike)))} have almost the same name. Rename one.`
+        ])
+  ]
+}
+
+const keyOf = (name: string): string => name.trim().toLowerCase().normalize()
+
+/** Whether each row has as many of it as the others. */
+const areSplit = ([first = "", ...others]: ReadonlyArray<string>, delimiter: Delimiter): boolean => {
+  const countIn = (row: string) => row.split(delimiter).length
+  return countIn(first) > 1 && others.every((row) => countIn(row) === countIn(first))
 }

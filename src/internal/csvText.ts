@@ -7,8 +7,8 @@
 import { CsvError, type Options, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { type Delimiter, findHeader, maxColumns } from "./csvHeader.ts"
-import type { TextMistake } from "./editedText.ts"
+import { type Delimiter, delimiterText, findHeader, headerWarnings, maxColumns } from "./csvHeader.ts"
+import { isMarkup, markupProblem, type TextMistake } from "./editedText.ts"
 import { makeGiveWay } from "./nextTurn.ts"
 import { sizeText } from "./readable.ts"
 import { makeValueCount, TooMuch, type ValueCount } from "./valueCount.ts"
@@ -46,28 +46,42 @@ export interface RecordOptions {
   readonly delimiter?: Delimiter | undefined
   /** Counts rows and cells. */
   readonly count?: ValueCount
+  /** Is given what is no mistake, and what editors should look at. */
+  readonly notice?: (warning: TextMistake) => void
 }
 
 /** The rows as objects, by the names of the columns, in turns of 10 ms. Empty cells are left out, and so are rows without text. */
 export const parseCsvRecords = (
   text: string,
-  { count = makeValueCount(), delimiter }: RecordOptions = {}
+  { count = makeValueCount(), delimiter, notice }: RecordOptions = {}
 ): Effect.Effect<ReadonlyArray<CsvRecord>, TextMistake> =>
   Effect.gen(function* () {
-    const { columns, pages } = yield* reading(() => openTable(text, { delimiter }))
+    const { columns, isGuessed, line, pages } = yield* reading(() => openTable(text, { delimiter }))
     const giveWay = makeGiveWay()
     const records: Array<CsvRecord> = []
+    let repeated: number | undefined
     const readPage = reading(() => {
       const page = pages.next()
       for (const row of page.done === true ? [] : page.value) {
         const record = recordOf(columns, row)
         if (record === undefined) continue
         count.add(1 + columns.length)
+        if (columns.length > 1 && columns.every((column, index) => row[index] === column)) {
+          repeated ??= records.length
+        }
         records.push(record)
       }
       return page.done === true
     })
     while (!(yield* readPage)) yield* giveWay
+    if (notice === undefined) return records
+    for (const problem of headerWarnings(columns, isGuessed ? records : [])) {
+      notice({ line, problem })
+    }
+    if (repeated !== undefined) {
+      const lines = yield* linesOfRecords(text, new Set([repeated]), delimiter)
+      notice({ line: lines.get(repeated), problem: "the row repeats the header line. Remove it." })
+    }
     return records
   })
 
@@ -130,6 +144,7 @@ interface TableOptions extends Pick<RecordOptions, "delimiter"> {
 
 /** Gives the columns, and the rows as they are read. Both throw what `mistakeOf` explains. */
 const openTable = (text: string, { delimiter, nameOf = (header) => header }: TableOptions) => {
+  if (isMarkup(text)) throw new Mistake(`${markupProblem}.`)
   const header = findHeader(text, delimiter)
   const body = {
     text: text.slice(header.start),
@@ -143,7 +158,12 @@ const openTable = (text: string, { delimiter, nameOf = (header) => header }: Tab
   const [names = [], ...rows] = firstOf(pages)
   const columns = names.slice(0, names.findLastIndex((name) => name !== "") + 1)
   checkNames(columns.map(nameOf), columns.length === 0 ? 1 : body.line)
-  return { columns, pages: checkedPages(body, columns.length, rows, pages) }
+  return {
+    columns,
+    isGuessed: header.isGuessed,
+    line: body.line,
+    pages: checkedPages(body, columns.length, rows, pages)
+  }
 }
 
 const firstOf = (pages: Generator<Page, void>): Page => {
@@ -160,27 +180,26 @@ function* checkedPages(
   more: Iterable<Page>
 ): Generator<Page, void> {
   let read = 1
+  let isFirst = true
   const checked = (page: Page) => {
     for (const row of page) {
       read++
       if (row.length < columns || hasText(row.slice(columns))) {
+        const line = lineOfRow(body, read)
+        const title = isFirst
+          ? ` If line ${body.line} is a title, remove it: the first line with text names the columns.`
+          : ""
         throw new Mistake(
-          `the row has not as many cells as the header line. Cells that hold a line break or ${named[body.delimiter]}, which separates cells here, need double quotes around them. Where something else separates cells, a first line such as "sep=;" says what.`,
-          lineOfRow(body, read)
+          `the row has not as many cells as the header line: ${row.length}, and not ${columns}.${title} Cells that hold a line break or ${delimiterText[body.delimiter]}, which separates cells here, need double quotes around them. Where something else separates cells, a first line such as "sep=;" says what.`,
+          line
         )
       }
+      if (isFirst) isFirst = !hasText(row)
     }
     return page
   }
   yield checked(first)
   for (const page of more) yield checked(page)
-}
-
-const named: Readonly<Record<Delimiter, string>> = {
-  ",": "a comma",
-  ";": "a semicolon",
-  "\t": "a tab",
-  "|": 'a "|"'
 }
 
 /** Only for a row that is wrong: what tells its line takes longer than the rest. */
@@ -280,8 +299,8 @@ const lineFeed = 10
 
 const checkNames = (names: ReadonlyArray<string>, line: number): void => {
   if (names.length === 0) throw new Mistake("the header line with the names of the fields is missing.", line)
-  const nameless = names.indexOf("")
-  if (nameless !== -1) throw new Mistake(`column ${nameless + 1} has no name.`, line)
+  const nameless = names.findIndex((name) => name.trim() === "")
+  if (nameless !== -1) throw new Mistake(`column ${nameless + 1} has no name. Name it, or remove it.`, line)
   const seen = new Set<string>()
   for (const name of names) {
     if (seen.has(name)) throw new Mistake(`two columns are named ${JSON.stringify(name)}.`, line)

@@ -21,7 +21,7 @@ export const placeText = (file: string, { column, line }: Omit<TextMistake, "pro
     ...(column === undefined ? [] : [`column ${column}`])
   ].join(", ")
 
-/** UTF-8 text, or UTF-16 text that begins with a byte order mark, as Excel writes "Unicode Text". The mark is left out. */
+/** UTF-8 text, or UTF-16 text that begins with a byte order mark, as Excel writes "Unicode Text". Marks at its start are left out. */
 export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake> =>
   Either.try(() => new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)).pipe(
     // UTF-16 without a mark.
@@ -29,10 +29,41 @@ export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake
       (text) => !text.includes("\0"),
       () => undefined
     ),
-    Either.mapLeft(() => ({
-      problem: 'is not UTF-8 text. Save it with that encoding, in Excel with the file type "CSV UTF-8".'
-    }))
+    Either.mapBoth({
+      onLeft: () => ({
+        problem: isSpreadsheet(bytes)
+          ? 'is a spreadsheet or an archive under another name, and no text. Export it as CSV, in Excel with the file type "CSV UTF-8".'
+          : 'is not UTF-8 text. Save it with that encoding, in Excel with the file type "CSV UTF-8".'
+      }),
+      onRight: (text) => text.replace(/^\ufeff+/, "")
+    })
   )
+
+/** Whether bytes begin as those of `.xlsx`, `.ods` and `.numbers`, which are ZIP archives, or of `.xls`. */
+const isSpreadsheet = (bytes: Uint8Array): boolean =>
+  /^(?:PK\x03\x04|\xd0\xcf\x11\xe0)/.test(Buffer.from(bytes.subarray(0, 4)).toString("latin1"))
+
+/** Whether a text is HTML or XML, as a page to log in is, in the place of what was wanted. */
+export const isMarkup = (text: string): boolean =>
+  /^\s*(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/is.test(text.slice(0, 4096))
+
+export const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
+
+/** What shows that letters of a text were lost, or files joined to it. */
+export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> =>
+  [
+    {
+      mark: "\ufffd",
+      problem: 'has "\ufffd" in the place of a letter that was lost when it was saved. Write it again.'
+    },
+    {
+      mark: "\ufeff",
+      problem: "has an invisible byte order mark (U+FEFF), as where files were joined. Remove it."
+    }
+  ].flatMap(({ mark, problem }) => {
+    const offset = text.indexOf(mark)
+    return offset === -1 ? [] : [{ ...placeIn(text, () => offset), problem }]
+  })
 
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
@@ -45,15 +76,20 @@ export const parseJsonText = (text: string): Either.Either<unknown, TextMistake>
   })
 
 /** Where a text is no JSON, and why not as the parser has it. Places in long texts, which programs write, are not looked for. */
-export const jsonMistake = (text: string, error: unknown): TextMistake => ({
-  ...(text.length > maxPlaced ? {} : placeOf(text, endOfJson(text))),
-  problem: `is not valid JSON: ${printableLine(error instanceof Error ? error.message : String(error), 200)}`
-})
+export const jsonMistake = (text: string, error: unknown): TextMistake =>
+  isMarkup(text)
+    ? { problem: `is not valid JSON: ${markupProblem}.` }
+    : {
+        ...placeIn(text, () => endOfJson(text)),
+        problem: `is not valid JSON: ${printableLine(error instanceof Error ? error.message : String(error), 200)}`
+      }
 
 /** In characters: some milliseconds of looking. */
 const maxPlaced = 1024 * 1024
 
-const placeOf = (text: string, offset: number) => {
+const placeIn = (text: string, find: () => number): Omit<TextMistake, "problem"> => {
+  if (text.length > maxPlaced) return {}
+  const offset = find()
   const before = text.slice(0, offset)
   const lineStart = before.lastIndexOf("\n") + 1
   return { line: before.split("\n").length, column: offset - lineStart + 1 }

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { Delimiter } from "../../internal/csvHeader.ts"
 import type { CsvRecord } from "../../internal/csvText.ts"
-import { placeText } from "../../internal/editedText.ts"
+import { isMarkup, markupProblem, placeText } from "../../internal/editedText.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { TooMuch } from "../../internal/valueCount.ts"
 import { type Answer, make, RequestFailed, type RequestOptions, shownUrl } from "../httpClient/Requests.ts"
@@ -29,12 +29,11 @@ export const makeRequests = (options: RequestOptions) =>
 export const parseJson = ({ headers, hide, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
   Effect.mapError(outsideText.parseJson(text), (mistake) => {
     const type = printableLine(hide(headers["content-type"] ?? "no type"), 100)
-    const isPage = /^\s*</.test(text)
     return unreadable(
       url,
       mistake instanceof TooMuch
         ? mistake.problem
-        : `this is no JSON (${type})${isPage ? ": it looks like a web page, perhaps one to log in" : ""}`
+        : `this is no JSON (${type})${isMarkup(text) ? `: ${markupProblem}` : ""}`
     )
   })
 
@@ -43,16 +42,14 @@ export const parseCsv = (
   { hide, text, url }: Answer,
   delimiter?: Delimiter
 ): Effect.Effect<ReadonlyArray<CsvRecord>, RequestFailed> =>
-  /^\s*<(!doctype|html)/i.test(text)
-    ? unreadable(url, "this is no CSV: it looks like a web page, perhaps one to log in")
-    : Effect.mapError(outsideText.parseCsv(text, delimiter), (mistake) =>
-        unreadable(
-          url,
-          mistake instanceof TooMuch
-            ? mistake.problem
-            : `${placeText("this is no CSV", mistake)}: ${hide(mistake.problem)}`
-        )
-      )
+  Effect.mapError(outsideText.parseCsv(text, { delimiter }), (mistake) =>
+    unreadable(
+      url,
+      mistake instanceof TooMuch
+        ? mistake.problem
+        : `${placeText("this is no CSV", mistake)}: ${hide(mistake.problem)}`
+    )
+  )
 
 const unreadable = (url: string, detail: string) =>
   new RequestFailed({ url: shownUrl(url), detail, isTransient: false })

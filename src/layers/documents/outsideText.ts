@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Delimiter } from "../../internal/csvHeader.ts"
 import { type CsvRecord, parseCsvRecords } from "../../internal/csvText.ts"
-import { jsonMistake, type TextMistake } from "../../internal/editedText.ts"
+import { jsonMistake, placeText, type TextMistake } from "../../internal/editedText.ts"
 import { readJson } from "../../internal/jsonValue.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
@@ -16,6 +16,7 @@ import { makeValueCount, TooMuch, type ValueCount } from "../../internal/valueCo
 interface Reading {
   readonly count: ValueCount
   readonly keepDigits: (digits: string) => void
+  readonly notice: (warning: string) => void
   readonly warnings: () => ReadonlyArray<string>
 }
 
@@ -26,15 +27,18 @@ class CurrentReading extends Context.Reference<CurrentReading>()("vitrine/Curren
 const makeReading = (): Reading => {
   let kept = 0
   let first = ""
+  const noticed: Array<string> = []
   return {
     count: makeValueCount(),
     keepDigits: (digits) => {
       if (kept++ === 0) first = excerpt(digits)
     },
+    notice: (warning) => noticed.push(warning),
     warnings: () =>
       kept === 0
-        ? []
+        ? noticed
         : [
+            ...noticed,
             `${countText(kept, "number")} saved as text, to lose no digit: ${first}${kept === 1 ? "" : " first"}`
           ]
   }
@@ -82,9 +86,15 @@ const read = (text: string, reading: Reading) =>
     error instanceof TooMuch ? error : jsonMistake(text, error)
   )
 
-/** The rows of CSV, without those that have no text. */
+/** The rows of CSV, without those that have no text. `place` is what warnings are about. */
 export const parseCsv = (
   text: string,
-  delimiter?: Delimiter
+  { delimiter, place = "CSV" }: { readonly delimiter?: Delimiter | undefined; readonly place?: string } = {}
 ): Effect.Effect<ReadonlyArray<CsvRecord>, TextMistake> =>
-  withReading(({ count }) => parseCsvRecords(text, { count, delimiter }))
+  withReading(({ count, notice }) =>
+    parseCsvRecords(text, {
+      count,
+      delimiter,
+      notice: (mistake) => notice(`${placeText(place, mistake)}: ${mistake.problem}`)
+    })
+  )

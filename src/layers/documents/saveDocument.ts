@@ -252,7 +252,7 @@ const saveValue = <E>(document: Document<E>, value: unknown, target: DocumentTar
       ...saved,
       records,
       holds: "keys" as const,
-      isEmpty: Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0,
+      isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),
       check,
       warnings
     }

@@ -35,9 +35,9 @@ import { ImageOptions } from "../../documents/images/ImageOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { sourceFailed } from "../../documents/sourceAnswers.ts"
-import { FolderFailed, type FolderInUse } from "./FolderFailed.ts"
-import { documentName, type FolderLook } from "./lookAtFolder.ts"
-import { makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
+import { FolderFailed, type FolderInUse, shown } from "./FolderFailed.ts"
+import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
+import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { readDocument } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
@@ -125,16 +125,13 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const noticed: Array<string> = []
     const documents = documentsIn(look, files, (found) => noticed.push(...found))
     const spreadsheets = spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
-    const unnamed = look.unnamed.map(
-      (path) => `${path}: the name of this file is no UTF-8, so it is left out. Rename it.`
-    )
     return {
       documents,
       others,
       files,
       spreadsheets,
       /** Once the documents are read. */
-      warnings: () => [...noticed, ...unnamed, ...[...spreadsheets.values()].map(noTable)]
+      warnings: () => [...noticed, ...look.leftOut, ...[...spreadsheets.values()].map(noTable)]
     }
   }
 
@@ -168,7 +165,14 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
         bytes: sizeOf(taken),
         reused: taken.filter(({ isReused }) => isReused).length,
         digests: Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])),
-        warnings: parts?.warnings() ?? [],
+        warnings: [
+          ...(parts?.warnings() ?? []),
+          ...taken.flatMap(({ flaw, path }) =>
+            flaw === undefined || (flaw.isShrinkable && images !== undefined)
+              ? []
+              : [`${shown(path)}: ${flaw.problem}`]
+          )
+        ],
         place: Effect.provide(linkReused(taken, target), environment)
       }
     })
@@ -178,6 +182,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
     const parts = partsOf(look)
     yield* checkNames(parts)
+    yield* checkFiles(parts.others)
     yield* Ref.set(latest, Option.some(parts))
     isFile = (path) => parts.files.find(path) === path
     yield* empty(target.directory)
@@ -204,17 +209,30 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   return source
 })
 
+/** A picture or film without a byte is one whose copying was cut off. */
+const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, FolderFailed> => {
+  const empty = files.find(({ path, size }) => size === 0 && isShownType(path))
+  return empty === undefined
+    ? Effect.void
+    : new FolderFailed({
+        place: shown(empty.path),
+        detail: "is empty, as a file is whose copying was cut off. Copy it again, or remove it."
+      })
+}
+
 /** Those at the top of the folder whose names no document has, by these. */
 const spreadsheetsIn = ({ files }: FolderLook, documents: ReadonlySet<string>): ReadonlyMap<string, string> =>
   new Map(
     files.flatMap(({ path }) => {
-      const [, name = ""] = /^([^/]+)\.(?:xlsx?|xlsm|ods|numbers)$/i.exec(path) ?? []
+      const [, name = ""] = /^([^/]+)\.(?:xlsx?|xlsm|ods|numbers|tsv|csv\.txt|json\.txt)$/i.exec(path) ?? []
       return name === "" || documents.has(name) ? [] : [[name, path] as const]
     })
   )
 
 const noTable = (spreadsheet: string): string =>
-  `${spreadsheet}: this spreadsheet is saved as a file, and is no table. Export it as CSV, in Excel with the file type "CSV UTF-8".`
+  /\.(?:tsv|txt)$/i.test(spreadsheet)
+    ? `${spreadsheet}: this is saved as a file, and is no document, as its name ends in neither .csv nor .json. Rename it.`
+    : `${spreadsheet}: this spreadsheet is saved as a file, and is no table. Export it as CSV, in Excel with the file type "CSV UTF-8".`
 
 const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
   !Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))

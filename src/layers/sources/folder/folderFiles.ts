@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import { toError } from "../../../internal/fileBatch.ts"
 import { explain } from "../../../internal/systemError.ts"
 import { FolderFailed, FolderInUse, isPassing, shown, stillWritten, unreadable } from "./FolderFailed.ts"
+import { type Flaw, flawOf } from "./flawOf.ts"
 import { type FolderFile, isIn, isSame, seenOf } from "./lookAtFolder.ts"
 
 // They take half the processor time of `node:fs/promises`, which wraps each handle.
@@ -33,29 +34,18 @@ const partSize = 256 * 1024
 const withoutLinkOrWait = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /** Everything that is in the file, in memory. */
-export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, FolderFailed | FolderInUse> => {
-  const content = Buffer.allocUnsafe(file.size)
-  let end = 0
-  return Effect.as(
-    reading(file, async (part) => {
-      content.set(part, end)
-      end += part.length
-    }),
-    content
-  )
-}
-
-/** The SHA-256 digest of the file. */
-export const digestOf = (file: FolderFile): Effect.Effect<string, FolderFailed | FolderInUse> =>
-  Effect.suspend(() => {
-    const hash = createHash("sha256")
-    return Effect.map(
-      reading(file, async (part) => {
-        hash.update(part)
-      }),
-      () => hash.digest("hex")
+export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, FolderFailed | FolderInUse> =>
+  attempt(file, async (signal) => {
+    const content = Buffer.allocUnsafe(file.size)
+    await withHandle(file, (handle) =>
+      readParts(file, handle, signal, async (part, start) => content.set(part, start))
     )
+    return content
   })
+
+/** The digest of the file. */
+export const digestOf = (file: FolderFile): Effect.Effect<Digested, FolderFailed | FolderInUse> =>
+  attempt(file, (signal) => digesting(file, signal))
 
 /** Whether another program keeps the file from being opened. */
 export const isHeld = (file: FolderFile): Effect.Effect<boolean> =>
@@ -67,32 +57,44 @@ export const isHeld = (file: FolderFile): Effect.Effect<boolean> =>
   )
 
 /**
- * Copies the file to where none is yet, and gives its SHA-256 digest. The copy has its date: it is a copy of the file as long as that
+ * Copies the file to where none is yet, and gives its digest. The copy has its date: it is a copy of the file as long as that
  * has not changed since the copy was made.
  */
-export const copyFile = (file: FolderFile, to: string): Effect.Effect<string, FolderFailed | FolderInUse> =>
-  Effect.suspend(() => {
-    const hash = createHash("sha256")
-    const copy = async (signal: AbortSignal) => {
-      const copied = await writing(file, disk.open(to, "wx", 0o644))
-      try {
-        await withHandle(file, (handle) =>
-          readParts(file, handle, signal, async (part) => {
-            hash.update(part)
-            await writing(file, writeAll(copied, part))
-          })
-        )
-        await writing(file, disk.futimes(copied, Date.now() / 1000, file.modified / 1000))
-      } finally {
-        await disk.close(copied)
-      }
-      return hash.digest("hex")
+export const copyFile = (file: FolderFile, to: string): Effect.Effect<Digested, FolderFailed | FolderInUse> =>
+  attempt(file, async (signal) => {
+    const copy = await writing(file, disk.open(to, "wx", 0o644))
+    try {
+      const digested = await digesting(file, signal, (part) => writing(file, writeAll(copy, part)))
+      await writing(file, disk.futimes(copy, Date.now() / 1000, file.modified / 1000))
+      return digested
+    } finally {
+      await disk.close(copy)
     }
-    return attempt(file, copy)
   })
 
-const reading = (file: FolderFile, onPart: (part: Uint8Array) => Promise<void>) =>
-  attempt(file, (signal) => withHandle(file, (handle) => readParts(file, handle, signal, onPart)))
+/** What its bytes tell of a file. */
+export interface Digested {
+  readonly sha256: string
+  /** Why pages do not show it, where that can be seen. */
+  readonly flaw?: Flaw | undefined
+}
+
+const digesting = async (
+  file: FolderFile,
+  signal: AbortSignal,
+  write?: (part: Uint8Array) => Promise<void>
+): Promise<Digested> => {
+  const hash = createHash("sha256")
+  let flaw: Flaw | undefined
+  await withHandle(file, (handle) =>
+    readParts(file, handle, signal, async (part, start) => {
+      if (start === 0) flaw = flawOf(file.path, part)
+      hash.update(part)
+      await write?.(part)
+    })
+  )
+  return { sha256: hash.digest("hex"), flaw }
+}
 
 const attempt = <A>(file: FolderFile, action: (signal: AbortSignal) => Promise<A>) =>
   Effect.tryPromise({
@@ -127,14 +129,14 @@ const readParts = async (
   { path, size }: FolderFile,
   handle: number,
   signal: AbortSignal,
-  onPart: (part: Uint8Array) => Promise<void>
+  onPart: (part: Uint8Array, start: number) => Promise<void>
 ) => {
   const buffer = Buffer.allocUnsafe(Math.min(size, partSize))
   for (let done = 0; done < size; ) {
     signal.throwIfAborted()
     const { bytesRead } = await disk.read(handle, buffer, 0, Math.min(buffer.length, size - done), null)
     if (bytesRead === 0) throw stillWritten(path)
-    await onPart(buffer.subarray(0, bytesRead))
+    await onPart(buffer.subarray(0, bytesRead), done)
     done += bytesRead
   }
 }

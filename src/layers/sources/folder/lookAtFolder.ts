@@ -39,8 +39,8 @@ export interface FolderLook {
   readonly folders: ReadonlyArray<string>
   /** Another one where names, sizes or dates are. */
   readonly stamp: string
-  /** Files that are left out, because their names are no UTF-8: as far as they can be shown. */
-  readonly unnamed: ReadonlyArray<string>
+  /** What is left out that looks like a file, and why, for people. */
+  readonly leftOut: ReadonlyArray<string>
 }
 
 /** What the operating system, an editor or a browser puts there, while it works or for good. */
@@ -81,14 +81,16 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory:
   const root = yield* attempt(() => disk.realpath(directory), cannotRead(directory))
   const files: FolderFile[] = []
   const folders: string[] = []
-  const unnamed: string[] = []
+  const leftOut: string[] = []
   const hash = createHash("sha256")
 
   /** What is gone since its folder was listed is not there; what is no UTF-8 cannot be asked for. */
   const ifThere = <A>(path: string, asking: Promise<A>) =>
     asking.catch((cause: Error) => {
       if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
-      if (path.includes("\ufffd")) unnamed.push(shown(path))
+      if (path.includes("\ufffd")) {
+        leftOut.push(`${shown(path)}: the name of this file is no UTF-8, so it is left out. Rename it.`)
+      }
       return undefined
     })
 
@@ -98,7 +100,10 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory:
     if (entry.isSymbolicLink() && stats?.isDirectory()) {
       throw new FolderFailed({ place: shown(path), detail: "is a link to a folder. Copy the folder itself." })
     }
-    return stats?.isFile() ? { path, place: target, root, ...seenOf(stats) } : undefined
+    if (stats?.isFile()) return { path, place: target, root, ...seenOf(stats) }
+    if (stats !== undefined)
+      leftOut.push(`${shown(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
+    return undefined
   }
 
   const list = (folder: string, prefix: string) =>
@@ -143,8 +148,11 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (directory:
       isTransient: true
     })
   }
-  return { files, folders, stamp: hash.digest("hex"), unnamed } satisfies FolderLook
+  return { files, folders, stamp: hash.digest("hex"), leftOut } satisfies FolderLook
 })
+
+const kindOf = (stats: Stats): string =>
+  stats.isFIFO() ? "a pipe" : stats.isSocket() ? "a socket" : "a device"
 
 const failureOf = (cause: unknown): FolderFailed | FolderInUse =>
   cause instanceof FolderFailed || cause instanceof FolderInUse ? cause : unreadable("")(toError(cause))

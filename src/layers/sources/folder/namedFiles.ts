@@ -48,12 +48,15 @@ const maxLength = 1024
 const scheme = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 const shownTypes = /^(?:image|audio|video|model)\/|^application\/pdf$|^text\/vtt$/
 
+/** Whether a path ends as those of files do that pages show. */
+export const isShownType = (path: string): boolean => shownTypes.test(mime.getType(path) ?? "")
+
+/** Whether a path ends as those of pictures do, but for drawings, which are text. */
+export const isPicture = (path: string): boolean => /^image\/(?!svg)/.test(mime.getType(path) ?? "")
+
 /** Whether a text looks like the path of a file. */
 const namesFile = (cell: string): boolean =>
-  cell.length <= maxLength &&
-  !scheme.test(cell) &&
-  !cell.includes("\n") &&
-  shownTypes.test(mime.getType(cell.trim()) ?? "")
+  cell.length <= maxLength && !scheme.test(cell) && !cell.includes("\n") && isShownType(cell.trim())
 
 /** A cell with the name of a file that is not there. */
 export interface MissingFile {

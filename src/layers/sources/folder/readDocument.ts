@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { Delimiter } from "../../../internal/csvHeader.ts"
 import { linesOfRecords } from "../../../internal/csvText.ts"
-import { decodeText } from "../../../internal/editedText.ts"
+import { decodeText, findStrayMarks, placeText } from "../../../internal/editedText.ts"
 import { sizeText } from "../../../internal/readable.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/outsideText.ts"
@@ -30,10 +30,11 @@ export const readDocument = Effect.fnUntraced(function* (
   const isCsv = /\.csv$/i.test(path)
   return yield* Effect.gen(function* () {
     const text = yield* decodeText(yield* readFile(file))
-    const read = yield* isCsv ? parseCsv(text, delimiter) : parseJson(text)
+    const read = yield* isCsv ? parseCsv(text, { delimiter, place: shown(path) }) : parseJson(text)
     const { count, missing, value } = yield* nameFiles(read, files, pictures)
     const wanted = new Set(missing.flatMap(({ record }) => (record === undefined ? [] : [record])))
     const lines = isCsv && wanted.size > 0 ? yield* linesOfRecords(text, wanted, delimiter) : new Map()
+    warn(findStrayMarks(text).map((mark) => `${placeText(shown(path), mark)}: ${mark.problem}`))
     warn(
       missingWarnings(missing, count, files, (record) =>
         record === undefined

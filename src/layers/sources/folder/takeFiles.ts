@@ -14,11 +14,10 @@ import { linkOrCopyAll } from "../../../internal/reuseFile.ts"
 import { explain } from "../../../internal/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { FolderFailed } from "./FolderFailed.ts"
-import { copyFile, digestOf } from "./folderFiles.ts"
+import { copyFile, type Digested, digestOf } from "./folderFiles.ts"
 import { type FolderFile, isSame } from "./lookAtFolder.ts"
 
-interface TakenFile extends FolderFile {
-  readonly sha256: string
+interface TakenFile extends FolderFile, Digested {
   /** Whether the version before has it. */
   readonly isReused: boolean
 }
@@ -38,11 +37,11 @@ export const makeTakeFiles = () => {
     files: ReadonlyArray<FolderFile>,
     previous: Option.Option<PreviousContent>
   ) {
-    const proven = new Map<string, string>()
+    const proven = new Map<string, Digested>()
     const unknown: FolderFile[] = []
     for (const file of files) {
       const before = known.get(file.path)
-      if (before !== undefined && isSame(before, file)) proven.set(file.path, before.sha256)
+      if (before !== undefined && isSame(before, file)) proven.set(file.path, before)
       else unknown.push(file)
     }
     // A controller that has just started reads nothing of which it has a copy with the same date, made after the last change.
@@ -55,7 +54,7 @@ export const makeTakeFiles = () => {
           if (before?.size !== size) return
           const copy = await lstat(join(directory, path)).catch(() => undefined)
           if (copy?.size === size && Math.abs(copy.mtimeMs - modified) < 1 && changed < copy.birthtimeMs) {
-            proven.set(path, before.sha256)
+            proven.set(path, { sha256: before.sha256 })
           }
         },
         toError
@@ -90,9 +89,9 @@ export const makeTakeFiles = () => {
 
     const take = Effect.fnUntraced(function* (file: FolderFile) {
       const before = Option.getOrUndefined(Option.map(previous, (content) => fileIn(content, file.path)))
-      const digest = proven.get(file.path) ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
-      if (digest !== undefined && digest === before?.sha256) {
-        return { ...file, sha256: digest, isReused: true } satisfies TakenFile
+      const found = proven.get(file.path) ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
+      if (found !== undefined && found.sha256 === before?.sha256) {
+        return { ...file, sha256: found.sha256, flaw: found.flaw, isReused: true } satisfies TakenFile
       }
       const to = join(directory, file.path)
       const folder = dirname(to)
@@ -103,7 +102,7 @@ export const makeTakeFiles = () => {
         )
         made.add(folder)
       }
-      return { ...file, sha256: yield* copyFile(file, to), isReused: false } satisfies TakenFile
+      return { ...file, ...(yield* copyFile(file, to)), isReused: false } satisfies TakenFile
     })
 
     const taken = yield* Effect.forEach(

@@ -12,6 +12,7 @@ import {
   utimes,
   writeFile
 } from "node:fs/promises"
+import { createServer, type Server } from "node:net"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -631,6 +632,57 @@ describe("a folder as a source", () => {
         attachments: { total: 1 },
         warnings: ["photos/b\ufffdcher.jpg: the name of this file is no UTF-8, so it is left out. Rename it."]
       })
+    }).pipe(run)
+  )
+
+  it.scoped("leaves out pipes and sockets, and says so", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place } = yield* setUp()
+      yield* edit(async () => execFileSync("mkfifo", [place("photos/pipe")]))
+      yield* Effect.acquireRelease(
+        Effect.async<Server>((resume) => {
+          const server = createServer().listen(place("socket"), () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const { digests, warnings } = yield* fetch()
+      expect(Object.keys(digests ?? {}).sort()).toEqual(["Objects.json", "Settings.json", "photos/bell.jpg"])
+      expect(warnings).toEqual([
+        "socket: it is a socket, and no file, so it is left out.",
+        "photos/pipe: it is a pipe, and no file, so it is left out."
+      ])
+    }).pipe(run)
+  )
+
+  it.scoped("refuses pictures without a byte, and no other files", () =>
+    Effect.gen(function* () {
+      expect(yield* folderOf({ "photos/bell.jpg": "" })).toMatch(
+        /photos\/bell\.jpg: is empty, .*Copy it again, or remove it/
+      )
+      const { fetch } = yield* setUp({ "notes.txt": "" })
+      expect((yield* fetch()).warnings).toBeUndefined()
+    }).pipe(run)
+  )
+
+  it.scoped("warns of files that no page shows, whatever their names are, as long as they are there", () =>
+    Effect.gen(function* () {
+      const { edit, fetch, place } = yield* setUp({
+        "A.csv": "id,photo\n1,a.jpg\n",
+        "a.jpg": "\0\0\0\x18ftypheic\0\0\0\0mif1heic",
+        "b.psd": "8BPS\0\x01",
+        "c.jpg": "<!doctype html><p>Not found</p>",
+        "d.svg": "<?xml version='1.0'?><svg/>"
+      })
+      const warnings = [
+        "a.jpg: it is HEIC, which browsers do not show: export it as JPEG.",
+        "b.psd: it is a file of Photoshop, which browsers do not show: export it as JPEG.",
+        "c.jpg: it is a web page (HTML) under the name of a picture."
+      ]
+      const first = yield* fetch()
+      expect(first.warnings).toEqual(warnings)
+      expect((yield* fetch({ previous: first.previous })).warnings).toEqual(warnings)
+      yield* edit(() => rm(place("b.psd")))
+      expect((yield* fetch({ previous: first.previous })).warnings).toEqual([warnings[0], warnings[2]])
     }).pipe(run)
   )
 

@@ -52,12 +52,9 @@ const failureOf = (content: string | Uint8Array = "") =>
   Effect.map(Effect.flip(fetchTable(content)), ({ message }) => message)
 
 /** What spreadsheet programs and exports write: cells in quotes where they need them, or all of them. */
-const tables = FastCheck.uniqueArray(FastCheck.string({ minLength: 1, unit: "grapheme" }), {
-  minLength: 2,
-  maxLength: 6,
-  selector: (name) => name
-})
-  .filter(([first = ""]) => first.trim() !== "" && !/^sep=/i.test(first))
+const names = FastCheck.string({ minLength: 1, unit: "grapheme" }).filter((name) => name.trim() !== "")
+const tables = FastCheck.uniqueArray(names, { minLength: 2, maxLength: 6, selector: (name) => name })
+  .filter(([first = ""]) => !/^sep=/i.test(first))
   .chain((columns) =>
     FastCheck.record({
       columns: FastCheck.constant(columns),
@@ -177,6 +174,15 @@ describe("a table that people make", () => {
     ["sep=;\n\na;b\n\n1;2;3\n", /T\.csv, line 5: the row has not as many cells/],
     ["a;b;a\n", /T\.csv, line 1: two columns are named "a"/],
     ["a;;c\n1;2;3\n", /T\.csv, line 1: column 2 has no name/],
+    ["a; ;c\n1;2;3\n", /T\.csv, line 1: column 2 has no name/],
+    [
+      "Exhibits 2026,,,\n,,,\na,b,c,d\n",
+      /T\.csv, line 3: the row has .*: 4, and not 1\. If line 1 is a title/
+    ],
+    ["Exhibits, 2026\na;b;c\n", /T\.csv, line 2: the row has .*: 1, and not 2\. If line 1 is a title/],
+    ["<!-- saved -->\n<!DOCTYPE html>\n<p>Log in</p>\n", /T\.csv: it looks like a web page \(HTML\)/],
+    ["PK\x03\x04\x14\0", /T\.csv: is a spreadsheet or an archive under another name/],
+    [Buffer.from("d0cf11e0a1b11ae1", "hex"), /T\.csv: is a spreadsheet or an archive under another name/],
     [
       Buffer.from("Name\nM\xfcller\n", "latin1"),
       /T\.csv: is not UTF-8 text\. .*in Excel with the file type "CSV UTF-8"/
@@ -188,12 +194,52 @@ describe("a table that people make", () => {
     Effect.map(failureOf(content), (failure) => expect(failure).toMatch(message))
   )
 
+  it.effect.each<readonly [string, RegExp]>([
+    [
+      "Exhibits 2026\nid;title\n1;Bell\n",
+      /T\.csv, line 1: the header line has one cell, and a semicolon is in/
+    ],
+    ["Exhibits\nid\ttitle\n1\tBell\n2\t\n", /T\.csv, line 1: .*a tab is in each of the rows\. If .* a title/],
+    ["id,title\n1,Bell\nid,title\n2,Fog\n", /T\.csv, line 3: the row repeats the header line/],
+    ["id, title\n1,Bell\n", /T\.csv, line 1: the name of the column " title" begins or ends with a space/],
+    ["id,Title,title\n1,Bell,Fog\n", /T\.csv, line 1: the columns "Title" and "title" have almost the same/],
+    ["id\n1\n\ufeffid\n2\n", /T\.csv, line 3, column 1: has an invisible byte order mark/],
+    [
+      "id,title\n1,M\ufffdller\n",
+      /T\.csv, line 2, column 4: has "\ufffd" in the place of a letter that was lost/
+    ]
+  ])("is read, and what can hardly be meant is told: %j", ([text, warning]) =>
+    Effect.gen(function* () {
+      const { warnings } = yield* fetchFiles({ "T.csv": text })
+      expect(warnings).toHaveLength(1)
+      expect(warnings[0]).toMatch(warning)
+    })
+  )
+
+  it.effect("may have one column of texts with any marks in them", () =>
+    Effect.gen(function* () {
+      const files = {
+        "A.csv": "Notes\nfirst; second\nthird\n",
+        "B.csv": "sep=,\nNotes\na;b\n",
+        "C.csv": "id\nid\n"
+      }
+      expect((yield* fetchFiles(files)).warnings).toEqual([])
+    })
+  )
+
   it.effect("is asked for where there is a spreadsheet instead", () =>
     Effect.gen(function* () {
       const files = { "Objects.xlsx": "PK", "Rooms.ods": "PK", "Rooms.csv": "id\n1\n", "Rooms.json.txt": "" }
       const advice =
         'Objects.xlsx: this spreadsheet is saved as a file, and is no table. Export it as CSV, in Excel with the file type "CSV UTF-8".'
       expect((yield* fetchFiles(files, {}, ["Rooms"])).warnings).toEqual([advice])
+      expect(
+        (yield* fetchFiles({ "Rooms.csv": "id\n", "A.csv.txt": "", "B.tsv": "" }, {}, ["Rooms"])).warnings
+      ).toEqual(
+        ["A.csv.txt", "B.tsv"].map((name) =>
+          expect.stringMatching(`^${name}: this is saved as a file, and is no document`)
+        )
+      )
       for (const option of ["keys", "expect"]) {
         const config = { [option]: { Objects: option === "keys" ? "nr" : {} } }
         const { message } = yield* Effect.flip(fetchFiles(files, config, ["Rooms"]))
@@ -243,6 +289,14 @@ describe("JSON that programs write", () => {
       expect(refused.message).toMatch(
         /expected a number, found "12345678901234567890", which is text because a number would lose digits/
       )
+    })
+  )
+
+  it.effect("has a web page in its place told, and any marks at its start left out", () =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(fetchFiles({ "A.json": "\n<html><body>Log in</body></html>" }))
+      expect(message).toMatch(/A\.json: is not valid JSON: it looks like a web page \(HTML\)/)
+      expect((yield* fetchFiles({ "A.json": "\ufeff\ufeff[1]" })).documents).toEqual([[1]])
     })
   )
 
