@@ -4,11 +4,9 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { expects, optional } from "../../../internal/Options.ts"
-import { secret } from "../../../internal/secret.ts"
-import { type DocumentConfig, DocumentOptions } from "../../documents/DocumentOptions.ts"
-import { fileFieldsOfReader } from "../../documents/media/fileOptions.ts"
+import { cmsFields, collections, fallbackNeedsLocales, filled } from "../../documents/CmsOptions.ts"
+import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
 /** What is asked of a collection, in the parameters of Directus' REST API. */
@@ -69,8 +67,6 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
   readonly media?: MediaConfig | false
 }
 
-const filled = (what: string) => expects(Schema.String.pipe(Schema.filter((text) => text !== "")), what)
-
 const field = filled("the name of a field")
 
 const fields = expects(Schema.Array(field), "an array of names of fields")
@@ -95,57 +91,21 @@ const Collection = expects(
 /** A collection as it is asked for. */
 export type Collection = typeof Collection.Type
 
-/** They stand in the path of a request. */
-const isCollectionName = (name: string): boolean => /^[\w-]+$/.test(name)
-
-const collections = expects(
-  Schema.Record({ key: Schema.String, value: Collection }),
-  "an object with what to save of each collection"
-).pipe(
-  Schema.filter((collections) =>
-    Object.keys(collections).length === 0
-      ? ['expected at least one collection, such as "articles"']
-      : Object.keys(collections)
-          .filter((name) => !isCollectionName(name))
-          .map((name) => ({ path: [name], message: 'expected the name of a collection, such as "articles"' }))
-  )
-)
-
-const locale = filled('a language by its code in Directus, such as "de-DE"')
-
 export const DirectusOptions = Schema.Struct({
-  ...DocumentOptions.fields,
-  ...fileFieldsOfReader,
-  url: Schema.transform(
-    expects(
-      Schema.String.pipe(Schema.filter(isHttpBase)),
-      'an http or https address without credentials, query or fragment, such as "https://cms.museum.example"'
-    ),
-    Schema.String,
-    // The address of the app is a likely mistake, and says the same.
-    { strict: true, decode: (url) => url.replace(/(?:\/+admin)?\/*$/, ""), encode: (url) => url }
-  ),
-  token: Schema.optionalWith(
-    secret(
-      (token) => /^[\x21-\x7e]+$/.test(token),
-      "a static token: printable ASCII characters without spaces (is the environment variable set?)"
-    ),
-    { exact: true }
-  ),
-  collections,
-  status: optional(expects(Schema.Array(filled("a status")), 'an array such as ["published"]'), [
-    "published"
-  ]),
-  locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
-  fallback: Schema.optionalWith(locale, { exact: true })
+  ...cmsFields({
+    path: "admin",
+    token: "a static token",
+    locale: 'a language by its code in Directus, such as "de-DE"'
+  }),
+  // Their names stand in the path of a request.
+  collections: collections(Collection, {
+    what: "collection",
+    isName: /^[\w-]+$/,
+    wrongName: "the name of a collection"
+  }),
+  status: optional(expects(Schema.Array(filled("a status")), 'an array such as ["published"]'), ["published"])
 })
 export type DirectusOptions = typeof DirectusOptions.Type
 
 /** With what must hold of several of them. */
-export const CheckedOptions = DirectusOptions.pipe(
-  Schema.filter(({ fallback, locales }) =>
-    fallback !== undefined && locales.length === 0
-      ? { path: ["fallback"], message: 'expected "locales" beside it: the languages that it stands in for' }
-      : undefined
-  )
-)
+export const CheckedOptions = DirectusOptions.pipe(Schema.filter(fallbackNeedsLocales))

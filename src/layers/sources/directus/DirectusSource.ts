@@ -11,10 +11,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { sha256OfText } from "../../../internal/sha256.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import { credentials, strange } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { changesSince, makeLastRead } from "../../documents/sourceAnswers.ts"
+import { type Ask, directus, makeAsk } from "./api.ts"
 import {
   CheckedOptions,
   type Collection,
@@ -23,9 +25,7 @@ import {
 } from "./DirectusOptions.ts"
 import { readFile, withUrls } from "./files.ts"
 import { inLanguages, translationsField } from "./languages.ts"
-import { type Ask, credentials, makeAsk } from "./makeAsk.ts"
 import { hasField, readCollection } from "./readCollection.ts"
-import { strange } from "./requestErrors.ts"
 import { mayReadActivity, readActivity } from "./responses.ts"
 
 /** How long nothing is read though nothing seems to have changed: a collection may be left out of the activity, for example. */
@@ -37,8 +37,7 @@ export const directusSource = (config: DirectusSourceConfig): ContentSourceDefin
 
 const make = Effect.fnUntraced(function* (options: DirectusOptions) {
   const { collections, locales, url } = options
-  const serverHeaders = credentials(options)
-  const ask = yield* makeAsk(options, serverHeaders)
+  const ask = yield* makeAsk(options)
   const lastRead = yield* makeLastRead
 
   const documentOf = Effect.fnUntraced(function* ([name, collection]: readonly [string, Collection]) {
@@ -48,7 +47,7 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
       yield* lastRead.isNow
       return yield* Effect.try({
         try: () => withUrls(hasLanguages ? inLanguages([content].flat(), options) : content, url),
-        catch: () => strange(name, "it is nested too deeply")
+        catch: () => strange(directus, name, "it is nested too deeply")
       })
     })
     return {
@@ -85,7 +84,7 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
     documents,
     poll,
     reader: readFile(url),
-    serverHeaders,
+    serverHeaders: credentials(options.token),
     url
   })
 })
@@ -98,15 +97,14 @@ const digestOf = (item: unknown): string => sha256OfText(JSON.stringify(item))
  */
 const latestActivity = (ask: Ask) =>
   Effect.gen(function* () {
-    return mayReadActivity(yield* ask("permissions/me"))
-      ? readActivity(
-          yield* ask("activity", {
-            "aggregate[max]": "id",
-            "aggregate[count]": "*",
-            filter: { action: { _in: ["create", "update", "delete"] } }
-          })
-        )
-      : Option.none()
+    const { json: permissions } = yield* ask("permissions/me")
+    if (!mayReadActivity(permissions)) return Option.none()
+    const { json } = yield* ask("activity", {
+      "aggregate[max]": "id",
+      "aggregate[count]": "*",
+      filter: { action: { _in: ["create", "update", "delete"] } }
+    })
+    return readActivity(json)
   }).pipe(
     Effect.catchIf(
       ({ isTransient }) => !isTransient,

@@ -1,23 +1,15 @@
 /**
  * Reading a collection to its end, page after page.
- *
- * What a refusal means belongs to `requestErrors.ts`, how a request is made to `Ask`.
  */
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Ref from "effect/Ref"
-import * as Stream from "effect/Stream"
-import { ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
+import * as Cms from "../../documents/Cms.ts"
+import { ListChanged } from "../../documents/wholeList.ts"
+import { type Ask, directus, type Parameters } from "./api.ts"
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 import { translationsField } from "./languages.ts"
-import type { Ask, Parameters } from "./makeAsk.ts"
-import { type DirectusError, strange, tooMany, withoutKey } from "./requestErrors.ts"
 import { type Item, readAnswer } from "./responses.ts"
-
-/** More of one collection would not fit into memory. */
-const maxItems = 100_000
 
 /** Whether a collection has a field that the token may read: Directus refuses both alike. */
 export const hasField = (ask: Ask, name: string, field: string) =>
@@ -38,11 +30,12 @@ export const readCollection = Effect.fnUntraced(function* (
 ) {
   const hasStatus = status.length > 0 && (yield* hasField(ask, name, "status"))
   const query = queryOf(collection, hasLanguages, hasStatus ? status : [])
-  const isSingle = yield* Ref.make(false)
-  const pages = readPages(ask, name, query, collection.key, Ref.set(isSingle, true))
-  const items = Chunk.toReadonlyArray(yield* readAgain(Stream.runCollect(Stream.flattenIterables(pages))))
-  const [item] = items
-  return (yield* Ref.get(isSingle)) && item !== undefined ? item : items
+  const { items, single } = yield* Cms.readCollection<Item>(directus, {
+    name,
+    ask: makeAskPage(ask, name, query, collection.key),
+    idOf: (item) => Option.some(String(item[collection.key]))
+  })
+  return Option.getOrElse(single, () => items)
 })
 
 /** The key is the last of what it is sorted by: equal values have no order of their own. */
@@ -70,53 +63,22 @@ const translationFields = (fields: ReadonlyArray<string>) =>
  * Each page but the first begins with the last item of the one before. Where it does not, items came or went before it, and some would be
  * missing. No page says how long it is, because a server may allow less than it gives by itself.
  */
-const readPages = (ask: Ask, name: string, query: Parameters, key: string, isSingle: Effect.Effect<void>) => {
-  const keyOf = (item: Item) => item[key]
-
-  const askPage = Effect.fnUntraced(function* ({
-    last,
-    read
-  }: {
-    readonly last: unknown
-    readonly read: number
-  }) {
-    const offset = Math.max(read - 1, 0)
-    const answer = readAnswer(yield* ask(`items/${name}`, { ...query, offset }))
-    if (answer.kind === "strange") {
-      return yield* strange(name, answer.detail)
-    }
-    if (answer.kind === "single") {
-      yield* isSingle
-      return { items: [answer.item], next: Option.none() }
-    }
-    if (!answer.items.every((item) => isKey(keyOf(item)))) {
-      return yield* withoutKey(name, key)
-    }
-    const [first] = answer.items
-    if (read > 0 && first?.[key] !== last) {
-      return yield* new ListChanged({
-        list: name,
-        detail: "items came or went between its pages"
+const makeAskPage = (ask: Ask, name: string, query: Parameters, key: string) =>
+  Effect.fnUntraced(function* ({ last, read }: Cms.Place<Item>) {
+    const { hide, json } = yield* ask(`items/${name}`, { ...query, offset: Math.max(read - 1, 0) })
+    const answer = readAnswer(json)
+    if (answer.kind !== "page") return { ...answer, hide }
+    if (!answer.items.every((item) => isKey(item[key]))) {
+      return yield* new Cms.CmsError({
+        detail: `An item of ${name} has no "${key}". Set "collections.${name}.key" to its primary key`,
+        isTransient: false
       })
     }
-    const items = answer.items.slice(read === 0 ? 0 : 1)
-    const next = { last: answer.items.at(-1)?.[key], read: read + items.length }
-    if (next.read > maxItems) {
-      return yield* tooMany(name, maxItems)
-    }
-    const isLast = next.read >= answer.total || items.length === 0
-    return { items, total: answer.total, next: isLast ? Option.none() : Option.some(next) }
+    if (last === undefined) return { ...answer, hide }
+    const [first, ...items] = answer.items
+    return first?.[key] === last[key]
+      ? { ...answer, items, hide }
+      : yield* new ListChanged({ list: name, detail: "items came or went between its pages" })
   })
-
-  return readList<{ readonly last: unknown; readonly read: number }, Item, DirectusError | ListChanged>({
-    name,
-    first: { last: undefined, read: 0 },
-    ask: askPage,
-    placeOf: ({ read }) => String(read),
-    idOf: (item) => Option.some(String(keyOf(item))),
-    mistake: (detail) => strange(name, detail),
-    firstAgain: "it has the items of page 1 again"
-  })
-}
 
 const isKey = (value: unknown): boolean => Predicate.isString(value) || Predicate.isNumber(value)

@@ -4,15 +4,9 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
 
 export type Item = Readonly<Record<string, unknown>>
-
-/** A page of a collection, or the one item of a singleton. */
-export type Answer =
-  | { readonly kind: "page"; readonly items: ReadonlyArray<Item>; readonly total: number }
-  | { readonly kind: "single"; readonly item: Item }
-  /** What came instead, in words. */
-  | { readonly kind: "strange"; readonly detail: string }
 
 const Item = Schema.declare(Predicate.isReadonlyRecord)
 
@@ -25,7 +19,7 @@ const Single = Schema.Struct({ data: Item })
 const pageOf = Schema.decodeUnknownOption(Page)
 const singleOf = Schema.decodeUnknownOption(Single)
 
-export const readAnswer = (body: unknown): Answer => {
+export const readAnswer = (body: unknown): CollectionAnswer<Item> => {
   const page = pageOf(body)
   if (Option.isSome(page)) {
     return { kind: "page", items: page.value.data, total: page.value.meta.filter_count }
@@ -39,23 +33,22 @@ export const readAnswer = (body: unknown): Answer => {
   })
 }
 
-/** What Directus says when it refuses a request, as it came: unbounded; empty where it says nothing. */
-export interface Refusal {
-  /** As in `FORBIDDEN`. */
-  readonly code: string
-  readonly message: string
-}
+const decodeErrors = Schema.decodeUnknownOption(
+  Schema.Struct({
+    errors: Schema.NonEmptyArray(
+      Schema.Struct({ message: Schema.String, extensions: Schema.Struct({ code: Schema.String }) })
+    )
+  })
+)
 
-const Errors = Schema.Struct({
-  errors: Schema.NonEmptyArray(
-    Schema.Struct({ message: Schema.String, extensions: Schema.Struct({ code: Schema.String }) })
-  )
-})
-
-export const readRefusal: (body: unknown) => Refusal = (body) =>
-  Option.match(Schema.decodeUnknownOption(Errors)(body), {
-    onNone: () => ({ code: "", message: "" }),
-    onSome: ({ errors: [{ extensions, message }] }) => ({ code: extensions.code, message })
+export const readRefusal = (body: unknown): Refusal =>
+  Option.match(decodeErrors(body), {
+    onNone: () => ({ name: "", message: "" }),
+    onSome: ({ errors: [{ extensions, message }] }) => ({
+      // Of what is no address of its API: "url" leads to something else of it.
+      name: extensions.code === "ROUTE_NOT_FOUND" ? "" : extensions.code,
+      message
+    })
   })
 
 const Permissions = Schema.Struct({

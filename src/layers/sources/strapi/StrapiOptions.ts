@@ -4,11 +4,9 @@
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { isHttpBase } from "../../../internal/httpAddress.ts"
 import { expects, optional } from "../../../internal/Options.ts"
-import { secret } from "../../../internal/secret.ts"
-import { type DocumentConfig, DocumentOptions } from "../../documents/DocumentOptions.ts"
-import { fileFieldsOfReader } from "../../documents/media/fileOptions.ts"
+import { cmsFields, collections, fallbackNeedsLocales, filled } from "../../documents/CmsOptions.ts"
+import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 
 /** What is asked of a type, in the parameters of Strapi's REST API. */
@@ -62,8 +60,6 @@ export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
   readonly status?: "published" | "draft"
 }
 
-const filled = (what: string) => expects(Schema.String.pipe(Schema.filter((text) => text !== "")), what)
-
 const field = filled("the name of a field")
 
 const parameters = Schema.declare(Predicate.isReadonlyRecord)
@@ -92,58 +88,21 @@ const Type = expects(
   'an object with "populate", "fields", "filters" or "sort"; {} for what Strapi gives without them'
 )
 
-/** As Strapi makes them: they stand in the path of a request. */
-const isTypeName = (name: string): boolean => /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i.test(name)
-
-const types = expects(
-  Schema.Record({ key: Schema.String, value: Type }),
-  "an object with what to save of each type"
-).pipe(
-  Schema.filter((types) =>
-    Object.keys(types).length === 0
-      ? ['expected at least one type, such as "articles"']
-      : Object.keys(types)
-          .filter((name) => !isTypeName(name))
-          .map((name) => ({
-            path: [name],
-            message: 'expected a name as in the addresses of Strapi\'s API, such as "articles"'
-          }))
-  )
-)
-
-const locale = filled('a language as Strapi names it, such as "de" or "de-AT"')
-
 export const StrapiOptions = Schema.Struct({
-  ...DocumentOptions.fields,
-  ...fileFieldsOfReader,
-  url: Schema.transform(
-    expects(
-      Schema.String.pipe(Schema.filter(isHttpBase)),
-      'an http or https address without credentials, query or fragment, such as "https://cms.museum.example"'
-    ),
-    Schema.String,
-    // The address of the API is a likely mistake, and says the same.
-    { strict: true, decode: (url) => url.replace(/(?:\/+api)?\/*$/, ""), encode: (url) => url }
-  ),
-  token: Schema.optionalWith(
-    secret(
-      (token) => /^[\x21-\x7e]+$/.test(token),
-      "an API token: printable ASCII characters without spaces (is the environment variable set?)"
-    ),
-    { exact: true }
-  ),
-  types,
-  locales: optional(expects(Schema.Array(locale), "an array of languages"), []),
-  fallback: Schema.optionalWith(locale, { exact: true }),
+  ...cmsFields({
+    path: "api",
+    token: "an API token",
+    locale: 'a language as Strapi names it, such as "de" or "de-AT"'
+  }),
+  types: collections(Type, {
+    what: "type",
+    // As Strapi makes them: they stand in the path of a request.
+    isName: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i,
+    wrongName: "a name as in the addresses of Strapi's API"
+  }),
   status: optional(expects(Schema.Literal("published", "draft"), '"published" or "draft"'), "published")
 })
 export type StrapiOptions = typeof StrapiOptions.Type
 
 /** With what must hold of several of them. */
-export const CheckedOptions = StrapiOptions.pipe(
-  Schema.filter(({ fallback, locales }) =>
-    fallback !== undefined && locales.length === 0
-      ? { path: ["fallback"], message: 'expected "locales" beside it: the languages that it stands in for' }
-      : undefined
-  )
-)
+export const CheckedOptions = StrapiOptions.pipe(Schema.filter(fallbackNeedsLocales))

@@ -12,16 +12,16 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeWarnOnce } from "../../../internal/warnOnce.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
+import { strange } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { makeDocumentSource } from "../../documents/makeDocumentSource.ts"
 import { changesSince, makeLastRead } from "../../documents/sourceAnswers.ts"
-import { lasting } from "./lasting.ts"
-import { makeAsk } from "./makeAsk.ts"
+import { makeAsk, strapi } from "./api.ts"
 import { readFile, withoutFormats } from "./media.ts"
 import { lookInto, type Probe, probe, type Seen } from "./probe.ts"
 import { isLocalized, readPlain, readTranslations } from "./readType.ts"
-import { strange } from "./requestErrors.ts"
+import { lasting } from "./responses.ts"
 import {
   CheckedOptions,
   type StrapiOptions,
@@ -53,7 +53,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
   const take = Effect.fnUntraced(function* (name: string, content: unknown) {
     const [seenNow, value] = yield* Effect.try({
       try: () => [lookInto(content), withoutFormats(content)] as const,
-      catch: () => strange(name, "it is nested too deeply")
+      catch: () => strange(strapi, name, "it is nested too deeply")
     })
     yield* Ref.update(seen, (before) => new Map([...before, [name, seenNow]]))
     yield* lastRead.isNow

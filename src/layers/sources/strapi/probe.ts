@@ -4,12 +4,12 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type { Ask } from "./makeAsk.ts"
+import type { CmsError } from "../../documents/Cms.ts"
+import type { Ask } from "./api.ts"
 import { readFile } from "./media.ts"
 import { languagesOf } from "./readType.ts"
-import type { StrapiError } from "./requestErrors.ts"
 import { type Edition, latest, latestField, latestFile } from "./requests.ts"
-import { type Answer, readAnswer, readLatestFile } from "./responses.ts"
+import { readAnswer, readLatestFile } from "./responses.ts"
 import type { StrapiOptions } from "./StrapiOptions.ts"
 
 /** The path of the media library. */
@@ -30,12 +30,12 @@ type Probed = Pick<StrapiOptions, "fallback" | "locales" | "status" | "types">
 export const probe = Effect.fnUntraced(function* (ask: Ask, options: Probed) {
   const marks = yield* Effect.forEach(Object.keys(options.types), (name) => markOf(ask, name, options))
   const file = yield* ask(mediaLibrary, latestFile).pipe(
-    Effect.asSome,
+    Effect.map(({ json }) => Option.some(readLatestFile(json))),
     Effect.catchIf(isLasting, () => Effect.succeedNone)
   )
   return {
     seesTypes: !marks.includes(unknown),
-    text: JSON.stringify([marks, Option.map(file, readLatestFile)]),
+    text: JSON.stringify([marks, file]),
     seesFiles: Option.isSome(file)
   } satisfies Probe
 })
@@ -63,7 +63,7 @@ const unknown = "?"
 
 const markOfEdition = (ask: Ask, name: string, edition: Edition) =>
   ask(name, latest(edition)).pipe(
-    Effect.map((body) => readMark(readAnswer(body), latestField(edition))),
+    Effect.map(({ json }) => readMark(readAnswer(json), latestField(edition))),
     Effect.catchIf(isLasting, ({ status }) =>
       Effect.succeed(status !== undefined && unreadable.has(status) ? none : unknown)
     )
@@ -71,14 +71,14 @@ const markOfEdition = (ask: Ask, name: string, edition: Edition) =>
 
 const unreadable: ReadonlySet<number> = new Set([401, 403, 404])
 
-const isLasting = ({ isTransient }: StrapiError): boolean => !isTransient
+const isLasting = ({ isTransient }: CmsError): boolean => !isTransient
 
-const readMark = (answer: Answer, field: string): string => {
+const readMark = (answer: ReturnType<typeof readAnswer>, field: string): string => {
   switch (answer.kind) {
     case "page":
-      return `${answer.entries[0]?.[field]} ${answer.total}`
+      return `${answer.items[0]?.[field]} ${answer.total}`
     case "single":
-      return String(answer.entry[field])
+      return String(answer.item[field])
     case "strange":
       return unknown
   }

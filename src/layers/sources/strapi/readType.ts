@@ -1,24 +1,20 @@
 /**
- * Reading a type to its end: page after page, in each language.
- *
- * What a refusal means belongs to `requestErrors.ts`, how a request is made to `Ask`.
+ * Reading a type to its end, in each language: entries that one does not have are filled from another.
  */
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
-import * as Stream from "effect/Stream"
-import { readAgain, readList } from "../../documents/wholeList.ts"
-import { fillFrom, type Translation } from "./fallback.ts"
-import type { Ask } from "./makeAsk.ts"
-import { StrapiError, strange, tooMany } from "./requestErrors.ts"
+import { CmsError, readCollection } from "../../documents/Cms.ts"
+import { type Ask, strapi } from "./api.ts"
 import { type Edition, onlyField, page } from "./requests.ts"
-import { readAnswer } from "./responses.ts"
+import { type Entry, readAnswer } from "./responses.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
-/** More of one type would not fit into memory. */
-const maxEntries = 100_000
+/** All entries of a type in one language, in the order of the server. */
+export interface Translation {
+  readonly locale: string
+  readonly entries: ReadonlyArray<Entry>
+}
 
 type Languages = Pick<StrapiOptions, "fallback" | "locales">
 
@@ -43,9 +39,8 @@ export const readPlain = Effect.fnUntraced(function* (
   type: StrapiType,
   { status }: Pick<StrapiOptions, "status">
 ) {
-  const { entries, isSingle } = yield* readEdition(ask, name, type, { status })
-  const [entry] = entries
-  return isSingle && entry !== undefined ? entry : entries
+  const { items, single } = yield* readEdition(ask, name, type, { status })
+  return Option.getOrElse(single, () => items)
 })
 
 /** The entries of a type in all languages, one language after the other. */
@@ -56,12 +51,12 @@ export const readTranslations = Effect.fnUntraced(function* (
   { status, ...languages }: Languages & Pick<StrapiOptions, "status">
 ) {
   const translations: Array<Translation> = []
-  const missing: Array<StrapiError> = []
+  const missing: Array<CmsError> = []
   for (const locale of languagesOf(languages)) {
     const read = yield* Effect.either(readEdition(ask, name, type, { status, locale }))
     if (Either.isRight(read)) {
-      translations.push({ locale, entries: read.right.entries })
-    } else if (read.left instanceof StrapiError && read.left.status === 404) {
+      translations.push({ locale, entries: read.right.items })
+    } else if (read.left instanceof CmsError && read.left.status === 404) {
       translations.push({ locale, entries: [] })
       missing.push(read.left)
     } else {
@@ -81,43 +76,31 @@ export const readTranslations = Effect.fnUntraced(function* (
 })
 
 /** All entries, each once, or the one of a single type. Filters by relations may count and give an entry twice. */
-const readEdition = Effect.fnUntraced(function* (ask: Ask, name: string, type: StrapiType, edition: Edition) {
-  const isSingle = yield* Ref.make(false)
-
-  const askPage = Effect.fnUntraced(function* ({
-    number,
-    read
-  }: {
-    readonly number: number
-    readonly read: number
-  }) {
-    const answer = readAnswer(yield* ask(name, page(type, edition, number)))
-    if (answer.kind === "strange") {
-      return yield* strange(name, answer.detail)
-    }
-    if (answer.kind === "single") {
-      yield* Ref.set(isSingle, true)
-      return { items: [answer.entry], next: Option.none() }
-    }
-    const { entries, pageCount, total } = answer
-    const next = { number: number + 1, read: read + entries.length }
-    if (next.read > maxEntries) {
-      return yield* tooMany(name, maxEntries)
-    }
-    const isLast = number >= pageCount || entries.length === 0
-    return { items: entries, total, next: isLast ? Option.none() : Option.some(next) }
-  })
-
-  const pages = readList({
+const readEdition = (ask: Ask, name: string, type: StrapiType, edition: Edition) =>
+  readCollection<Entry>(strapi, {
     name,
-    first: { number: 1, read: 0 },
-    ask: askPage,
-    placeOf: ({ number }) => String(number),
+    ask: ({ number }) =>
+      Effect.map(ask(name, page(type, edition, number)), ({ hide, json }) => ({ ...readAnswer(json), hide })),
     idOf: ({ documentId }) => Option.some(documentId),
-    mistake: (detail) => strange(name, detail),
-    firstAgain: "it has the entries of page 1 again",
     mayRepeatItems: type.filters !== undefined
   })
-  const entries = yield* readAgain(Stream.runCollect(Stream.flattenIterables(pages)))
-  return { entries: Chunk.toReadonlyArray(entries), isSingle: yield* Ref.get(isSingle) }
-})
+
+/**
+ * The entries of a language with those that are only in the other one, which have the `locale` that they stand for, and say in
+ * `fallbackLocale` what they are written in. Each stands behind the one that it follows in its own language.
+ */
+export const fillFrom = ({ locale, entries }: Translation, fallback: Translation): ReadonlyArray<Entry> => {
+  const own = new Set(entries.map(({ documentId }) => documentId))
+  const first: Array<Entry> = []
+  const followers = new Map<string, Array<Entry>>()
+  let behind = first
+  for (const entry of fallback.entries) {
+    if (own.has(entry.documentId)) {
+      behind = []
+      followers.set(entry.documentId, behind)
+    } else {
+      behind.push({ ...entry, locale, fallbackLocale: fallback.locale })
+    }
+  }
+  return [...first, ...entries.flatMap((entry) => [entry, ...(followers.get(entry.documentId) ?? [])])]
+}

@@ -1,36 +1,29 @@
 /**
- * What Strapi 5 answers: entries, pages of them, and refusals.
+ * What Strapi 5 answers: entries, pages of them, and refusals; and what is volatile in entries.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type { Entry } from "./fallback.ts"
+import type { CollectionAnswer, Refusal } from "../../documents/Cms.ts"
 
-/** A page of a collection, or the one entry of a single type. */
-export type Answer =
-  | {
-      readonly kind: "page"
-      readonly entries: ReadonlyArray<Entry>
-      readonly pageCount: number
-      readonly total: number
-    }
-  | { readonly kind: "single"; readonly entry: Entry }
-  /** What came instead, in words. */
-  | { readonly kind: "strange"; readonly detail: string }
+/** An entry as Strapi gives it. */
+export type Entry = Readonly<Record<string, unknown>> & { readonly documentId: string }
+
+type Answer = CollectionAnswer<Entry>
 
 const isEntry = (value: unknown): value is Entry =>
   Predicate.hasProperty(value, "documentId") && Predicate.isString(value.documentId)
 
-const Pagination = Schema.Struct({
-  pagination: Schema.Struct({ pageCount: Schema.NonNegativeInt, total: Schema.NonNegativeInt })
-})
-
-const paginationOf = Schema.decodeUnknownOption(Pagination)
+const paginationOf = Schema.decodeUnknownOption(
+  Schema.Struct({
+    pagination: Schema.Struct({ pageCount: Schema.NonNegativeInt, total: Schema.NonNegativeInt })
+  })
+)
 
 export const readAnswer = (body: unknown): Answer => {
   const data = property(body, "data")
   if (isEntry(data)) {
-    return { kind: "single", entry: data }
+    return { kind: "single", item: data }
   }
   if (!Array.isArray(data)) {
     return isOld(data) ? old : { kind: "strange", detail: 'it has no entries in "data"' }
@@ -40,7 +33,7 @@ export const readAnswer = (body: unknown): Answer => {
   }
   return Option.match(paginationOf(property(body, "meta")), {
     onNone: () => ({ kind: "strange", detail: 'it says no "pageCount" and "total" in "meta.pagination"' }),
-    onSome: ({ pagination }) => ({ kind: "page", entries: data, ...pagination })
+    onSome: ({ pagination: { pageCount, total } }) => ({ kind: "page", items: data, total, pages: pageCount })
   })
 }
 
@@ -52,16 +45,6 @@ const old: Answer = { kind: "strange", detail: 'its entries have "attributes", a
 /** The date of the file that has changed last: the media library is a bare list. */
 export const readLatestFile = (body: unknown): string =>
   Array.isArray(body) ? textOf(property(body[0], "updatedAt")) : ""
-
-/** What Strapi says when it refuses a request, as it came: unbounded; empty where it says nothing. */
-export interface Refusal {
-  /** As in `ValidationError`. */
-  readonly name: string
-  readonly message: string
-  /** What a `ValidationError` is about, and the parameter that it stands in. */
-  readonly key: string
-  readonly param: string
-}
 
 export const readRefusal = (body: unknown): Refusal => {
   const error = property(body, "error")
@@ -78,3 +61,24 @@ const property = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
 const textOf = (value: unknown): string => (Predicate.isString(value) ? value : "")
+
+/**
+ * A value without what each publish changes though nobody has edited anything: the numeric ids at any depth, and
+ * `publishedAt`; and without the signatures of links to private files, which each answer makes anew. An edit moves `updatedAt`.
+ */
+export const lasting = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    return value.map(lasting)
+  }
+  if (!Predicate.isReadonlyRecord(value)) {
+    return value
+  }
+  const isSigned = value.isUrlSigned === true
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, part]) =>
+      (name === "id" && Predicate.isNumber(part)) || name === "publishedAt"
+        ? []
+        : [[name, isSigned && name === "url" ? String(part).replace(/\?.*$/s, "") : lasting(part)]]
+    )
+  )
+}

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { fillFrom } from "../../../../src/layers/sources/strapi/fallback.ts"
+import { fillFrom } from "../../../../src/layers/sources/strapi/readType.ts"
 
 const entriesOf = (locale: string, ids: ReadonlyArray<string>) => ({
   locale,

@@ -3,7 +3,8 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { refused } from "../../../../src/layers/sources/strapi/requestErrors.ts"
+import { refused } from "../../../../src/layers/documents/Cms.ts"
+import { strapi } from "../../../../src/layers/sources/strapi/api.ts"
 import { readAnswer, readLatestFile, readRefusal } from "../../../../src/layers/sources/strapi/responses.ts"
 
 const pagination = { page: 1, pageSize: 25, pageCount: 1, total: 1 }
@@ -13,11 +14,11 @@ describe("readAnswer", () => {
     const entry = { id: 1, documentId: "abc", title: "Bell" }
     expect(readAnswer({ data: [entry], meta: { pagination } })).toEqual({
       kind: "page",
-      entries: [entry],
-      pageCount: 1,
+      items: [entry],
+      pages: 1,
       total: 1
     })
-    expect(readAnswer({ data: entry, meta: {} })).toEqual({ kind: "single", entry })
+    expect(readAnswer({ data: entry, meta: {} })).toEqual({ kind: "single", item: entry })
   })
 
   it("says what is strange about other answers", () => {
@@ -47,14 +48,14 @@ describe("a refusal", () => {
 
   it("says what to do about a token, with the words of Strapi", () => {
     const unauthorized = refusal({ name: "UnauthorizedError", message: "Missing or invalid credentials" })
-    expect(refused("articles", 401, true, unauthorized).message).toBe(
+    expect(refused(strapi, "articles", 401, true, unauthorized).message).toBe(
       'Strapi does not accept the token. Check "token": in Strapi, Settings, API Tokens shows whether it has expired (HTTP 401, UnauthorizedError: Missing or invalid credentials)'
     )
     const forbidden = refusal({ name: "ForbiddenError", message: "Forbidden" })
-    expect(refused("articles", 403, true, forbidden).message).toMatch(
+    expect(refused(strapi, "articles", 403, true, forbidden).message).toMatch(
       'The token may not read articles: in Strapi, Settings, API Tokens, allow "find" of it'
     )
-    expect(refused("articles", 403, false, forbidden).message).toMatch("Roles, Public")
+    expect(refused(strapi, "articles", 403, false, forbidden).message).toMatch("Roles, Public")
   })
 
   it("names the parameter that is wrong", () => {
@@ -63,17 +64,18 @@ describe("a refusal", () => {
       message: "Invalid key nofield",
       details: { key: "nofield", source: "query", param: "sort" }
     })
-    expect(refused("articles", 400, true, invalid).message).toMatch(
+    expect(refused(strapi, "articles", 400, true, invalid).message).toMatch(
       '"nofield" in "sort" is nothing that articles has'
     )
   })
 
   it("names both kinds of types where there is none", () => {
-    expect(refused("article", 404, true, refusal({})).message).toMatch("plural")
+    expect(refused(strapi, "article", 404, true, refusal({})).message).toMatch("plural")
   })
 
   it("is cut and cleaned", () => {
     const text = refused(
+      strapi,
       "articles",
       500,
       true,

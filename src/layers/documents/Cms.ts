@@ -1,0 +1,213 @@
+/**
+ * Systems that give their content as JSON, in collections, to those with a token: asking them, reading a collection to its end, and what
+ * goes wrong.
+ *
+ * What is asked, what an answer means, and what to do about a refusal, is said by the vendor.
+ */
+import * as UrlParams from "@effect/platform/UrlParams"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { excerpt } from "../../internal/printable.ts"
+import { OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { passes } from "../httpClient/HttpFailure.ts"
+import type { Answer, RequestFailed } from "../httpClient/Requests.ts"
+import { makeRequests } from "./answers.ts"
+import type { CmsOptions } from "./CmsOptions.ts"
+import { redirectAdvice } from "./refusedRequest.ts"
+import { type List, type ListChanged, readAgain, readList } from "./wholeList.ts"
+
+/** The system cannot be asked, refuses, or answers something else. */
+export class CmsError extends Schema.TaggedError<CmsError>()("vitrine/CmsError", {
+  /** What is wrong, and what to do about it. */
+  detail: Schema.String,
+  /** Of the answer, if it was a refusal. */
+  status: Schema.optional(Schema.Number),
+  /** What the system says that the mistake is about. */
+  key: Schema.optional(Schema.String),
+  /** Whether the same may succeed later without anybody doing something. */
+  isTransient: Schema.Boolean,
+  cause: OptionalErrorChain
+}) {
+  override get message() {
+    return this.detail
+  }
+}
+
+/** What a system says when it refuses a request, as it came: unbounded, and empty where it says nothing. */
+export interface Refusal {
+  /** Its name for the mistake, as in `FORBIDDEN`; empty where it does not speak like this system. */
+  readonly name: string
+  readonly message: string
+  /** What the mistake is about, and the parameter that it stands in. */
+  readonly key?: string
+  readonly param?: string
+}
+
+/** What is said by the vendor. */
+export interface Vendor {
+  readonly name: string
+  /** What "url" is to be. */
+  readonly address: string
+  /** The option that names collections, the one of a collection that asks for fewer of its items, and what these are called. */
+  readonly option: string
+  readonly filter: string
+  readonly items: string
+  /** What to do about a refusal; nothing where there is nothing in particular. */
+  readonly advice: (
+    collection: string,
+    status: number,
+    hasToken: boolean,
+    refusal: Refusal
+  ) => string | undefined
+  readonly readRefusal: (said: unknown) => Refusal
+}
+
+/** What came is nothing that the system answers. */
+export const strange = ({ address, name }: Vendor, collection: string, detail: string) =>
+  new CmsError({
+    detail: `What "url" gives for ${collection} is no answer of ${name}: ${detail}. Check "url", ${address}`,
+    isTransient: false
+  })
+
+/** Of an answer that is a refusal. */
+export const refused = (
+  { advice, name }: Vendor,
+  collection: string,
+  status: number,
+  hasToken: boolean,
+  refusal: Refusal
+) => {
+  const general = passes(status) ? `${name} fails` : `${name} does not give ${collection}`
+  const words = [refusal.name, refusal.message].filter((part) => part !== "").join(": ")
+  return new CmsError({
+    detail: refusalText(advice(collection, status, hasToken, refusal) ?? general, status, words),
+    status,
+    key: excerpt(refusal.key ?? ""),
+    isTransient: passes(status)
+  })
+}
+
+/** What to do, with the status and what the server says. */
+export const refusalText = (advice: string, status: number, words: string): string =>
+  `${advice} (HTTP ${status}${words === "" ? "" : `, ${excerpt(words)}`})`
+
+/** What the system is sent so that it knows who asks. */
+export const credentials = (token: CmsOptions["token"]): Readonly<Record<string, Redacted.Redacted>> =>
+  token === undefined ? {} : { authorization: Redacted.make(`Bearer ${Redacted.value(token)}`) }
+
+/** JSON that the system has answered. */
+export interface JsonAnswer extends Pick<Answer, "hide"> {
+  readonly json: unknown
+}
+
+/** Asks for what stands in the name of a collection, at a path behind `url`. */
+export const makeAsk = (
+  vendor: Vendor,
+  { maxBytes, maxTimeout, token, url }: Pick<CmsOptions, "maxBytes" | "maxTimeout" | "token" | "url">
+) =>
+  Effect.map(makeRequests({ maxBytes, maxTimeout, urls: [url] }), ({ getJson }) => {
+    const headers = Record.map(credentials(token), Redacted.value)
+
+    const failed = (collection: string, error: RequestFailed) => {
+      const { isTransient, message, said, status } = error
+      const redirected = token === undefined ? undefined : redirectAdvice(url, "token", error)
+      if (redirected !== undefined || status === undefined) {
+        return new CmsError({ detail: redirected ?? message, isTransient })
+      }
+      const refusal = vendor.readRefusal(said)
+      return refusal.name === "" && !isTransient
+        ? strange(vendor, collection, `HTTP ${status}, and none of its errors`)
+        : refused(vendor, collection, status, token !== undefined, refusal)
+    }
+
+    return (
+      collection: string,
+      path: string,
+      parameters: UrlParams.Input
+    ): Effect.Effect<JsonAnswer, CmsError> =>
+      Effect.mapError(
+        getJson(`${url}/${path}?${UrlParams.toString(UrlParams.fromInput(parameters))}`, headers),
+        (error) => failed(collection, error)
+      )
+  })
+
+/** How far a collection is read. */
+export interface Place<Item> {
+  /** Of the page, from 1. */
+  readonly number: number
+  /** How many items have come, and which one last. */
+  readonly read: number
+  readonly last: Item | undefined
+}
+
+/** A page of a collection, the one item of what is none, or what came instead, in words. */
+export type CollectionAnswer<Item> =
+  | {
+      readonly kind: "page"
+      readonly items: ReadonlyArray<Item>
+      readonly total: number
+      /** How many pages there are, where the system says it. */
+      readonly pages?: number
+    }
+  | { readonly kind: "single"; readonly item: Item }
+  | { readonly kind: "strange"; readonly detail: string }
+
+/** More of one collection would not fit into memory. */
+const maxItems = 100_000
+
+/** All items of a collection, each once; `single` is the one of what is no collection. */
+export const readCollection = <Item>(
+  vendor: Vendor,
+  {
+    ask,
+    name,
+    ...list
+  }: Pick<List<Place<Item>, Item, CmsError>, "idOf" | "mayRepeatItems" | "name"> & {
+    readonly ask: (
+      place: Place<Item>
+    ) => Effect.Effect<CollectionAnswer<Item> & Pick<Answer, "hide">, CmsError | ListChanged>
+  }
+) =>
+  Effect.gen(function* () {
+    const single = yield* Ref.make(Option.none<Item>())
+
+    const askPage = Effect.fnUntraced(function* (place: Place<Item>) {
+      const answer = yield* ask(place)
+      if (answer.kind === "strange") {
+        return yield* strange(vendor, name, answer.detail)
+      }
+      if (answer.kind === "single") {
+        yield* Ref.set(single, Option.some(answer.item))
+        return { items: [answer.item], next: Option.none() }
+      }
+      const { hide, items, pages, total } = answer
+      const read = place.read + items.length
+      if (read > maxItems) {
+        return yield* new CmsError({
+          detail: `${name} has more than ${maxItems} ${vendor.items}. Take fewer by "${vendor.option}.${name}.${vendor.filter}"`,
+          isTransient: false
+        })
+      }
+      const isLast = items.length === 0 || (pages === undefined ? read >= total : place.number >= pages)
+      const next = { number: place.number + 1, read, last: items.at(-1) }
+      return { hide, items, total, next: isLast ? Option.none() : Option.some(next) }
+    })
+
+    const pages = readList({
+      ...list,
+      name,
+      first: { number: 1, read: 0, last: undefined },
+      ask: askPage,
+      placeOf: ({ number }) => String(number),
+      mistake: (detail) => strange(vendor, name, detail),
+      firstAgain: `it has the ${vendor.items} of page 1 again`
+    })
+    const items = Chunk.toReadonlyArray(yield* readAgain(Stream.runCollect(Stream.flattenIterables(pages))))
+    return { items, single: yield* Ref.get(single) }
+  })
