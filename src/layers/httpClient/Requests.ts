@@ -145,7 +145,7 @@ export const make = Effect.fnUntraced(function* ({
         : yield* Body.readText(response, pace, maxErrorBytes).pipe(
             withTimeout(Math.min(maxWordsMillis, maxTimeout / 2), () => "TooLate" as const),
             Effect.orElseSucceed(() => ""),
-            Effect.map(hide)
+            Effect.map((text) => hide(plainJson(text)))
           )
       const words = wordsOf(body)
       const isTransient = passes(status)
@@ -214,6 +214,16 @@ const maxWordsMillis = 5000
 
 /** Of what a server says to an error. */
 const maxErrorBytes = 64 * 1024
+
+/** JSON in which no letter is written as its number, as a secret might be; another text as it is. */
+const plainJson = (text: string): string =>
+  Option.getOrElse(
+    Option.flatMap(
+      parse(text),
+      Option.liftThrowable((json) => JSON.stringify(json))
+    ),
+    () => text
+  )
 
 /** What the server says in JSON, in its own words; nothing where these repeated a secret. */
 const wordsOf = (body: string): string => {

@@ -2,117 +2,33 @@
  * The token is shown nowhere, whatever a server makes of it: not in a log, an error, an event, the state, the status,
  * a span, a metric or a file. Signed links are in no span and no metric either.
  */
-import { inspect } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import * as Metric from "effect/Metric"
-import * as Stream from "effect/Stream"
-import * as Tracer from "effect/Tracer"
-import { content, tableSource } from "../../../../src/index.ts"
-import { serializeError } from "../../../../src/internal/SerializedError.ts"
+import { tableSource } from "../../../../src/index.ts"
 import * as httpClient from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as CommandBusMemory from "../../../../src/layers/memory/CommandBusMemory.ts"
 import * as ControllerStateMemory from "../../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../../src/layers/memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../../../../src/layers/memory/ReplayBacklogMemory.ts"
-import { CommandBus } from "../../../../src/services/CommandBus.ts"
-import { ControllerState } from "../../../../src/services/ControllerState.ts"
-import { EventBus } from "../../../../src/services/EventBus.ts"
-import { withAdvancingClock } from "../../../../src/testing.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { hangUp, holding, json, text } from "../../../support/ScriptedServer.ts"
+import {
+  echo,
+  makeWitness,
+  token,
+  tokenInUrl,
+  tracesIn,
+  watchedFetch
+} from "../../../support/secretWitness.ts"
 import { temporaryFolder } from "../../../support/temporaryFolder.ts"
-
-/** With characters that URLs and JSON write otherwise. */
-const token = 'patKq7ZxVb"/Wm3+JtYh.Lp9Rc4Gd'
-
-const base64 = [token, `Bearer ${token}`].map((text) => Buffer.from(text).toString("base64"))
-
-const inUrl = encodeURIComponent(token)
 
 /** What makes a link to a file good for whoever has it. */
 const signature = "signature=7c1d9e4f"
-
-const echo = `${token} ${inUrl} ${JSON.stringify(token)} ${base64.join(" ")}`
-
-/** Any six characters of the token, or eight of its Base64. */
-const traces = [
-  ...pieces(token, 6),
-  ...pieces(inUrl, 9),
-  ...base64.flatMap((text) => pieces(text, 8).slice(8))
-]
-
-function pieces(text: string, length: number): ReadonlyArray<string> {
-  return Array.from({ length: text.length - length + 1 }, (_, at) =>
-    text.slice(at, at + length).toLowerCase()
-  )
-}
-
-const tracesIn = (shown: string) => {
-  const lower = shown.toLowerCase()
-  return traces.filter((trace) => lower.includes(trace))
-}
-
-/** Everything that a program could show of itself. */
-const makeWitness = () => {
-  const seen: Array<string> = []
-  const see = (what: string, value: unknown) => {
-    seen.push(`${what}: ${inspect(value, { depth: 20, showHidden: true, maxStringLength: null })}`)
-  }
-  const logger = Logger.make(({ annotations, cause, message, spans }) => {
-    see("log", [
-      message,
-      Cause.pretty(cause, { renderErrorCause: true }),
-      cause,
-      [...annotations],
-      [...spans]
-    ])
-  })
-  const tracer = Tracer.make({
-    context: (run) => run(),
-    span: (name, parent, context, links, startTime, kind) => {
-      const attributes = new Map<string, unknown>()
-      see("span", name)
-      return {
-        _tag: "Span",
-        spanId: "span",
-        traceId: "trace",
-        sampled: true,
-        name,
-        parent,
-        context,
-        links,
-        kind,
-        attributes,
-        status: { _tag: "Started", startTime },
-        attribute: (key, value) => {
-          attributes.set(key, value)
-          see("attribute", [key, value])
-        },
-        event: (name, _, attributes) => see("span event", [name, attributes]),
-        addLinks: (links) => see("links", links),
-        end: (_, exit) => {
-          // No tracer shows what a span came to, only what it failed with.
-          see("span end", [name, [...attributes], Exit.isFailure(exit) ? exit.cause : "ok"])
-          if (Exit.isFailure(exit)) see("span failure", Cause.pretty(exit.cause, { renderErrorCause: true }))
-        }
-      }
-    }
-  })
-  const everything = Layer.mergeAll(
-    Logger.replace(Logger.defaultLogger, logger),
-    Logger.minimumLogLevel(LogLevel.All),
-    Layer.setTracer(tracer)
-  )
-  return { seen, see, everything }
-}
 
 const record = (attachment: string, url: string) => ({
   id: "rec1",
@@ -147,36 +63,14 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
     const { directory } = yield* temporaryFolder()
 
     yield* Effect.gen(function* () {
-      const { dispatch } = yield* CommandBus
-      const state = yield* ControllerState
-      const events = yield* Effect.flatMap(EventBus, ({ subscribe }) => subscribe)
-      yield* Effect.forkScoped(Stream.runForEach(events, (event) => Effect.sync(() => see("event", event))))
-      yield* content({
-        sources: [
-          tableSource({
-            id: "exhibits",
-            baseId: "app1",
-            apiKey: token,
-            endpointUrl: server.url,
-            tables: ["Objects"]
-          })
-        ]
-      }).setup({ cwd: directory, addLogger: () => Effect.void })
-
-      const fetch = Effect.gen(function* () {
-        const { value } = yield* withAdvancingClock(
-          Effect.exit(Effect.withSpan(dispatch({ type: "content.fetch" }), "outer"))
-        )
-        if (Exit.isFailure(value)) {
-          const { cause } = value
-          const squashed = Cause.squash(cause)
-          see("failure", [cause, JSON.stringify(cause), serializeError(squashed), String(squashed)])
-          see("pretty", Cause.pretty(cause, { renderErrorCause: true }))
-        }
-        see("status", yield* state.status)
-        see("state", yield* state.state)
-        return value
+      const source = tableSource({
+        id: "exhibits",
+        baseId: "app1",
+        apiKey: token,
+        endpointUrl: server.url,
+        tables: ["Objects"]
       })
+      const fetch = yield* watchedFetch(source, directory, see)
 
       expect(Exit.isSuccess(yield* fetch)).toBe(true)
 
@@ -185,20 +79,23 @@ it.scoped("a token that comes back in every way there is stays a secret", () =>
         ["refused as text", text(403, echo)],
         ["refused on a page", text(404, `<html><title>${echo}</title></html>`)],
         ["refused on a long page", text(404, `${"<p>".repeat(1360)}${token}`)],
-        ["refused in a list", json(422, { errors: [{ error: inUrl, message: echo }] })],
+        ["refused in a list", json(422, { errors: [{ error: tokenInUrl, message: echo }] })],
         ["refused for a view", json(422, { error: { type: "VIEW_NAME_NOT_FOUND", message: echo } })],
-        ["penalised", json(429, { error: echo }, { "retry-after": inUrl })],
+        ["penalised", json(429, { error: echo }, { "retry-after": tokenInUrl })],
         ["spent", json(429, { error: { type: "PUBLIC_API_BILLING_LIMIT_EXCEEDED", message: echo } })],
         ["failed", text(500, `<h1>${echo}</h1>`)],
         ["forgotten", json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE", message: echo } })],
-        ["redirected", text(302, echo, { location: `http://${inUrl}@localhost/${inUrl}?${inUrl}` })],
+        [
+          "redirected",
+          text(302, echo, { location: `http://${tokenInUrl}@localhost/${tokenInUrl}?${tokenInUrl}` })
+        ],
         ["no JSON", text(200, echo)],
         ["broken JSON", text(200, `{"records":[{"id":${token}}]}`)],
         ["JSON cut off", text(200, `{"records":[],"offset":"${token.slice(0, 9)}`)],
         ["wrong JSON", json(200, { records: echo, [token]: token })],
         ["a wrong record", json(200, { records: [{ id: "rec1", fields: echo }] })],
         ["the same offset", json(200, { records: [], offset: token })],
-        ["compressed", text(200, echo, { "content-encoding": inUrl })],
+        ["compressed", text(200, echo, { "content-encoding": tokenInUrl })],
         ["hung up", hangUp],
         ["no HTTP", ({ socket }) => void socket?.end(echo)],
         ["a broken header", ({ socket }) => void socket?.end(`HTTP/1.1 200 OK\r\n${token}\r\n\r\n`)],
