@@ -29,13 +29,20 @@ export const makeRequests = (options: RequestOptions) =>
 export const parseJson = ({ headers, hide, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
   Effect.mapError(outsideText.parseJson(text), (mistake) => {
     const type = printableLine(hide(headers["content-type"] ?? "no type"), 100)
-    return unreadable(
-      url,
-      mistake instanceof TooMuch
-        ? mistake.problem
-        : `this is no JSON (${type})${isMarkup(text) ? `: ${markupProblem}` : ""}`
-    )
+    return mistake instanceof TooMuch
+      ? unreadable(url, mistake.problem)
+      : isCut(text)
+        ? unreadable(url, `this is no JSON (${type}): it ends too early`, true)
+        : isMarkup(text)
+          ? unreadable(url, `this is no JSON (${type}): ${markupProblem}`)
+          : unreadable(url, placeText(`this is no JSON (${type})`, mistake))
   })
+
+/** Of an answer whose length nobody said, or by a connection that ended in its middle. */
+const isCut = (text: string): boolean => {
+  const [first, last] = [text.trimStart()[0], text.trimEnd().at(-1)]
+  return (first === "[" && last !== "]") || (first === "{" && last !== "}")
+}
 
 /** The rows of CSV as records. */
 export const parseCsv = (
@@ -51,5 +58,5 @@ export const parseCsv = (
     )
   )
 
-const unreadable = (url: string, detail: string) =>
-  new RequestFailed({ url: shownUrl(url), detail, isTransient: false })
+const unreadable = (url: string, detail: string, isTransient = false) =>
+  new RequestFailed({ url: shownUrl(url), detail, isTransient })

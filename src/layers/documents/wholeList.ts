@@ -49,7 +49,7 @@ export interface List<Position, Item, E> extends Items<Item> {
   readonly firstAgain: string
   /** Whether the page behind the last may be the last one again. Default false. */
   readonly mayRepeatLast?: boolean
-  /** Whether the last page may lead to itself, or to a page before it. Default false. */
+  /** Whether the last page may lead to itself, or to the first one. Default false. */
   readonly mayLeadBack?: boolean
 }
 
@@ -109,7 +109,8 @@ export const readList = <Position, Item, E>(
         if (same === number && items.length > 0 && (leadsBack || same === maxSame)) {
           return yield* Effect.fail(failed(list.firstAgain))
         }
-        if (leadsBack && !mayLeadBack) {
+        const mayEndSo = mayLeadBack ? [position, first].map(placeOf) : []
+        if (leadsBack && !Option.exists(page.next, (next) => mayEndSo.includes(placeOf(next)))) {
           return yield* Effect.fail(failed("the list goes round in a circle: the next page is one before it"))
         }
         if (same === (items.length === 0 ? maxEmpty : maxSame) && !mayRepeatLast) {
@@ -118,7 +119,8 @@ export const readList = <Position, Item, E>(
         const isLastAgain = same > 1 && items.length > 0 && mayRepeatLast
         if (!isLastAgain) yield* completeness.add(page)
         const added = isLastAgain ? [] : yield* onlyNew(page, content.ids, number)
-        const next = leadsBack || (isLastAgain && same === maxSame) ? Option.none() : page.next
+        const isEnd = leadsBack || (isLastAgain && (same === maxSame || completeness.isWhole()))
+        const next = isEnd ? Option.none() : page.next
         if (Option.isNone(next)) {
           yield* completeness.end
         } else if (number === maxPages) {
@@ -183,9 +185,16 @@ const makeCompleteness = <Item>({ advice, mayRepeatItems = false, name }: Items<
         return before !== undefined &&
           total !== undefined &&
           (total < before || (mayRepeatItems && total !== before))
-          ? changed(name, `the server says first that there are ${before}, and then ${total}`)
+          ? changed(
+              name,
+              `the server says first that there are ${before}, and then ${total}`,
+              advice?.missing
+            )
           : Effect.void
       }),
+
+    /** Whether as much has come as the server says. */
+    isWhole: () => (total === undefined ? pages !== undefined && readPages >= pages : read >= total),
 
     end: Effect.suspend(() =>
       total !== undefined && read < total

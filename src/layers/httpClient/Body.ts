@@ -208,7 +208,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  * other text happens to be. Throws where it is no text in the encoding.
  */
 export const decodeText = (bytes: Uint8Array, said: string): string => {
-  const label = marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))?.encoding ?? said
+  const label =
+    marks.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))?.encoding ??
+    wideEncodingOf(bytes) ??
+    said
   const decoder = Option.getOrUndefined(makeDecoder(label))
   if (decoder !== undefined && !/^(?:iso-8859|windows|koi8|mac|x-mac|ibm)/.test(decoder.encoding)) {
     return decoder.decode(bytes)
@@ -233,6 +236,10 @@ const marks = [
   { encoding: "utf-16le", mark: [0xff, 0xfe] },
   { encoding: "utf-16be", mark: [0xfe, 0xff] }
 ]
+
+/** No text begins with a zero: as one half of the first letter, it says how the others are written. */
+const wideEncodingOf = ([first, second]: Uint8Array): string | undefined =>
+  first === 0 && (second ?? 0) > 0 ? "utf-16be" : (first ?? 0) > 0 && second === 0 ? "utf-16le" : undefined
 
 const makeDecoder = Option.liftThrowable(
   (label: string) => new TextDecoder(label, { fatal: true, ignoreBOM: true })

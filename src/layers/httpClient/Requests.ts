@@ -23,6 +23,7 @@ import { makeRememberedAnswers, renewed } from "./rememberedAnswers.ts"
 export interface Answer {
   /** Where it came from, to the end of all redirects. */
   readonly url: string
+  readonly status: number
   /** Names in small letters; of an answer that has not changed, as the server gives them now. */
   readonly headers: Headers
   readonly text: string
@@ -117,6 +118,7 @@ export const make = Effect.fnUntraced(function* ({
     let isAnswered = false
     let before: ReturnType<typeof remembered.find>
     const hide = hideSecrets(url, headers)
+    const isRead = (options.method ?? "GET") === "GET" && options.body === undefined
 
     const read = Effect.fnUntraced(function* (
       response: HttpClientResponse.HttpClientResponse,
@@ -126,8 +128,9 @@ export const make = Effect.fnUntraced(function* ({
       const headers = readHeaders(response.headers)
       if (status === 304 && before !== undefined) return renewed(before.answer, headers)
       isAnswered = true
-      if (status >= 200 && status <= 299) {
-        const begun = { url: request.url, headers, hide }
+      const isNotReady = status === 202 && isRead
+      if (status >= 200 && status <= 299 && !isNotReady) {
+        const begun = { url: request.url, status, headers, hide }
         if (listen !== undefined) {
           const use = yield* listen(begun)
           yield* Body.forEachText(response, pace, use)
@@ -138,7 +141,7 @@ export const make = Effect.fnUntraced(function* ({
             coding = "identity"
           })
         )
-        return { ...begun, text: text.replace(/^\ufeff/, ""), hide }
+        return { ...begun, text: text.replace(/^\s*\ufeff/, "") }
       }
       const body = isStatusOnly
         ? ""
@@ -148,7 +151,7 @@ export const make = Effect.fnUntraced(function* ({
             Effect.map((text) => hide(plainJson(text)))
           )
       const words = wordsOf(body)
-      const isTransient = passes(status)
+      const isTransient = isNotReady || passes(status)
       const failed = new RequestFailed({
         url: hide(shownUrl(request.url)),
         detail: `the server responds with HTTP ${status}${words === "" ? "" : `: "${excerpt(words)}"`}`,

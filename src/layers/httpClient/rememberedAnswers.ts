@@ -47,13 +47,18 @@ export const makeRememberedAnswers = () => {
   }
 }
 
-/** An answer that has not changed, with the headers that now say so; those about its body stay. */
+/**
+ * An answer that has not changed, with the headers that now say so; those about its body stay, its tag and its date among them. Under those
+ * of a body that did not come, this one would not change any more.
+ */
 export const renewed = (answer: Answer, headers: Headers): Answer => ({
   ...answer,
   headers: {
     ...answer.headers,
     ...Object.fromEntries(
-      Object.entries(headers).filter(([name]) => !/^(?:content-.*|transfer-encoding)$/.test(name))
+      Object.entries(headers).filter(
+        ([name]) => !/^(?:content-.*|transfer-encoding|etag|last-modified)$/.test(name)
+      )
     )
   }
 })

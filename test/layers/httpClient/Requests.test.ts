@@ -130,7 +130,12 @@ describe("an answer", () => {
     ["text/csv; charset=windows-1251", Buffer.from([0xcf, 0xf0]), "Пр"],
     ["text/csv; charset=shift_jis", Buffer.from([0x83, 0x65]), "テ"],
     ["text/csv; charset=utf-8", Buffer.from("\ufeffKöln", "utf16le"), "Köln"],
-    ["text/csv; charset=iso-8859-1", Buffer.from("\ufeffKöln"), "Köln"]
+    ["text/csv; charset=iso-8859-1", Buffer.from("\ufeffKöln"), "Köln"],
+    ["text/csv", Buffer.from("\ufeff\ufeffKöln"), "Köln"],
+    ["application/json", Buffer.from("\n\ufeff[]"), "[]"],
+    ["text/csv", Buffer.from("Köln", "utf16le"), "Köln"],
+    ["text/csv", Buffer.from("Köln", "utf16le").swap16(), "Köln"],
+    ["text/csv; charset=utf-16", Buffer.from("Köln", "utf16le").swap16(), "Köln"]
   ])("is read in the letters that it is written in: %s, %s", ([type, body, expected]) =>
     Effect.gen(function* () {
       const { server, text } = yield* setUp
@@ -185,6 +190,17 @@ describe("a request", () => {
       server.next(text(status, ""))
       expect((yield* withAdvancingClock(get)).value).toBe("12345")
       expect(yield* asked("accept-encoding")).toEqual(["gzip", "gzip"])
+    }).pipe(run)
+  )
+
+  it.scoped("is made again while the server is not ready, where it reads", () =>
+    Effect.gen(function* () {
+      const { requests, server, text: get } = yield* setUp
+      server.next(text(202, "{}"), text(202, "{}"))
+      expect((yield* withAdvancingClock(get)).value).toBe("12345")
+      server.next(text(202, "accepted"))
+      const { status } = yield* requests.ask({ url: server.url, body: "{}" })
+      expect(status).toBe(202)
     }).pipe(run)
   )
 
@@ -278,7 +294,7 @@ describe("what has not changed", () => {
 
   it.scopedLive("is not sent again, and has the headers that the server gives now", () =>
     Effect.gen(function* () {
-      const { asked, get, server } = yield* setUp
+      const { get, server } = yield* setUp
       server.next(
         text(200, "first", { etag: '"1"', link: "</2>; rel=next", "content-type": "text/csv" }),
         text(304, "", { etag: '"2"', link: "</3>; rel=next", "content-type": "text/html" }),
@@ -287,10 +303,24 @@ describe("what has not changed", () => {
       yield* get()
       expect(yield* get()).toMatchObject({
         text: "first",
-        headers: { etag: '"2"', link: "</3>; rel=next", "content-type": "text/csv" }
+        headers: { link: "</3>; rel=next", "content-type": "text/csv" }
       })
       expect((yield* get()).text).toBe("first")
-      expect(yield* asked("if-none-match")).toEqual([undefined, '"1"', '"2"'])
+    }).pipe(run)
+  )
+
+  it.scopedLive("is asked about by the tag that came with it, whatever tag the server gives since then", () =>
+    Effect.gen(function* () {
+      const { asked, get, server } = yield* setUp
+      server.next(
+        text(200, "first", { etag: '"1"' }),
+        text(304, "", { etag: '"2"' }),
+        text(200, "second", { etag: '"2"' })
+      )
+      yield* get()
+      yield* get()
+      expect((yield* get()).text).toBe("second")
+      expect(yield* asked("if-none-match")).toEqual([undefined, '"1"', '"1"'])
     }).pipe(run)
   )
 

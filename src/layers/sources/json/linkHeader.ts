@@ -27,7 +27,7 @@ export const linkOf = (header: string, relation: string): string | undefined => 
     const parameters = new Map<string, string>()
     for (let found = take(parameter); found !== null; found = take(parameter)) {
       const [, name = "", quoted, plain = ""] = found
-      const value = quoted?.replace(/\\(.)/g, "$1") ?? plain
+      const value = quoted?.replace(/\\(.)/g, "$1") ?? plain.replaceAll("'", "")
       // Of several of one name, the first one counts.
       if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value)
     }

@@ -14,6 +14,8 @@ import { valueAt } from "./valueAt.ts"
 export interface ReadPage {
   /** From 1. */
   readonly number: number
+  /** The address that was asked for. */
+  readonly asked: string
   /** Where it came from, to the end of all redirects. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -38,12 +40,13 @@ export const nextPage = (document: JsonDocument, page: ReadPage): Next => {
   if (next === undefined) return Either.right(counted(document, page))
   if (next === "link") return followed(document, page, Option.fromNullable(nextLink(page.headers)))
   const found = mentioned(page.json, next)
-  return cursor === undefined
-    ? Either.flatMap(found, (link) => followed(document, page, link))
-    : Either.map(
-        found,
-        Option.map((token) => withParameter(url, cursor, token))
-      )
+  if (cursor === undefined) return Either.flatMap(found, (link) => followed(document, page, link))
+  const asked = new URL(page.asked).searchParams.get(cursor)
+  // Some servers give the token of the last page again.
+  const isEnd = (token: string) => token === asked && isShort(document, page)
+  return Either.map(found, (token) =>
+    Option.map(Option.filter(token, Predicate.not(isEnd)), (token) => withParameter(url, cursor, token))
+  )
 }
 
 /** The link to the next page in the header of an answer. */
@@ -58,11 +61,19 @@ export const isShort = (
   { firstRecords, number, records }: Pick<ReadPage, "firstRecords" | "number" | "records">
 ): boolean => records < (number > 1 ? firstRecords : size === undefined ? 0 : (parameterOf(url, size) ?? 0))
 
+/** Whether all has come that there is, as the server states it: some state too little, such as what is on this page. */
+export const hasAll = ({
+  number,
+  pages,
+  read,
+  total
+}: Pick<ReadPage, "number" | "pages" | "read" | "total">) =>
+  total === undefined ? pages !== undefined && number >= pages : read >= total
+
 const counted = (document: JsonDocument, page: ReadPage) => {
   const { offset, page: counter, url } = document
-  const { number, pages, read, records, total } = page
-  const isLast =
-    records === 0 || (total === undefined ? pages !== undefined && number >= pages : read >= total)
+  const { number, read, records } = page
+  const isLast = records === 0 || (hasAll(page) && isShort(document, page))
   const count = (parameter: string, first: number, more: number) =>
     withParameter(
       withGivenSize(document, page),

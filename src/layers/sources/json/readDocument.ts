@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import { parseCsv, parseJson } from "../../documents/answers.ts"
@@ -14,7 +15,7 @@ import { redirectAdvice } from "../../documents/refusedRequest.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 import type { RequestFailed, Requests } from "../../httpClient/Requests.ts"
 import type { JsonDocument } from "./JsonSourceOptions.ts"
-import { isShort, nextLink, nextPage, type ReadPage } from "./nextPage.ts"
+import { hasAll, isShort, nextLink, nextPage, type ReadPage } from "./nextPage.ts"
 import { type StatedCount, statedCount } from "./statedCount.ts"
 import { valueAt, whatIs } from "./valueAt.ts"
 
@@ -48,7 +49,9 @@ export const readDocument = (
 const mistake = (document: string, detail: string) => new DocumentNotSaved({ document, detail })
 
 /** Asks an address of a document. Headers go to the origin of its URL. */
-const makeAsk = (requests: Pick<Requests, "get">, { as, delimiter, headers, url }: JsonDocument) => {
+const makeAsk = (requests: Pick<Requests, "get">, document: JsonDocument) => {
+  const { as, delimiter, headers, items, next, offset, page, url } = document
+  const isList = (items ?? next ?? page ?? offset) !== undefined
   const { origin } = new URL(url)
   const own = Record.mapEntries(headers, (value, header) => [header.toLowerCase(), Redacted.value(value)])
   const accept = as === "csv" ? "text/csv" : "application/json"
@@ -58,7 +61,10 @@ const makeAsk = (requests: Pick<Requests, "get">, { as, delimiter, headers, url 
         accept,
         ...(new URL(address).origin === origin ? own : {})
       })
-      const json: unknown = yield* as === "csv" ? parseCsv(answer, delimiter) : parseJson(answer)
+      const json: unknown =
+        isList && answer.status === 204
+          ? null
+          : yield* as === "csv" ? parseCsv(answer, delimiter) : parseJson(answer)
       return { ...answer, json }
     })
 }
@@ -85,11 +91,21 @@ const listIn = (json: unknown, path: string | undefined): Either.Either<Readonly
     Either.mapLeft(valueAt(json, path), (there) => `"items": "${path}" is not in the answer; ${there}`),
     (value) =>
       value === null
-        ? Either.right([])
+        ? noItems(json, path)
         : Array.isArray(value)
           ? Either.right(value)
           : Either.left(`"items": "${path}" is no list; ${whatIs(value, path)}`)
   )
+}
+
+/** None, unless the server says that something went wrong: GraphQL does so with HTTP 200. */
+const noItems = (json: unknown, path: string): Either.Either<ReadonlyArray<unknown>, string> => {
+  const said = ["errors", "error"]
+    .map((name) => JSON.stringify(Either.getOrElse(valueAt(json, name), () => null)))
+    .find((text) => !/^(?:null|false|""|\[\]|\{\})$/.test(text))
+  return said === undefined
+    ? Either.right([])
+    : Either.left(`"items": "${path}" is null, and the server says what is wrong: ${excerpt(said)}`)
 }
 
 /** One answer. Where its server states that there is more, that is a warning: whoever wants the latest ten asks for these. */
@@ -123,12 +139,12 @@ const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false sa
 
 /** How far a list is read. */
 interface Position extends Pick<ReadPage, "firstRecords" | "number" | "read" | "url"> {
-  /** Whether the page before is shorter than the others. */
+  /** Whether the page before is shorter than the others, or all that the server states has come. */
   readonly isEndLikely: boolean
 }
 
 const readPages = (ask: Ask, name: string, document: JsonDocument) => {
-  const { key, offset, page, url } = document
+  const { cursor, key, offset, page, url } = document
   const isCounted = (page ?? offset) !== undefined
 
   const askPage = Effect.fnUntraced(function* (position: Position) {
@@ -143,9 +159,20 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) => {
     const failed = (detail: string) => mistake(name, `page ${number}: ${hide(detail)}`)
     const items = yield* Effect.mapError(listIn(answer.value.json, document.items), failed)
     const firstRecords = number === 1 ? items.length : position.firstRecords
-    const stated = yield* Effect.mapError(statedCount(document, answer.value, firstRecords), failed)
+    const count = statedCount(document, answer.value, firstRecords)
+    // Some servers count for the first page only.
+    const stated: StatedCount =
+      number === 1 ? yield* Effect.mapError(count, failed) : Either.getOrElse(count, () => ({}))
     const read = position.read + items.length
-    const current = { ...answer.value, ...stated, number, firstRecords, records: items.length, read }
+    const current = {
+      ...answer.value,
+      ...stated,
+      asked: position.url,
+      number,
+      firstRecords,
+      records: items.length,
+      read
+    }
     const next = yield* Effect.mapError(nextPage(document, current), failed)
     return {
       ...stated,
@@ -156,7 +183,7 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) => {
         number: number + 1,
         read,
         firstRecords,
-        isEndLikely: isShort(document, current)
+        isEndLikely: isShort(document, current) || hasAll(current)
       }))
     }
   })
@@ -174,13 +201,16 @@ const readPages = (ask: Ask, name: string, document: JsonDocument) => {
       twice: 'If these are two records: "key" says what identifies one, such as ["id", "locale"]'
     },
     mayRepeatLast: isCounted,
-    mayLeadBack: true
+    mayLeadBack: cursor === undefined
   })
 }
 
 /** Whether a page that is refused is behind the last one, as some servers answer. */
 const isBehindLast = ({ body = "", status = 0 }: RequestFailed, { isEndLikely }: Position): boolean =>
-  status === 404 || status === 416 || (status === 400 && (isEndLikely || /invalid[ _]page/i.test(body)))
+  status === 404 ||
+  status === 416 ||
+  (isEndLikely && (status === 400 || status === 422)) ||
+  (status === 400 && /invalid[ _]page/i.test(body))
 
 /** What to check where a list has nothing but its first page, though a page is said to be behind it. */
 const firstAgain = ({ cursor, next, offset, page }: JsonDocument): string => {

@@ -63,7 +63,7 @@ const inHeaders = (headers: Answer["headers"], names: ReadonlyArray<string>): nu
 
 /** `Content-Range: items 0-24/319` */
 const inRange = (headers: Answer["headers"]): number | undefined =>
-  Option.getOrUndefined(wholeNumber(/\/(\d+)\s*$/.exec(headers["content-range"] ?? "")?.[1]))
+  Option.getOrUndefined(wholeNumber(/^(?!\s*bytes).*\/(\d+)\s*$/i.exec(headers["content-range"] ?? "")?.[1]))
 
 const wholeNumber = (value: unknown): Option.Option<number> =>
   /^\d{1,15}$/.test(String(value)) ? Option.some(Number(value)) : Option.none()

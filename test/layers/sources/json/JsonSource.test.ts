@@ -196,7 +196,8 @@ describe("what goes wrong with JSON at a URL", () => {
         { items: [{ id: 4 }], total: 3 }
       ],
       document: { items: "items", offset: "skip", total: "total" },
-      message: /the server says first that there are 4, and then 3$/
+      message:
+        /the server says first that there are 4, and then 3\. If the server counts what it does not give: total: false$/
     },
     {
       what: "a path to the next page in a list",

@@ -30,7 +30,7 @@ const saved = (
     const server = createServer((request, response) => {
       const { headers, json, status = 200 } = respond(request.url ?? "", origin)
       response.writeHead(status, { "content-type": "application/json", ...headers })
-      response.end(JSON.stringify(json))
+      response.end(typeof json === "string" ? json : JSON.stringify(json))
     })
     yield* Effect.async<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)))
     yield* Effect.addFinalizer(() =>
@@ -63,7 +63,8 @@ describe("the next page of a Link header", () => {
     (next: string) => `</a>; rel="preload";; as="style", <${next}>;;rel="next last";`,
     (next: string) =>
       `</a,b;c>; title="a, <b>; rel=next; \\" c"; rel=prev, <${next}> ; title=x ; rel = "last next"`,
-    (next: string) => `</list?page=9>; rel=first; rel=next, <${next}>; rel=next`
+    (next: string) => `</list?page=9>; rel=first; rel=next, <${next}>; rel=next`,
+    (next: string) => `<${next}>; rel='next'`
   ])("is found, whatever else the header has: %#", (link) =>
     Effect.gen(function* () {
       const list = yield* saved({ next: "link" }, (url, origin) =>
@@ -120,7 +121,8 @@ describe("a list", () => {
   it.scopedLive.each([
     { what: "null", answer: { json: null } },
     { what: "400", answer: { json: { code: "rest_post_invalid_page_number" }, status: 400 } },
-    { what: "404", answer: { json: {}, status: 404 } }
+    { what: "404", answer: { json: {}, status: 404 } },
+    { what: "204", answer: { json: "", status: 204 } }
   ])("ends where $what is behind its last page", ({ answer }) =>
     Effect.gen(function* () {
       expect(
@@ -146,6 +148,61 @@ describe("a list", () => {
       const options = total === undefined ? {} : { total }
       expect(yield* saved({ page: "page", ...options }, respond)).toContain(said)
       expect(yield* saved({ page: "page", total: false }, respond)).toEqual(both)
+    })
+  )
+
+  it.scopedLive.each([204, 422])("of one page is whole, whatever HTTP %d says behind it", (status) =>
+    Effect.gen(function* () {
+      const document = { path: "/list?size=2", page: "page", size: "size" }
+      const respond = (url: string) =>
+        pageOf(url) === "2" ? { json: "", status } : { json: both, headers: { "x-total-count": "2" } }
+      expect(yield* saved(document, respond)).toEqual(both)
+    })
+  )
+
+  it.scopedLive("without a record is empty where there is no content", () =>
+    Effect.gen(function* () {
+      for (const as of ["json", "csv"] as const) {
+        expect(yield* saved({ as, page: "page" }, () => ({ json: "", status: 204 }))).toEqual([])
+      }
+      expect(yield* saved({ items: "data" }, () => ({ json: "", status: 204 }))).toEqual([])
+      expect(yield* saved({}, () => ({ json: "", status: 204 }))).toContain("this is no JSON")
+    })
+  )
+
+  it.scopedLive.each([
+    { document: { items: "data.events" }, json: { errors: [{ message: "no such field" }], data: null } },
+    {
+      document: { items: "data", page: "page" },
+      json: { error: { message: "no such field" }, data: null }
+    }
+  ])("is an error where there is none because of one: $json", ({ document, json }) =>
+    Effect.gen(function* () {
+      expect(yield* saved(document, () => ({ json }))).toMatch(
+        /is null, and the server says what is wrong: .*"no such field"/
+      )
+      expect(yield* saved(document, () => ({ json: { data: null, errors: [], error: false } }))).toEqual([])
+    })
+  )
+
+  it.scopedLive.each([
+    ["an answer that is cut", '[{"id":1},{"id', "this is no JSON (application/json): it ends too early"],
+    ["a mistake", '[{"id":1},\n{"id":NaN}]', "this is no JSON (application/json), line 2, column 7"]
+  ])("is an error that says where the mistake is: %s", ([, json, message]) =>
+    Effect.gen(function* () {
+      expect(yield* saved({}, () => ({ json }))).toContain(message)
+    })
+  )
+
+  it.scopedLive.each([
+    "<!-- portal -->\n<html>",
+    "<head><title>Log in</title></head>",
+    "<?xml version='1.0'?><Error/>"
+  ])("of CSV is an error where a page comes instead: %s", (json) =>
+    Effect.gen(function* () {
+      expect(yield* saved({ as: "csv" }, () => ({ json }))).toContain(
+        "this is no CSV: it looks like a web page"
+      )
     })
   )
 

@@ -183,6 +183,7 @@ const read = (shape: Shape, { added, items, size }: Server) =>
         const { headers, json, link } = answer
         return Effect.succeed({
           url: address,
+          status: 200,
           text: JSON.stringify(json),
           headers: { ...headers, ...(link !== undefined && { link }) },
           hide: (text: string) => text
@@ -400,6 +401,84 @@ describe("a list whose server", () => {
           ? { json: all, link: "<?page=2>; rel=next" }
           : { status: 404, body: "" }
       expect(String(yield* Effect.flip(asked({ next: "link" }, respond)))).toContain("HTTP 404")
+    })
+  )
+
+  it.effect("states too little, or what is on the page alone, is read to its end or is an error", () =>
+    Effect.gen(function* () {
+      const paged = (total: (records: number) => unknown) =>
+        asked({ items: "items", page: "page", total: "count" }, (url) => {
+          const start = (numberOf(url, "page", 1) - 1) * 100
+          const items = all.slice(start, start + 100)
+          return { json: { items, count: total(items.length) } }
+        })
+      for (const total of [100, 150, 200, 249, "200"]) expect((yield* paged(() => total)).ids).toEqual(ids)
+      expect(String(yield* Effect.flip(paged((records) => records)))).toContain(
+        "the server says first that there are 100, and then 50. If the server counts what it does not give: total: false"
+      )
+    })
+  )
+
+  it.effect("counts for the first page only is read to its end", () =>
+    Effect.gen(function* () {
+      for (const later of [{}, { count: null }]) {
+        const { ids } = yield* asked({ items: "items", offset: "skip", total: "count" }, (url) => ({
+          json: {
+            items: byOffset(url, all).slice(0, 100),
+            ...(url.searchParams.has("skip") ? later : { count: 250 })
+          }
+        }))
+        expect(ids).toHaveLength(250)
+      }
+    })
+  )
+
+  it.effect("repeats a page that is all there is, ends there", () =>
+    Effect.gen(function* () {
+      const { ids, requests } = yield* asked({ items: "items", page: "page", total: "count" }, () => ({
+        json: { items: all.slice(0, 10), count: 10 }
+      }))
+      expect([ids.length, requests]).toEqual([10, 2])
+    })
+  )
+
+  it.effect("gives a token again ends at a page that is shorter, and is an error at another one", () =>
+    Effect.gen(function* () {
+      const tokens =
+        (pages: ReadonlyArray<readonly [end: number, next: unknown]>): Respond =>
+        (url) => {
+          const place = numberOf(url, "cursor", 0)
+          const [end, next] = pages[place] ?? [250, null]
+          return { json: { items: all.slice(pages[place - 1]?.[0] ?? 0, end), next } }
+        }
+      const document = { items: "items", next: "next", cursor: "cursor" }
+      for (const last of [null, "", 2]) {
+        expect(
+          (yield* asked(
+            document,
+            tokens([
+              [100, 1],
+              [200, 2],
+              [250, last]
+            ])
+          )).ids
+        ).toEqual(ids)
+      }
+      for (const next of [1, 2]) {
+        const error = yield* Effect.flip(
+          asked(
+            document,
+            tokens([
+              [50, 1],
+              [100, 2],
+              [150, next]
+            ])
+          )
+        )
+        expect(String(error)).toContain(
+          "page 3: the list goes round in a circle: the next page is one before it"
+        )
+      }
     })
   )
 
