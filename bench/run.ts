@@ -1,5 +1,5 @@
 /**
- * Transport, table source, media, sizes of pictures, the program as a whole and a venue beside their peers: `npm run bench`.
+ * Transport, table source, media, sizes of pictures, folders, the program as a whole and a venue beside their peers: `npm run bench`.
  *
  *     --quick           one short run of everything, to try it out
  *     --only a,b        these scenarios only
@@ -7,6 +7,7 @@
  */
 import { execFileSync } from "node:child_process"
 import { parseArgs } from "node:util"
+import * as folder from "./folder/scenarios.ts"
 import * as images from "./images/scenarios.ts"
 import * as media from "./media/scenarios.ts"
 import { killAll } from "./processes.ts"
@@ -84,7 +85,7 @@ const settings = {
 const only = values.only?.split(",")
 try {
   const parts: Array<report.MeasuredPart> = []
-  for (const part of [transport, tables, media, images, program, venue].map(({ make }) =>
+  for (const part of [transport, tables, media, images, folder, program, venue].map(({ make }) =>
     make(values.quick, settings)
   )) {
     const scenarios: Array<report.Measured> = []

@@ -78,13 +78,13 @@ export const startReplica = async (
 }
 
 /** Of the version that it shows. */
-export const versionOf = ({ downloads }: Machine): string | undefined => {
+export const versionOf = ({ downloads }: Pick<Machine, "downloads">): string | undefined => {
   const file = join(downloads, "manifest.json")
   return statSync(file, { throwIfNoEntry: false }) && JSON.parse(readFileSync(file, "utf8")).versionId
 }
 
 /** When its manifest got its name, in milliseconds since 1970. */
-export const promotedAt = ({ downloads }: Machine): number =>
+export const promotedAt = ({ downloads }: Pick<Machine, "downloads">): number =>
   statSync(join(downloads, "manifest.json")).ctimeMs
 
 export const until = async (holds: () => boolean) => {
