@@ -131,7 +131,7 @@ const withVersions = (
     for (const edition of [0, 1]) {
       writeRecords(join(directory, "content", "Objects.json"), records, edition)
       await call(bin, "fetch")
-      versions.push(join(machine.downloads, versionOf(machine) ?? "", "bench", "Objects.json"))
+      versions.push(join(machine.downloads, "versions", versionOf(machine) ?? "", "bench", "Objects.json"))
     }
     return run(directory, versions)
   })

@@ -10,10 +10,9 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { retryHeldOpen } from "../../../internal/heldOpen.ts"
+import { remove } from "../../../internal/heldOpen.ts"
 import { expects, optional } from "../../../internal/Options.ts"
 import { findPrivate } from "../../../internal/privateFiles.ts"
 import { withoutParentSpan } from "../../../internal/withoutParentSpan.ts"
@@ -37,7 +36,7 @@ import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { sourceFailed } from "../../documents/sourceAnswers.ts"
 import { FolderFailed, type FolderInUse, shown } from "./FolderFailed.ts"
 import { documentName, type FolderFile, type FolderLook } from "./lookAtFolder.ts"
-import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
+import { isShownType, makeNamedFiles } from "./namedFiles.ts"
 import { readDocument } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
@@ -104,38 +103,31 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
 
-  /** `warn` is given what the editors of a document should look at, when that is read. */
-  const documentsIn = (
-    { files }: FolderLook,
-    named: NamedFiles,
-    warn: (warnings: ReadonlyArray<string>) => void
-  ): ReadonlyArray<Document<FolderFailed | FolderInUse>> =>
-    files.flatMap((file) => {
-      const name = documentName(file.path)
-      if (name === undefined) return []
-      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-      const content = Value({ value: readDocument(file, named, { ...options, pictures }, warn) })
-      return [{ name, content, ...(key === undefined ? {} : { key: [key].flat() }) }]
-    })
-
   /** What of a look is saved. */
   const partsOf = (look: FolderLook) => {
     const others = look.files.filter(({ path }) => documentName(path) === undefined)
-    const files = makeNamedFiles(others.map(({ path }) => path))
+    const named = makeNamedFiles(others.map(({ path }) => path))
     const noticed: Array<string> = []
-    const documents = documentsIn(look, files, (found) => noticed.push(...found))
+    const documents = look.files.flatMap((file): ReadonlyArray<Document<FolderFailed | FolderInUse>> => {
+      const name = documentName(file.path)
+      if (name === undefined) return []
+      const value = readDocument(file, named, { ...options, pictures }, (found) => noticed.push(...found))
+      const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+      return [{ name, content: Value({ value }), ...(key === undefined ? {} : { key: [key].flat() }) }]
+    })
     const spreadsheets = spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
     return {
       documents,
       others,
-      files,
+      named,
       spreadsheets,
       /** Once the documents are read. */
       warnings: () => [...noticed, ...look.leftOut, ...[...spreadsheets.values()].map(noTable)]
     }
   }
 
-  const latest = yield* Ref.make(Option.none<ReturnType<typeof partsOf>>())
+  /** Those of the fetch that is under way. */
+  let parts = partsOf({ files: [], folders: [], leftOut: [], stamp: "" })
 
   const checkNames = ({ documents, spreadsheets }: ReturnType<typeof partsOf>) => {
     for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
@@ -150,23 +142,20 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return Effect.void
   }
 
-  let isFile = (_: string): boolean => false
   const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
   const documentSource = yield* makeDocumentSource({
     options: { ...options, ...(images && { images }) },
-    documents: () =>
-      Effect.map(Ref.get(latest), Option.match({ onNone: () => [], onSome: ({ documents }) => documents })),
-    isFile: (path) => isFile(path),
+    documents: () => Effect.sync(() => parts.documents),
+    isFile: (path) => parts.named.find(path) === path,
     ownFiles: Effect.fnUntraced(function* (target, progress) {
-      const parts = Option.getOrUndefined(yield* Ref.get(latest))
-      const taken = yield* takeFiles(parts?.others ?? [], target, progress)
+      const taken = yield* takeFiles(parts.others, target, progress)
       return {
         total: taken.length,
         bytes: sizeOf(taken),
         reused: taken.filter(({ isReused }) => isReused).length,
         digests: Object.fromEntries(taken.map(({ path, sha256 }) => [path, sha256])),
         warnings: [
-          ...(parts?.warnings() ?? []),
+          ...parts.warnings(),
           ...taken.flatMap(({ flaw, path }) =>
             flaw === undefined || (flaw.isShrinkable && images !== undefined)
               ? []
@@ -180,11 +169,9 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
 
   /** Everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
-    const parts = partsOf(look)
+    parts = partsOf(look)
     yield* checkNames(parts)
     yield* checkFiles(parts.others)
-    yield* Ref.set(latest, Option.some(parts))
-    isFile = (path) => parts.files.find(path) === path
     yield* empty(target.directory)
     return yield* documentSource.fetch(target)
   })
@@ -241,9 +228,8 @@ const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
 const empty = Effect.fnUntraced(function* (directory: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const remove = (name: string) =>
-    retryHeldOpen(fileSystem.remove(path.join(directory, name), { recursive: true }))
-  yield* Effect.ignore(Effect.flatMap(fileSystem.readDirectory(directory), Effect.forEach(remove)))
+  const names = yield* Effect.orElseSucceed(fileSystem.readDirectory(directory), () => [])
+  yield* Effect.ignore(Effect.forEach(names, (name) => remove(path.join(directory, name))))
 })
 
 /** A version of a folder that the version is in would have itself in it. */

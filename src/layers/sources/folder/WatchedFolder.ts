@@ -187,8 +187,9 @@ export const make = Effect.fnUntraced(function* (directory: string): Effect.fn.R
 
     const follow = Effect.fnUntraced(function* ({ folders }: FolderLook) {
       const wanted = new Set(watchesDeep ? folders.slice(0, 1) : folders)
-      const gone = [...watchers].flatMap(([folder]) => (wanted.has(folder) ? [] : [folder]))
-      yield* Effect.forEach(gone, (folder) => FiberMap.remove(watchers, folder), { discard: true })
+      for (const [folder] of [...watchers]) {
+        if (!wanted.has(folder)) yield* FiberMap.remove(watchers, folder)
+      }
       yield* Effect.forEach(wanted, watch, { discard: true })
     })
     return { follow, told: Queue.take(told) }

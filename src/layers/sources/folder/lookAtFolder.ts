@@ -170,14 +170,9 @@ const cannotRead = (directory: string) => (cause: Error) =>
     cause
   })
 
-const advice = (cause: Error): string => {
-  const code = errorCode(cause)
-  return code === "ENOENT"
-    ? "there is no such folder."
-    : code === "ENOTDIR"
-      ? "it is not a folder."
-      : explain(cause)
-}
+const advice = (cause: Error): string =>
+  ({ ENOENT: "there is no such folder.", ENOTDIR: "it is not a folder." })[errorCode(cause) ?? ""] ??
+  explain(cause)
 
 /** Links to files of the folder are followed. One to a folder could lead around in a circle. */
 const targetOf = async (root: string, place: string, path: string): Promise<string> => {

@@ -32,36 +32,22 @@ export const makeTakeFiles = () => {
   /** Of the last fetch, by their paths: a digest holds while size and dates stay the same. */
   let known: ReadonlyMap<string, TakenFile> = new Map()
 
-  /** Finds the digests of files without reading them, by their paths. */
-  const provenDigests = Effect.fnUntraced(function* (
-    files: ReadonlyArray<FolderFile>,
-    previous: Option.Option<PreviousContent>
-  ) {
-    const proven = new Map<string, Digested>()
-    const unknown: FolderFile[] = []
-    for (const file of files) {
-      const before = known.get(file.path)
-      if (before !== undefined && isSame(before, file)) proven.set(file.path, before)
-      else unknown.push(file)
-    }
-    // A controller that has just started reads nothing of which it has a copy with the same date, made after the last change.
-    if (known.size === 0 && Option.isSome(previous)) {
-      const { directory } = previous.value
-      yield* forEachFile(
-        unknown,
-        async ({ changed, modified, path, size }) => {
-          const before = fileIn(previous.value, path)
-          if (before?.size !== size) return
-          const copy = await lstat(join(directory, path)).catch(() => undefined)
-          if (copy?.size === size && Math.abs(copy.mtimeMs - modified) < 1 && changed < copy.birthtimeMs) {
-            proven.set(path, { sha256: before.sha256 })
-          }
-        },
-        toError
-      ).pipe(Effect.ignore)
-    }
-    return proven
-  })
+  /**
+   * What is known of a file without reading it. A controller that has just started reads nothing of which it has a copy with the same
+   * date, made after the last change.
+   */
+  const provenOf = async (file: FolderFile, previous: PreviousContent | undefined) => {
+    const last = known.get(file.path)
+    if (last !== undefined && isSame(last, file)) return last
+    const before = previous && fileIn(previous, file.path)
+    if (known.size > 0 || before?.size !== file.size) return undefined
+    const copy = await lstat(join(previous?.directory ?? "", file.path)).catch(() => undefined)
+    const isCopy =
+      copy?.size === file.size &&
+      Math.abs(copy.mtimeMs - file.modified) < 1 &&
+      file.changed < copy.birthtimeMs
+    return isCopy ? { sha256: before.sha256 } : undefined
+  }
 
   /**
    * Copies what is new into `target`, which has none of the files, and gives all of them. `report` has how far it has come, four times
@@ -72,7 +58,8 @@ export const makeTakeFiles = () => {
     target: FetchTarget,
     report: (progress: AttachmentProgress) => Effect.Effect<void>
   ) {
-    const { directory, previous } = target
+    const { directory } = target
+    const previous = Option.getOrUndefined(target.previous)
     const all = { total: files.length, totalBytes: sizeOf(files) }
     let done = 0
     let bytes = 0
@@ -84,31 +71,27 @@ export const makeTakeFiles = () => {
     })
 
     yield* tell
-    const proven = yield* provenDigests(files, previous)
-    const made = new Set<string>()
+    const proven = yield* forEachFile(files, (file) => provenOf(file, previous), toError).pipe(Effect.orDie)
+    const makeFolder = yield* Effect.cachedFunction((folder: string) =>
+      Effect.tryPromise({ try: () => mkdir(folder, { recursive: true }), catch: toError })
+    )
 
-    const take = Effect.fnUntraced(function* (file: FolderFile) {
-      const before = Option.getOrUndefined(Option.map(previous, (content) => fileIn(content, file.path)))
-      const found = proven.get(file.path) ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
+    const take = Effect.fnUntraced(function* (file: FolderFile, index: number) {
+      const before = previous && fileIn(previous, file.path)
+      const found: Digested | undefined =
+        proven[index] ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
       if (found !== undefined && found.sha256 === before?.sha256) {
-        return { ...file, sha256: found.sha256, flaw: found.flaw, isReused: true } satisfies TakenFile
+        return { ...file, sha256: found.sha256, flaw: found.flaw, isReused: true }
       }
       const to = join(directory, file.path)
-      const folder = dirname(to)
-      if (!made.has(folder)) {
-        yield* Effect.mapError(
-          Effect.tryPromise({ try: () => mkdir(folder, { recursive: true }), catch: toError }),
-          cannotCopy(file.path)
-        )
-        made.add(folder)
-      }
-      return { ...file, ...(yield* copyFile(file, to)), isReused: false } satisfies TakenFile
+      yield* Effect.mapError(makeFolder(dirname(to)), cannotCopy(file.path))
+      return { ...file, ...(yield* copyFile(file, to)), isReused: false }
     })
 
-    const taken = yield* Effect.forEach(
+    const taken: ReadonlyArray<TakenFile> = yield* Effect.forEach(
       files,
-      (file) =>
-        Effect.tap(take(file), ({ size }) => {
+      (file, index) =>
+        Effect.tap(take(file, index), ({ size }) => {
           done += 1
           bytes += size
           return tell
